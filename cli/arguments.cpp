@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The command line, and its help. The only file that includes CLI11, which is slow to compile.
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "andiron/version.h"
+#include "cli/quantities.h"
+
+namespace andiron::cli {
+namespace {
+
+constexpr const char* tool_description =
+    "Neural-network weight files: list, inspect and hash their tensors.";
+
+constexpr const char* tool_footer =
+    R"(An INPUT is a weight file, a shard index (*.safetensors.index.json) or a folder
+that holds an index or exactly one model. Formats are found by content.
+
+Exit codes: 0 fine, 1 findings, 2 the operation failed, 3 unsupported or not a
+weight file, 4 usage. With several inputs all are tried.
+
+Examples:
+  andiron ls model.safetensors
+  andiron ls --sort size --include 'encoder.**.weight' model.safetensors
+  andiron info Llama-3-8B/
+  andiron hash --threads 8 model.safetensors
+  andiron ls --json *.safetensors | jq -r '.tensors[].name'
+  andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
+
+constexpr const char* ls_footer = R"(Examples:
+  andiron ls model.safetensors
+  andiron ls --sort size --exclude '**.bias' model.safetensors
+  andiron ls --json model.safetensors.index.json | jq '.tensors | length')";
+
+constexpr const char* info_footer = R"(Examples:
+  andiron info model.safetensors
+  andiron info --json Llama-3-8B/ | jq .parameters)";
+
+constexpr const char* hash_footer =
+    R"(The hash is over a tensor's contiguous, little-endian, row-major bytes, so
+it does not depend on the file's layout.
+
+Examples:
+  andiron hash model.safetensors
+  andiron hash --full --include 'encoder.**' model.safetensors
+  diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
+
+constexpr std::uint64_t least_memory = 64 * 1024;
+constexpr unsigned most_threads = 1024;
+
+unsigned usual_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+// CLI11 takes values like [0-9], {} and %% for lists of its own, and loses "--" after the first
+// input, depending on its version. Text that it must leave alone carries a mark in front while it
+// parses.
+constexpr char literal_mark = '\x01';
+
+// The arguments, last one first, as CLI11 wants them.
+std::vector<std::string> marked_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  bool only_inputs_follow = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (!only_inputs_follow && argument == "--") {
+      only_inputs_follow = true;
+      continue;
+    }
+    const bool has_value = !only_inputs_follow && argument.starts_with("--");
+    const std::size_t value = has_value ? argument.find('=') + 1 : 0;
+    const bool misleading = value < argument.size() &&
+                            std::string_view("[{%").find(argument[value]) != std::string_view::npos;
+    if (only_inputs_follow || misleading) argument.insert(value, 1, literal_mark);
+    arguments.push_back(std::move(argument));
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+void unmark(std::string& text) { std::erase(text, literal_mark); }
+
+void unmark_literals(ReadingOptions& reading) {
+  for (auto* texts : {&reading.inputs, &reading.include, &reading.exclude, &reading.regex}) {
+    for (std::string& text : *texts) unmark(text);
+  }
+  for (auto& [pattern, replacement] : reading.substitutions) {
+    unmark(pattern);
+    unmark(replacement);
+  }
+  if (reading.top_level_key) unmark(*reading.top_level_key);
+}
+
+template <class Choice>
+using Choices = std::vector<std::pair<std::string, Choice>>;
+
+// An option whose value is one of a few words.
+template <class Choice>
+CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& target,
+                        Choices<Choice> choices, const std::string& description) {
+  std::string words;
+  for (const auto& [word, choice] : choices) words += (words.empty() ? "" : "|") + word;
+  const auto choose = [name, words, choices, &target](const std::string& text) {
+    for (const auto& [word, choice] : choices) {
+      if (word != text) continue;
+      target = choice;
+      return;
+    }
+    throw CLI::ValidationError(name, quoted(text) + " is none of " + words);
+  };
+  return verb.add_option_function<std::string>(name, choose, description)->option_text(words);
+}
+
+void add_sort(CLI::App& verb, SortKey& sort) {
+  add_choice<SortKey>(verb, "--sort", sort,
+                      {{"name", SortKey::name},
+                       {"size", SortKey::size},
+                       {"offset", SortKey::offset},
+                       {"dtype", SortKey::dtype}},
+                      "Order of tensors; names by default");
+}
+
+// Options may be repeated, and each takes its values alone: the inputs follow.
+CLI::Option* add_repeatable(CLI::App& verb, const std::string& name,
+                            std::vector<std::string>& target, const std::string& description) {
+  return verb.add_option(name, target, description)->allow_extra_args(false);
+}
+
+void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
+  const std::string group = "Tensors and names";
+  add_repeatable(verb, "--include", reading.include,
+                 "Tensors to take; * is one dotted segment,\n** any depth (repeatable)")
+      ->option_text("GLOB")
+      ->group(group);
+  add_repeatable(verb, "--exclude", reading.exclude, "Tensors to leave out (repeatable)")
+      ->option_text("GLOB")
+      ->group(group);
+  add_repeatable(verb, "--regex", reading.regex, "Tensors to take, found anywhere in the name")
+      ->option_text("RE")
+      ->group(group);
+  verb.add_option_function<std::string>(
+          "--top-level-key", [&reading](const std::string& key) { reading.top_level_key = key; },
+          "Take what lies below this key, named from there")
+      ->option_text("KEY")
+      ->group(group);
+  verb.add_option("--sub", reading.substitutions,
+                  "Rename by regular expression; $1 is a group\n(repeatable, in order)")
+      ->allow_extra_args(false)
+      ->option_text("PATTERN REPLACEMENT")
+      ->group(group);
+  verb.add_flag("--contiguous-indices", reading.contiguous_indices,
+                "Close gaps in numbered names: 0 2 4 become 0 1 2")
+      ->group(group);
+}
+
+void add_file_options(CLI::App& verb, ReadingOptions& reading) {
+  const std::string group = "Reading";
+  add_choice<IoMode>(verb, "--io", reading.io,
+                     {{"auto", IoMode::automatic},
+                      {"mmap", IoMode::mmap},
+                      {"pread", IoMode::pread},
+                      {"direct", IoMode::direct}},
+                     "How files are read")
+      ->group(group);
+  const auto set_threads = [&reading](const std::string& text) {
+    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+    const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
+    if (count < 1 || count > most_threads) {
+      throw CLI::ValidationError(
+          "--threads", quoted(text) + " is no number from 1 to " + std::to_string(most_threads));
+    }
+    reading.threads = static_cast<unsigned>(count);
+  };
+  verb.add_option_function<std::string>("--threads", set_threads,
+                                        "Tensors read at a time; by default one for each\n"
+                                        "processor, at most 8")
+      ->option_text("N")
+      ->group(group);
+  const auto set_memory = [&reading](const std::string& text) {
+    reading.max_memory = parse_size(text);
+    if (!reading.max_memory) {
+      throw CLI::ValidationError("--max-memory",
+                                 quoted(text) + " is no size; sizes look like 512M or 1.5GiB");
+    }
+    if (*reading.max_memory < least_memory) {
+      throw CLI::ValidationError("--max-memory", quoted(text) + " is less than 64K");
+    }
+  };
+  verb.add_option_function<std::string>("--max-memory", set_memory,
+                                        "Most tensor data held at once, and largest\n"
+                                        "header; K M G and KiB MiB GiB are powers of\n"
+                                        "1024, KB MB GB of 1000")
+      ->option_text("SIZE")
+      ->group(group);
+  CLI::Option* strict = verb.add_flag_callback(
+      "--strict", [&reading] { reading.strictness = Strictness::strict; },
+      "Refuse unknown element types");
+  CLI::Option* lenient = verb.add_flag_callback(
+      "--lenient", [&reading] { reading.strictness = Strictness::lenient; },
+      "Accept oddities that cannot harm, with a note");
+  strict->group(group)->option_text(" ")->excludes(lenient);
+  lenient->group(group)->option_text(" ");
+}
+
+void add_output_options(CLI::App& verb, ReadingOptions& reading) {
+  verb.add_flag("--json", reading.json, "One JSON object on one line for each input");
+  verb.add_flag("--wide", reading.wide, "Never shorten or wrap, however long the lines");
+  add_choice<ColorChoice>(verb, "--color", reading.color,
+                          {{"auto", ColorChoice::automatic},
+                           {"always", ColorChoice::always},
+                           {"never", ColorChoice::never}},
+                          "Color in tables; auto honours NO_COLOR");
+}
+
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
+                   const std::string& footer, ReadingOptions& reading) {
+  CLI::App& verb = *app.add_subcommand(name, description);
+  verb.footer(footer);
+  reading.threads = usual_threads();
+  verb.add_option("INPUT", reading.inputs, "Weight files, shard indexes or folders")
+      ->required()
+      ->option_text(" ");
+  add_output_options(verb, reading);
+  return verb;
+}
+
+void add_reading_options(CLI::App& verb, ReadingOptions& reading) {
+  add_selection_options(verb, reading);
+  add_file_options(verb, reading);
+}
+
+UsageError usage_error(const CLI::App& app, const CLI::Error& error) {
+  const auto verbs = app.get_subcommands();
+  std::string help = "; try 'andiron ";
+  if (!verbs.empty()) help += verbs.front()->get_name() + " ";
+  help += "--help'";
+  std::string message = error.what() + help;
+  unmark(message);
+  return {std::move(message)};
+}
+
+}  // namespace
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  CLI::App app(tool_description, "andiron");
+  app.footer(tool_footer);
+  app.get_formatter()->column_width(32);
+  // At most one: an input may be called "info".
+  app.require_subcommand(0, 1);
+  bool version = false;
+  app.add_flag("--version", version, "Print the version and exit");
+
+  LsOptions ls;
+  CLI::App& ls_verb =
+      add_verb(app, "ls", "List tensors: name, dtype, shape, size", ls_footer, ls.reading);
+  add_sort(ls_verb, ls.sort);
+  add_reading_options(ls_verb, ls.reading);
+
+  InfoOptions info;
+  CLI::App& info_verb = add_verb(app, "info", "Sum up a file: sizes, dtypes, metadata, shards",
+                                 info_footer, info.reading);
+  add_reading_options(info_verb, info.reading);
+
+  HashOptions hash;
+  CLI::App& hash_verb = add_verb(app, "hash", "SHA-256 of each tensor", hash_footer, hash.reading);
+  add_sort(hash_verb, hash.sort);
+  hash_verb.add_flag("--full", hash.full, "Whole digests in lines as sha256sum prints them");
+  add_reading_options(hash_verb, hash.reading);
+
+  try {
+    app.parse(marked_arguments(argc, argv));
+  } catch (const CLI::CallForHelp&) {
+    return ShowText{app.help()};
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+  if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
+  for (ReadingOptions* reading : {&ls.reading, &info.reading, &hash.reading}) {
+    unmark_literals(*reading);
+  }
+  if (ls_verb.parsed()) return ls;
+  if (info_verb.parsed()) return info;
+  if (hash_verb.parsed()) return hash;
+  return ShowUsage{app.help()};
+}
+
+}  // namespace andiron::cli

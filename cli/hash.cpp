@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// andiron hash: SHA-256 of each tensor's contiguous little-endian bytes, several tensors at a time.
+#include "andiron/sha256.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "andiron/display_text.h"
+#include "cli/inputs.h"
+#include "cli/json_output.h"
+#include "cli/table.h"
+#include "cli/tensor_text.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+
+namespace andiron::cli {
+namespace {
+
+// Below this, a window costs more in calls than it saves in memory.
+constexpr std::uint64_t least_window = 64 * 1024;
+
+// How many tensors are hashed at once, each through a window of its own.
+struct Workforce {
+  unsigned threads = 1;
+  std::uint64_t window = 0;
+};
+
+Workforce workforce(const ReadingOptions& options) {
+  Workforce force = {options.threads, Limits().window_bytes};
+  if (options.max_memory) {
+    const std::uint64_t most = std::max<std::uint64_t>(1, *options.max_memory / least_window);
+    force.threads = static_cast<unsigned>(std::min<std::uint64_t>(force.threads, most));
+    force.window = std::min(force.window, *options.max_memory / force.threads);
+  }
+  return force;
+}
+
+// Digests in archive order, or the error that one thread alone would have met first.
+Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Workforce& force,
+                                               std::string_view label) {
+  Totals totals;
+  for (std::size_t i = 0; i < archive.size(); ++i) totals.add(archive.info(i));
+  ProgressBar progress(label, totals.bytes);
+
+  // Largest first: a big one started last would leave the other threads waiting.
+  std::vector<std::size_t> work(archive.size());
+  std::iota(work.begin(), work.end(), std::size_t{0});
+  std::stable_sort(work.begin(), work.end(), [&](std::size_t a, std::size_t b) {
+    return archive.info(a).byte_size > archive.info(b).byte_size;
+  });
+
+  std::vector<Sha256Digest> digests(archive.size());
+  std::atomic<std::size_t> next = 0;
+  // Work from here on is not wanted: the end of the list, then the first failure in it.
+  std::atomic<std::size_t> stop = work.size();
+  std::mutex failing;
+  Error first_error;
+
+  const auto hash_until_stopped = [&] {
+    for (;;) {
+      const std::size_t position = next.fetch_add(1);
+      if (position >= stop) return;
+      const std::size_t index = work[position];
+      Result<Sha256Digest> digest =
+          sha256(archive.snapshot(index), force.window, [&](std::uint64_t bytes) {
+            progress.advance(bytes);
+            return position < stop;
+          });
+      if (digest) {
+        digests[index] = *digest;
+        continue;
+      }
+      const std::lock_guard lock(failing);
+      if (position < stop) {
+        stop = position;
+        first_error = std::move(digest).error();
+      }
+      return;
+    }
+  };
+
+  std::vector<std::thread> helpers;
+  try {
+    const std::size_t wanted = std::min<std::size_t>(force.threads, work.size());
+    while (helpers.size() + 1 < wanted) helpers.emplace_back(hash_until_stopped);
+  } catch (const std::system_error&) {
+    // The system has no more threads to give; this one and those there are do the work.
+  }
+  hash_until_stopped();
+  for (std::thread& helper : helpers) helper.join();
+
+  if (stop < work.size()) return first_error;
+  return digests;
+}
+
+void append_digest_lines(std::string& out, const Archive& archive,
+                         std::span<const std::size_t> order,
+                         std::span<const Sha256Digest> digests) {
+  for (const std::size_t index : order) {
+    out += to_hex(digests[index]) + "  " + display_text(archive.info(index).name) + '\n';
+  }
+}
+
+void append_digest_table(std::string& out, const Archive& archive,
+                         std::span<const std::size_t> order, std::span<const Sha256Digest> digests,
+                         const Page& page) {
+  constexpr std::size_t shown_digits = 16;
+  Table table("NAME", {{"SHA-256", Column::Align::left, shown_digits}});
+  for (const std::size_t index : order) {
+    table.add_row(
+        {std::string(archive.info(index).name), to_hex(digests[index]).substr(0, shown_digits)});
+  }
+  table.append_to(out, page);
+}
+
+}  // namespace
+
+ExitCode run(const HashOptions& options) {
+  const ReadingOptions& reading = options.reading;
+  const Page page = page_for_standard_output(reading.color, reading.wide);
+  const Workforce force = workforce(reading);
+  return for_each_input(
+      reading, [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
+        const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
+        Result<std::vector<Sha256Digest>> digests = hash_tensors(archive, force, path);
+        if (!digests) return std::move(digests).error();
+
+        if (reading.json) {
+          out += json_object(path, archive, order, *digests);
+          return Status();
+        }
+        append_input_heading(out, path, reading);
+        if (options.full) {
+          append_digest_lines(out, archive, order, *digests);
+        } else {
+          append_digest_table(out, archive, order, *digests, page);
+        }
+        print_notes(path, archive);
+        return Status();
+      });
+}
+
+}  // namespace andiron::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From an input named on the command line to the archive that a verb shows.
+#include "cli/inputs.h"
+
+#include <algorithm>
+
+#include "andiron/display_text.h"
+#include "cli/json_output.h"
+
+namespace andiron::cli {
+
+Result<InputReader> InputReader::create(const ReadingOptions& options) {
+  InputReader reader;
+  reader.open_options_.io = options.io;
+  reader.open_options_.strictness = options.strictness;
+  if (options.max_memory) {
+    Limits& limits = reader.open_options_.limits;
+    for (std::uint64_t* limit : {&limits.header_bytes, &limits.index_bytes}) {
+      *limit = std::min(*limit, *options.max_memory);
+    }
+  }
+  reader.top_level_key_ = options.top_level_key;
+  for (const auto& [pattern, replacement] : options.substitutions) {
+    reader.remapper_.add_pattern(pattern, replacement);
+  }
+  reader.contiguous_indices_ = options.contiguous_indices;
+  for (const std::string& glob : options.include) reader.filter_.with_glob(glob);
+  for (const std::string& glob : options.exclude) reader.filter_.exclude_glob(glob);
+  reader.filter_.with_regexes(options.regex);
+
+  if (Status status = reader.remapper_.status(); !status) return std::move(status).error();
+  if (Status status = reader.filter_.status(); !status) return std::move(status).error();
+  return reader;
+}
+
+Result<Archive> InputReader::open(const std::string& path) const {
+  Result<Archive> archive = andiron::open(path, open_options_);
+  if (archive && top_level_key_) archive = at_top_level_key(*archive, *top_level_key_);
+  if (archive && !remapper_.is_empty()) archive = remap(*archive, remapper_);
+  if (archive && contiguous_indices_) archive = close_index_gaps(*archive);
+  if (archive && !filter_.is_empty()) archive = filter(*archive, filter_);
+  return archive;
+}
+
+namespace {
+
+// The line on standard error, and with --json the object that stands for the input.
+std::string report_failure(const ReadingOptions& options, const std::string& path, Error error) {
+  if (error.file.empty()) error.file = path;
+  print_error(error);
+  return options.json ? json_error(path, error) : std::string();
+}
+
+ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
+  print_error(error);
+  if (options.json) {
+    std::string objects;
+    for (const std::string& path : options.inputs) objects += json_error(path, error);
+    if (write_to_standard_output(objects) == Written::failed) return ExitCode::failed;
+  }
+  return ExitCode::usage;
+}
+
+}  // namespace
+
+ExitCode for_each_input(const ReadingOptions& options, const Render& render) {
+  Result<InputReader> reader = InputReader::create(options);
+  if (!reader) return report_bad_pattern(options, reader.error());
+
+  ExitCode code = ExitCode::ok;
+  bool blank_line_due = false;
+  for (const std::string& path : options.inputs) {
+    std::string out;
+    if (blank_line_due) out += '\n';
+    Result<Archive> archive = reader->open(path);
+    Status status = archive ? render(path, *archive, out) : Status(std::move(archive).error());
+    if (!status) {
+      code = combine(code, exit_code_of(status.error()));
+      out = report_failure(options, path, std::move(status).error());
+    } else {
+      blank_line_due = !options.json;
+    }
+    switch (write_to_standard_output(out)) {
+      case Written::all:
+        break;
+      case Written::reader_gone:
+        return code;
+      case Written::failed:
+        return ExitCode::failed;
+    }
+  }
+  return code;
+}
+
+void append_input_heading(std::string& out, const std::string& path,
+                          const ReadingOptions& options) {
+  if (options.inputs.size() > 1) out += display_text(path) + ":\n";
+}
+
+}  // namespace andiron::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From an input named on the command line to the archive that a verb shows.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "andiron/archive.h"
+#include "andiron/error.h"
+#include "andiron/key_remapper.h"
+#include "andiron/open.h"
+#include "andiron/path_filter.h"
+#include "cli/options.h"
+#include "cli/report.h"
+
+namespace andiron::cli {
+
+/// Opens inputs as the reading options say: top-level key, then renaming, then index gaps, then
+/// filter.
+class InputReader {
+ public:
+  /// InvalidPattern for a pattern that does not parse.
+  static Result<InputReader> create(const ReadingOptions& options);
+
+  Result<Archive> open(const std::string& path) const;
+
+ private:
+  OpenOptions open_options_;
+  std::optional<std::string> top_level_key_;
+  KeyRemapper remapper_;
+  bool contiguous_indices_ = false;
+  PathFilter filter_;
+};
+
+/// Appends what the verb has to say about one input.
+using Render =
+    std::function<Status(const std::string& path, const Archive& archive, std::string& out)>;
+
+/// Opens every input in turn and prints what `render` makes of it. Inputs that fail are reported,
+/// and the others still done.
+ExitCode for_each_input(const ReadingOptions& options, const Render& render);
+
+/// Appends "PATH:" above a listing when there are several inputs.
+void append_input_heading(std::string& out, const std::string& path, const ReadingOptions& options);
+
+}  // namespace andiron::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Written straight into one string: a file may list a hundred thousand tensors.
+#include "cli/json_output.h"
+
+#include <charconv>
+
+#include "andiron/json.h"
+#include "cli/tensor_text.h"
+
+namespace andiron::cli {
+namespace {
+
+void append_number(std::string& out, std::uint64_t number) {
+  char digits[20];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+void append_tensor(std::string& out, const TensorInfo& info, const Sha256Digest* digest) {
+  out += "{\"name\":";
+  append_json_string(out, info.name);
+  const std::string dtype = dtype_text(info);
+  append_json_field(out, "dtype", dtype);
+  append_json_key(out, "shape");
+  out += '[';
+  for (std::size_t i = 0; i < info.shape.size(); ++i) {
+    if (i > 0) out += ',';
+    append_number(out, info.shape[i]);
+  }
+  out += ']';
+  append_json_field(out, "bytes", info.byte_size);
+  if (info.offset) append_json_field(out, "offset", *info.offset);
+  if (!info.file.empty()) append_json_field(out, "file", info.file);
+  if (!info.file_dtype.empty() && info.file_dtype != dtype) {
+    append_json_field(out, "file_dtype", info.file_dtype);
+  }
+  // Text, as most JSON readers hold numbers in doubles.
+  if (info.param_id) append_json_field(out, "param_id", std::to_string(info.param_id->value));
+  if (digest != nullptr) append_json_field(out, "sha256", to_hex(*digest));
+  out += '}';
+}
+
+}  // namespace
+
+void append_json_key(std::string& out, std::string_view key) {
+  out += ",\"";
+  out += key;
+  out += "\":";
+}
+
+void append_json_field(std::string& out, std::string_view key, std::uint64_t number) {
+  append_json_key(out, key);
+  append_number(out, number);
+}
+
+void append_json_field(std::string& out, std::string_view key, std::string_view text) {
+  append_json_key(out, key);
+  append_json_string(out, text);
+}
+
+void append_json_strings(std::string& out, const Metadata& entries) {
+  out += '{';
+  for (const auto& [key, text] : entries) {
+    if (out.back() != '{') out += ',';
+    append_json_string(out, key);
+    out += ':';
+    append_json_string(out, text);
+  }
+  out += '}';
+}
+
+std::string json_object(const std::string& path, const Archive& archive,
+                        std::span<const std::size_t> order, std::span<const Sha256Digest> digests,
+                        std::string_view more_fields) {
+  std::string out = "{\"schema\":1";
+  append_json_field(out, "path", path);
+  append_json_field(out, "format", archive.format());
+  append_json_field(out, "container", archive.container());
+  append_json_field(out, "bytes", archive.file_bytes());
+  append_json_key(out, "metadata");
+  append_json_strings(out, archive.metadata());
+  out += more_fields;
+
+  append_json_key(out, "tensors");
+  out += '[';
+  for (const std::size_t index : order) {
+    if (out.back() != '[') out += ',';
+    append_tensor(out, archive.info(index), digests.empty() ? nullptr : &digests[index]);
+  }
+  out += ']';
+
+  append_json_key(out, "skipped");
+  out += '[';
+  for (const Skipped& skipped : archive.skipped()) {
+    if (out.back() != '[') out += ',';
+    out += "{\"name\":";
+    append_json_string(out, skipped.name);
+    append_json_field(out, "reason", skipped.reason);
+    out += '}';
+  }
+  out += ']';
+
+  append_json_key(out, "notes");
+  out += '[';
+  for (const std::string& note : archive.notes()) {
+    if (out.back() != '[') out += ',';
+    append_json_string(out, note);
+  }
+  out += "]}\n";
+  return out;
+}
+
+std::string json_error(const std::string& path, const Error& error) {
+  std::string out = "{\"schema\":1";
+  append_json_field(out, "path", path);
+  append_json_key(out, "error");
+  out += "{\"code\":";
+  append_json_string(out, code_name(error.code));
+  // The path says which input; a shard is named in the message.
+  append_json_field(out, "message", error.file == path ? error.description() : error.to_string());
+  out += "}}\n";
+  return out;
+}
+
+}  // namespace andiron::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tool's JSON, schema 1: one object on one line for each input. Fields may be added, never
+// renamed or removed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "andiron/archive.h"
+#include "andiron/error.h"
+#include "andiron/sha256.h"
+
+namespace andiron::cli {
+
+/// An input that was read. `order` lists the tensors; `digests` is empty or has one for each tensor
+/// of the archive; `more_fields` is JSON text to add, each field with a comma before it.
+std::string json_object(const std::string& path, const Archive& archive,
+                        std::span<const std::size_t> order,
+                        std::span<const Sha256Digest> digests = {},
+                        std::string_view more_fields = {});
+
+/// An input that failed.
+std::string json_error(const std::string& path, const Error& error);
+
+/// Appends `,"KEY":` for a field that follows another.
+void append_json_key(std::string& out, std::string_view key);
+/// Appends `,"KEY":NUMBER`.
+void append_json_field(std::string& out, std::string_view key, std::uint64_t number);
+/// Appends `,"KEY":"TEXT"`.
+void append_json_field(std::string& out, std::string_view key, std::string_view text);
+/// Appends an object of strings.
+void append_json_strings(std::string& out, const Metadata& entries);
+
+}  // namespace andiron::cli

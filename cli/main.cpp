@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The andiron tool.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <variant>
+
+#include "cli/arguments.h"
+#include "cli/report.h"
+#include "cli/verbs.h"
+
+namespace andiron::cli {
+namespace {
+
+ExitCode run(const ShowText& show) {
+  return write_to_standard_output(show.text) == Written::failed ? ExitCode::failed : ExitCode::ok;
+}
+
+ExitCode run(const ShowUsage& show) {
+  std::fputs(show.text.c_str(), stderr);
+  return ExitCode::usage;
+}
+
+ExitCode run(const UsageError& error) {
+  print_message(error.message);
+  return ExitCode::usage;
+}
+
+}  // namespace
+}  // namespace andiron::cli
+
+int main(int argc, char** argv) {
+  using namespace andiron::cli;
+  // A reader that has gone away (andiron ls | head) is then an error of write(), which we handle.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    const Arguments arguments = parse_arguments(argc, argv);
+    return static_cast<int>(std::visit([](const auto& chosen) { return run(chosen); }, arguments));
+  } catch (const std::bad_alloc&) {
+    print_message("out of memory");
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  }
+  return static_cast<int>(ExitCode::failed);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How the tool answers: exit codes, error lines, standard output.
+#include "cli/report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+#include "andiron/display_text.h"
+#include "cli/quantities.h"
+
+namespace andiron::cli {
+
+ExitCode exit_code_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::not_a_weight_file:
+    case ErrorCode::unsupported:
+    case ErrorCode::unsupported_dtype:
+      return ExitCode::unsupported;
+    case ErrorCode::invalid_pattern:
+    case ErrorCode::invalid_argument:
+      return ExitCode::usage;
+    default:
+      return ExitCode::failed;
+  }
+}
+
+ExitCode combine(ExitCode a, ExitCode b) {
+  constexpr ExitCode gravest_first[] = {ExitCode::failed, ExitCode::unsupported, ExitCode::usage,
+                                        ExitCode::findings, ExitCode::ok};
+  return *std::find_if(std::begin(gravest_first), std::end(gravest_first),
+                       [=](ExitCode code) { return code == a || code == b; });
+}
+
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (;;) {
+    const std::size_t backslash = message.find('\\');
+    line += display_text(message.substr(0, backslash));
+    if (backslash == std::string_view::npos) return line;
+    line += '\\';
+    message.remove_prefix(backslash + 1);
+  }
+}
+
+void print_message(std::string_view text) {
+  const std::string line = "andiron: " + one_line(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void print_error(const Error& error) { print_message(error.to_string()); }
+
+void print_notes(const std::string& path, const Archive& archive) {
+  constexpr std::size_t shown = 5;
+  const std::string shown_path = display_text(path);
+  const std::vector<std::string>& notes = archive.notes();
+  for (std::size_t i = 0; i < std::min(shown, notes.size()); ++i) {
+    print_message(shown_path + ": note: " + notes[i]);
+  }
+  if (notes.size() > shown) {
+    print_message(shown_path + ": note: " + count_of(notes.size() - shown, "more note") +
+                  "; 'andiron info' lists them");
+  }
+  if (const std::size_t skipped = archive.skipped().size(); skipped > 0) {
+    print_message(shown_path + ": note: " + format_count(skipped) +
+                  " not taken; 'andiron info' says why");
+  }
+}
+
+Written write_to_standard_output(std::string_view text) {
+  const bool complete = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (complete && std::fflush(stdout) == 0) return Written::all;
+  if (errno == EPIPE) return Written::reader_gone;
+  print_message(std::string("standard output: ") + std::strerror(errno));
+  return Written::failed;
+}
+
+}  // namespace andiron::cli

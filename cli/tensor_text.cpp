@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What is said of a tensor, and in which order tensors are listed.
+#include "cli/tensor_text.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "andiron/natural_order.h"
+#include "andiron/shape.h"
+#include "cli/quantities.h"
+#include "cli/table.h"
+
+namespace andiron::cli {
+namespace {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t add_saturated(std::uint64_t a, std::uint64_t b) {
+  return a > largest - b ? largest : a + b;
+}
+
+bool lies_before(const TensorInfo& a, const TensorInfo& b) {
+  if (a.file != b.file) return natural_less(a.file, b.file);
+  return a.offset.value_or(largest) < b.offset.value_or(largest);
+}
+
+}  // namespace
+
+std::string dtype_text(const TensorInfo& info) {
+  std::string text(dtype_name(info.dtype));
+  if (info.dtype == DType::raw) text.append(":").append(info.file_dtype);
+  return text;
+}
+
+void Totals::add(const TensorInfo& info) {
+  std::uint64_t elements = 0;
+  if (!element_count(info.shape, elements)) elements = largest;
+  ++tensors;
+  parameters = add_saturated(parameters, elements);
+  bytes = add_saturated(bytes, info.byte_size);
+}
+
+std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key) {
+  std::vector<std::size_t> order = archive.natural_order();
+  if (key == SortKey::name) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    const TensorInfo a = archive.info(left);
+    const TensorInfo b = archive.info(right);
+    switch (key) {
+      case SortKey::size:
+        return a.byte_size > b.byte_size;
+      case SortKey::offset:
+        return lies_before(a, b);
+      case SortKey::dtype:
+        return dtype_text(a) < dtype_text(b);
+      case SortKey::name:
+        break;
+    }
+    return false;
+  });
+  return order;
+}
+
+void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
+                         std::span<const std::size_t> indices, const Page& page) {
+  Table table(std::move(heading), {{"DTYPE", Column::Align::left, 14},
+                                   {"SHAPE", Column::Align::left, 28},
+                                   {"SIZE", Column::Align::right, 10}});
+  for (const std::size_t index : indices) {
+    const TensorInfo info = archive.info(index);
+    table.add_row({std::string(info.name), dtype_text(info), Shape(info.shape).to_string(),
+                   format_size(info.byte_size)});
+  }
+  table.append_to(out, page);
+}
+
+}  // namespace andiron::cli

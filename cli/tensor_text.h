@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What is said of a tensor, and in which order tensors are listed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+
+namespace andiron::cli {
+
+/// "f32", or "raw:NAME" for a type that only the file knows.
+std::string dtype_text(const TensorInfo& info);
+
+/// Tensors, elements and bytes.
+struct Totals {
+  std::uint64_t tensors = 0;
+  std::uint64_t parameters = 0;
+  std::uint64_t bytes = 0;
+
+  /// Stays at the largest number where a hostile shape would overflow.
+  void add(const TensorInfo& info);
+};
+
+/// Indices of all tensors in the order asked for.
+std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key);
+
+/// Appends a table with a row for each of the tensors.
+void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
+                         std::span<const std::size_t> indices, const Page& page);
+
+}  // namespace andiron::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the tool can do.
+#pragma once
+
+#include "cli/options.h"
+#include "cli/report.h"
+
+namespace andiron::cli {
+
+/// Lists tensors.
+ExitCode run(const LsOptions& options);
+/// Sums up a weight file.
+ExitCode run(const InfoOptions& options);
+/// Hashes tensors.
+ExitCode run(const HashOptions& options);
+
+}  // namespace andiron::cli

@@ -1,0 +1,65 @@
+# Install rules, the CMake and pkg-config files that consumers find us by, and the Debian package.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/andiron)
+get_target_property(linked_libraries andiron LINK_LIBRARIES)
+set(uses_openssl OFF)
+if("OpenSSL::Crypto" IN_LIST linked_libraries)
+  set(uses_openssl ON)
+endif()
+
+# --- Files
+
+install(TARGETS andiron andiron_view EXPORT andironTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/andiron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+file(GLOB licences LICENSE*)
+install(FILES ${licences} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# --- find_package(andiron)
+
+install(EXPORT andironTargets NAMESPACE andiron:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/andironConfig.cmake.in andironConfig.cmake
+                              INSTALL_DESTINATION ${package_dir}
+                              NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may break its users.
+write_basic_package_version_file(andironConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andironConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/andironConfigVersion.cmake cmake/FindRE2.cmake
+        DESTINATION ${package_dir})
+
+# --- pkg-config andiron
+
+# The prefix is told from where the .pc file lies, so that an installed tree can be moved.
+file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+set(openssl_flag "")
+if(uses_openssl)
+  set(openssl_flag " -lcrypto")
+endif()
+configure_file(cmake/andiron.pc.in andiron.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andiron.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# --- cpack -G DEB
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME andiron)
+set(CPACK_PACKAGE_CONTACT "The Andiron authors <andiron@example.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+# What programs link to besides the static library; no tool finds that out.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libre2-dev)
+if(uses_openssl)
+  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libssl-dev")
+endif()
+# The shared libraries of the tool.
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(DPKG_SHLIBDEPS)
+if(DPKG_SHLIBDEPS AND TARGET andiron_cli)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+include(CPack)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Everything a weight file says.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/dtype.h"
+#include "andiron/error.h"
+#include "andiron/snapshot.h"
+#include "andiron/value.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// String metadata, sorted by key.
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
+/// Tied names: name to the name that holds the data.
+using Aliases = std::map<std::string, std::string, std::less<>>;
+
+/// What is known of a tensor without reading it. The views are valid while the archive lives.
+struct TensorInfo {
+  std::string_view name;
+  DType dtype = DType::f32;
+  std::string_view file_dtype;            ///< as the file spells it; empty where it does not
+  std::span<const std::uint64_t> shape;
+  std::uint64_t byte_size = 0;
+  std::optional<std::uint64_t> offset;    ///< absolute in its file, where it lies there in one run
+  std::string_view file;                  ///< shard that holds it; empty when there is one file
+  std::optional<ParamId> param_id;
+};
+
+/// Something in the file that was not taken, and why.
+struct Skipped {
+  std::string name;
+  std::string reason;
+};
+
+namespace detail {
+struct ArchiveState;
+class ArchiveBuilder;
+}  // namespace detail
+
+/// A flat index of named tensors in file order, with metadata. Opening a file fills it in one scan without
+/// a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap and share the
+/// index; the first change to a shared one copies it. Reading from several threads is safe.
+class Archive {
+ public:
+  Archive();
+
+  /// "safetensors", or empty for an archive made in memory.
+  const std::string& format() const noexcept;
+  /// "single" or "sharded"; what holds the tensors.
+  const std::string& container() const noexcept;
+  /// Bytes of all files together; 0 for an archive made in memory.
+  std::uint64_t file_bytes() const noexcept;
+
+  std::size_t size() const noexcept;
+  bool empty() const noexcept { return size() == 0; }
+  /// REQUIRES: index < size().
+  TensorInfo info(std::size_t index) const;
+  TensorSnapshot snapshot(std::size_t index) const;
+
+  /// Position of a tensor, O(1). A name that the file records as tied to another one (Hugging Face's
+  /// metadata for shared tensors) gives that other one.
+  std::optional<std::size_t> find(std::string_view name) const;
+  /// Snapshot by name; MissingTensor with the nearest name when there is none.
+  Result<TensorSnapshot> get(std::string_view name) const;
+
+  /// Names that the file records as tied, each with the name its data is stored under.
+  const Aliases& aliases() const noexcept;
+  void set_aliases(Aliases aliases);
+
+  const Metadata& metadata() const noexcept;
+  void set_metadata(Metadata metadata);
+  /// Nested content that is no tensor; null where a format has none.
+  const Value& value() const noexcept;
+  /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
+  const std::vector<std::string>& notes() const noexcept;
+  void add_note(std::string note);
+  const std::vector<Skipped>& skipped() const noexcept;
+
+  /// Appends a tensor under its full path. DuplicateKey when the name is taken.
+  Status add(TensorSnapshot snapshot);
+
+  /// The tensors at `indices`, in that order. DuplicateKey when one is given twice. Aliases of tensors that
+  /// are left out go too.
+  Result<Archive> select(std::span<const std::size_t> indices) const;
+  /// The same tensors under new names, one for each. NameCollision names both old names when two would
+  /// become one. Aliases keep their names and follow their tensors.
+  Result<Archive> rename(std::span<const std::string> names) const;
+
+  /// Indices in natural order of names: layers.2 before layers.10.
+  std::vector<std::size_t> natural_order() const;
+
+ private:
+  friend class detail::ArchiveBuilder;
+  explicit Archive(std::shared_ptr<detail::ArchiveState> state);
+  detail::ArchiveState& change();
+  std::shared_ptr<detail::ArchiveState> state_;
+};
+
+}  // namespace v1
+}  // namespace andiron

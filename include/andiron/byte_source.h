@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where bytes come from. Implement it to read weights from places we do not know.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "andiron/bytes.h"
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// A fixed run of bytes that can be read at any position. All calls are const and safe from several
+/// threads at once.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  virtual std::uint64_t size() const noexcept = 0;
+  /// For messages: a path, or "memory".
+  virtual const std::string& name() const noexcept = 0;
+
+  /// Fills `out` from `offset`, wholly or with an error; never short. Truncated when the range
+  /// passes the end.
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// The range without a copy, alive as long as the returned Bytes. Unsupported where the source
+  /// cannot lend its memory; callers then use read_at.
+  Result<Bytes> view(std::uint64_t offset, std::uint64_t count) const;
+
+  /// Whether view() can succeed.
+  virtual bool can_view() const noexcept { return false; }
+  /// Whether the bytes lie in memory for good, so that work is done on views rather than on copies.
+  virtual bool in_memory() const noexcept { return false; }
+  /// The system's descriptor of an open file with these bytes, so that copies can stay within the system; -1
+  /// where there is none.
+  virtual int file_descriptor() const noexcept { return -1; }
+
+ protected:
+  ByteSource() = default;
+  /// The range lies within size().
+  virtual Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  virtual Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const;
+
+ private:
+  Status check_range(std::uint64_t offset, std::uint64_t count) const;
+};
+
+using ByteSourcePtr = std::shared_ptr<const ByteSource>;
+
+/// Bytes in memory as a source: owned or static, as the Bytes are.
+ByteSourcePtr memory_source(Bytes bytes, std::string name = "memory");
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Memory with an owner.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// A view of memory that keeps the memory alive: heap, a file mapping, a foreign buffer, or static
+/// data that needs no owner. Copying and slicing cost O(1) and share the owner. Safe to share between
+/// threads, as the bytes do not change while they are shared.
+class Bytes {
+ public:
+  /// Memory of at least this size is aligned to, and asks for, huge pages.
+  static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+  /// All memory that we allocate starts on a multiple of this.
+  static constexpr std::size_t alignment = 64;
+
+  Bytes() = default;
+
+  /// Fresh memory of unspecified content, to be filled through `writable()`. OutOfMemory when it
+  /// cannot be had.
+  static Result<Bytes> allocate(std::size_t size);
+  /// A private copy.
+  static Result<Bytes> copy(std::span<const std::byte> data);
+  /// Takes over a vector without copying.
+  static Bytes own(std::vector<std::byte> data);
+  /// Memory that outlives every use: nothing is copied, nothing is freed.
+  static Bytes borrow(std::span<const std::byte> data) noexcept;
+  static Bytes borrow(std::vector<std::byte>&& data) = delete;
+  /// Foreign memory, kept alive by `owner`.
+  static Bytes share(std::shared_ptr<const void> owner, std::span<const std::byte> data) noexcept;
+
+  std::span<const std::byte> span() const noexcept { return data_; }
+  const std::byte* data() const noexcept { return data_.data(); }
+  std::size_t size() const noexcept { return data_.size(); }
+  bool empty() const noexcept { return data_.empty(); }
+  std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(data_.data()), data_.size()};
+  }
+
+  /// `count` bytes from `offset`, sharing the owner. InvalidArgument when the range leaves this view.
+  Result<Bytes> slice(std::size_t offset, std::size_t count) const;
+
+  /// The bytes for writing when nobody else can see them (allocated by us, one owner); otherwise an
+  /// empty span.
+  std::span<std::byte> writable() noexcept;
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> data_;
+  bool allocated_ = false;
+};
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Errors are values: every operation that can fail returns a Result.
+#pragma once
+
+#include <cassert>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "andiron/error_code.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are empty.
+struct Error {
+  ErrorCode code = ErrorCode::io;
+  std::string message = {};   ///< what is wrong, in a few words
+  std::string file = {};      ///< the file it concerns
+  std::string tensor = {};    ///< the tensor it concerns
+  std::string found = {};     ///< what was there
+  std::string expected = {};  ///< what would have been right
+  std::string hint = {};      ///< what to try next
+
+  /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Control characters
+  /// in names are escaped, so the line is safe to print.
+  std::string to_string() const;
+  /// The same without the file.
+  std::string description() const;
+};
+
+/// Thrown by Result::value() and by nothing else in the library.
+class Exception : public std::exception {
+ public:
+  explicit Exception(Error error) : error_(std::move(error)), text_(error_.to_string()) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+  std::string text_;
+};
+
+namespace detail {
+[[noreturn]] inline void fail(const Error& error) {
+#if defined(__cpp_exceptions)
+  throw Exception(error);
+#else
+  static_cast<void>(error);
+  __builtin_trap();
+#endif
+}
+}  // namespace detail
+
+/// A T or an Error. Test it (`if (!result)`) before use: `*result` and `result->` on an error are
+/// undefined; `value()` throws Exception instead (and traps in programs built without exceptions).
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+
+  bool ok() const noexcept { return value_.has_value(); }
+  explicit operator bool() const noexcept { return ok(); }
+
+  T& operator*() & { return assert(ok()), *value_; }
+  const T& operator*() const& { return assert(ok()), *value_; }
+  T&& operator*() && { return assert(ok()), std::move(*value_); }
+  T* operator->() { return assert(ok()), &*value_; }
+  const T* operator->() const { return assert(ok()), &*value_; }
+
+  T& value() & { return check(), *value_; }
+  const T& value() const& { return check(), *value_; }
+  T&& value() && { return check(), std::move(*value_); }
+
+  const Error& error() const& { return assert(!ok()), *error_; }
+  Error&& error() && { return assert(!ok()), std::move(*error_); }
+
+ private:
+  void check() const {
+    if (!ok()) detail::fail(*error_);
+  }
+  std::optional<T> value_;
+  std::unique_ptr<Error> error_;
+};
+
+/// Success, or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+
+  bool ok() const noexcept { return error_ == nullptr; }
+  explicit operator bool() const noexcept { return ok(); }
+  void value() const {
+    if (!ok()) detail::fail(*error_);
+  }
+  const Error& error() const& { return assert(!ok()), *error_; }
+  Error&& error() && { return assert(!ok()), std::move(*error_); }
+
+ private:
+  std::unique_ptr<Error> error_;
+};
+
+using Status = Result<void>;
+
+}  // namespace v1
+}  // namespace andiron

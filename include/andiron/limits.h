@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every limit in one place. Weight files come from strangers: nothing in them decides how much
+// memory or time is spent beyond these numbers. Writers keep to them too. Freestanding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace andiron {
+inline namespace v1 {
+
+/// The most dimensions a tensor may have. PyTorch stops at 64; a fixed number lets the freestanding
+/// parsers keep a shape without a heap.
+inline constexpr std::size_t max_rank = 64;
+
+/// The deepest JSON nesting followed, the reference reader's number.
+inline constexpr unsigned max_json_depth = 128;
+
+/// The longest chain of views, casts and joins that one snapshot may hold: reading walks it.
+inline constexpr unsigned max_expression_depth = 64;
+
+/// Limits that a caller may move.
+struct Limits {
+  /// SafeTensors header; the reference reader's own number (decimal).
+  std::uint64_t header_bytes = 100'000'000;
+  /// A 100 MB header holds about two million tensors; beyond this is an attack.
+  std::uint64_t tensors = 4'000'000;
+  /// Module paths are short; 64 KiB leaves room for anything but abuse.
+  std::uint64_t name_bytes = 64 * 1024;
+  /// Diffusion tools keep training logs of some hundred KB in metadata.
+  std::uint64_t metadata_bytes = 64 * 1024 * 1024;
+  /// A shard index is JSON text of about 100 bytes a tensor.
+  std::uint64_t index_bytes = 256 * 1024 * 1024;
+  /// Shards of one model; the largest published ones have a few hundred.
+  std::uint64_t shards = 10'000;
+  /// Tensor data held at once while saving or hashing, whatever the size of the model.
+  std::uint64_t window_bytes = 8 * 1024 * 1024;
+};
+
+}  // namespace v1
+}  // namespace andiron

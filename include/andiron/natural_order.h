@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The order in which people list names.
+#pragma once
+
+#include <string_view>
+
+namespace andiron {
+inline namespace v1 {
+
+/// Compares text bytewise but runs of digits by value: layers.2 before layers.10. Names that differ only
+/// in leading zeros fall back to bytewise order, so it is a strict total order.
+bool natural_less(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Weight files to archives.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "andiron/archive.h"
+#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
+#include "andiron/error.h"
+#include "andiron/file.h"
+#include "andiron/limits.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// The weight formats.
+enum class Format : std::uint8_t { safetensors };
+
+/// How forgiving a reader is.
+enum class Strictness : std::uint8_t {
+  lenient,   ///< oddities that cannot harm become notes: gaps between tensors, trailing bytes, NUL
+             ///< padding, metadata keys given twice
+  standard,  ///< what the format's own reader accepts, less what is ambiguous; unknown dtypes pass
+  strict,    ///< as standard, and unknown dtypes are refused
+};
+
+struct OpenOptions {
+  IoMode io = IoMode::automatic;
+  Strictness strictness = Strictness::standard;
+  /// Found by content unless given.
+  std::optional<Format> format = {};
+  Limits limits = {};
+};
+
+/// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an index or
+/// exactly one model. Reads the header alone; the format is found by content. Shards are opened
+/// together and appear as one archive.
+Result<Archive> open(const std::string& path, const OpenOptions& options = {});
+
+/// The same for a file in memory, owned or static. Tensors borrow from it.
+Result<Archive> open(Bytes bytes, const OpenOptions& options = {});
+
+/// The same for any source.
+Result<Archive> open(ByteSourcePtr source, const OpenOptions& options = {});
+
+}  // namespace v1
+}  // namespace andiron

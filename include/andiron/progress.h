@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Progress of long work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace andiron {
+inline namespace v1 {
+
+/// Called on the calling thread with bytes done and bytes in all. Return false to cancel: the
+/// operation then ends with Cancelled and leaves nothing behind.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A tensor that is described but not yet read.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "andiron/byte_source.h"
+#include "andiron/container.h"
+#include "andiron/dtype.h"
+#include "andiron/error.h"
+#include "andiron/shape.h"
+#include "andiron/tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// Identity of a parameter that survives save and load.
+struct ParamId {
+  std::uint64_t value = 0;
+  friend auto operator<=>(ParamId, ParamId) = default;
+};
+
+namespace detail {
+class Expression;
+using ExpressionPtr = std::shared_ptr<const Expression>;
+}  // namespace detail
+
+/// A named tensor whose data is fetched when asked for. A small immutable value: it shares what it reads
+/// from, outlives the archive or store it came from, and is safe to use from several threads.
+///
+/// The operations (transpose, slice, cast ...) return a changed snapshot at once and read nothing; the
+/// data is gathered in one pass when read. They fail only for arguments that do not fit the shape.
+/// Sub-byte types can be sliced on byte boundaries and reshaped, opaque types are taken whole: anything
+/// else is Unsupported.
+class TensorSnapshot {
+ public:
+  /// An empty f32 tensor without a name.
+  TensorSnapshot();
+  /// A tensor in memory.
+  TensorSnapshot(std::string path, Tensor tensor);
+
+  /// A run of row-major little-endian bytes in `source`. SizeMismatch when the range does not fit shape
+  /// and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype.
+  static Result<TensorSnapshot> from_source(std::string path, ByteSourcePtr source,
+                                            std::uint64_t offset, std::uint64_t byte_count,
+                                            DType dtype, Shape shape, std::string raw_name = {});
+  /// A strided view of `source`: element (i, j, ...) starts at byte `offset + i * strides[0] + j *
+  /// strides[1] ...`; strides count bytes and may be zero or negative. `big_endian` data is swapped when
+  /// read. Truncated when any element leaves the source.
+  static Result<TensorSnapshot> from_strided(std::string path, ByteSourcePtr source,
+                                             std::uint64_t offset, DType dtype, Shape shape,
+                                             std::span<const std::int64_t> byte_strides,
+                                             bool big_endian = false);
+
+  /// Dotted path of the tensor.
+  const std::string& full_path() const noexcept { return path_; }
+  const Container& container() const noexcept { return container_; }
+  std::optional<ParamId> param_id() const noexcept { return param_id_; }
+  DType dtype() const noexcept;
+  /// NAME of a raw tensor; empty otherwise.
+  const std::string& raw_name() const noexcept;
+  /// "f32", or "raw:NAME".
+  std::string dtype_text() const;
+  const Shape& shape() const noexcept;
+  /// Bytes that read() gives.
+  std::uint64_t byte_size() const noexcept;
+
+  TensorSnapshot with_path(std::string path) const;
+  TensorSnapshot with_container(Container container) const;
+  TensorSnapshot with_param_id(std::optional<ParamId> id) const;
+
+  /// Reads the data into fresh memory. Each call reads anew.
+  Result<Tensor> read() const;
+  /// Burn's name for read().
+  Result<TensorData> to_data() const { return read(); }
+  /// The data without a copy where the source can lend it and it lies there row by row; otherwise
+  /// reads it.
+  Result<Tensor> borrow() const;
+  /// Whether borrow() would not copy.
+  bool can_borrow() const noexcept;
+  /// Whether the data lies in memory as it is read (ByteSource::in_memory), so that borrow() costs nothing.
+  bool is_in_memory() const noexcept;
+  /// Reads the data into `out`, which must have exactly byte_size() bytes.
+  Status read_into(std::span<std::byte> out) const;
+  /// Reads the part of the data that starts at byte `offset`, to work through a tensor larger than memory.
+  /// Offset and size must be multiples of the element size.
+  Status read_part(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// Swaps two dimensions.
+  Result<TensorSnapshot> transpose(std::size_t dim0, std::size_t dim1) const;
+  /// Dimension i of the result is dimension `dims[i]` of this.
+  Result<TensorSnapshot> permute(std::span<const std::size_t> dims) const;
+  Result<TensorSnapshot> permute(std::initializer_list<std::size_t> dims) const {
+    return permute(std::span(dims.begin(), dims.size()));
+  }
+  /// Elements start, start + step, ... before stop along one dimension, as Python's slices: negative
+  /// numbers count from the end, bounds are clamped, a negative step runs backwards. Only the selected
+  /// elements are read.
+  Result<TensorSnapshot> slice(std::size_t dim, std::optional<std::int64_t> start,
+                               std::optional<std::int64_t> stop, std::int64_t step = 1) const;
+  /// The same elements in row-major order under another shape.
+  Result<TensorSnapshot> reshape(Shape shape) const;
+  /// Drops a dimension of size 1.
+  Result<TensorSnapshot> squeeze(std::size_t dim) const;
+  /// Inserts a dimension of size 1.
+  Result<TensorSnapshot> unsqueeze(std::size_t dim) const;
+  /// Repeats dimensions of size 1, and adds leading ones, up to `shape`.
+  Result<TensorSnapshot> expand(const Shape& shape) const;
+  /// Converts numbers: to floats by nearest-even, to integers toward zero and clamped, between
+  /// integers by wrapping. bool gives 0 and 1; to bool, anything but zero is true. Complex types convert
+  /// to each other.
+  Result<TensorSnapshot> cast(DType dtype) const;
+  Result<TensorSnapshot> negate() const;
+  /// Complex conjugate; other types are unchanged.
+  Result<TensorSnapshot> conjugate() const;
+
+  /// Joins tensors of one dtype along a dimension; all other dimensions agree. The result has the
+  /// first one's path.
+  static Result<TensorSnapshot> concat(std::span<const TensorSnapshot> parts, std::size_t dim);
+  /// Joins tensors of one shape along a new dimension.
+  static Result<TensorSnapshot> stack(std::span<const TensorSnapshot> parts, std::size_t dim);
+
+ private:
+  Result<TensorSnapshot> with(Result<detail::ExpressionPtr> expression) const;
+  Error annotate(Error error) const;
+
+  std::string path_;
+  Container container_;
+  std::optional<ParamId> param_id_;
+  detail::ExpressionPtr expression_;
+};
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A tensor in memory.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "andiron/bytes.h"
+#include "andiron/dtype.h"
+#include "andiron/error.h"
+#include "andiron/float_types.h"
+#include "andiron/shape.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// The C++ type of a dtype's elements. Sub-byte, f8 and opaque dtypes are read as bytes.
+template <class T>
+struct ElementOf;
+template <> struct ElementOf<bool> { static constexpr DType dtype = DType::boolean; };
+template <> struct ElementOf<std::uint8_t> { static constexpr DType dtype = DType::u8; };
+template <> struct ElementOf<std::int8_t> { static constexpr DType dtype = DType::i8; };
+template <> struct ElementOf<std::uint16_t> { static constexpr DType dtype = DType::u16; };
+template <> struct ElementOf<std::int16_t> { static constexpr DType dtype = DType::i16; };
+template <> struct ElementOf<std::uint32_t> { static constexpr DType dtype = DType::u32; };
+template <> struct ElementOf<std::int32_t> { static constexpr DType dtype = DType::i32; };
+template <> struct ElementOf<std::uint64_t> { static constexpr DType dtype = DType::u64; };
+template <> struct ElementOf<std::int64_t> { static constexpr DType dtype = DType::i64; };
+template <> struct ElementOf<Float16> { static constexpr DType dtype = DType::f16; };
+template <> struct ElementOf<BFloat16> { static constexpr DType dtype = DType::bf16; };
+template <> struct ElementOf<float> { static constexpr DType dtype = DType::f32; };
+template <> struct ElementOf<double> { static constexpr DType dtype = DType::f64; };
+template <> struct ElementOf<std::complex<float>> { static constexpr DType dtype = DType::c64; };
+template <> struct ElementOf<std::complex<double>> { static constexpr DType dtype = DType::c128; };
+
+template <class T>
+concept Element = requires { ElementOf<T>::dtype; };
+
+/// Row-major, little-endian data of one dtype and shape. A value: copies share their bytes, and the
+/// first write to shared, mapped or borrowed bytes makes a private copy. Reading one Tensor from several
+/// threads is safe.
+class Tensor {
+ public:
+  /// An empty f32 tensor of shape [0].
+  Tensor() : shape_({0}) {}
+
+  /// Takes bytes as they are. SizeMismatch when their number is not what dtype and shape ask for.
+  static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
+  /// Bytes of a type we do not know, under the name that their file gave it.
+  static Tensor raw(std::string file_dtype, Shape shape, Bytes bytes);
+  /// A quantized payload.
+  static Tensor qfloat(Shape shape, Bytes bytes);
+  static Result<Tensor> zeros(DType dtype, Shape shape);
+  /// Copies `values`. SizeMismatch when their number is not the shape's.
+  template <Element T>
+  static Result<Tensor> from_values(Shape shape, std::span<const T> values) {
+    Result<Bytes> bytes = Bytes::copy(std::as_bytes(values));
+    if (!bytes) return std::move(bytes).error();
+    return from_bytes(ElementOf<T>::dtype, std::move(shape), *std::move(bytes));
+  }
+  template <Element T>
+  static Result<Tensor> from_values(Shape shape, std::initializer_list<T> values) {
+    return from_values(std::move(shape), std::span<const T>(values.begin(), values.size()));
+  }
+
+  DType dtype() const noexcept { return dtype_; }
+  /// "f32", or "raw:NAME" for a type that only the file knows.
+  std::string dtype_text() const;
+  /// NAME of a raw tensor; empty otherwise.
+  const std::string& raw_name() const noexcept { return raw_name_; }
+  const Shape& shape() const noexcept { return shape_; }
+  const Bytes& bytes() const noexcept { return bytes_; }
+  std::size_t byte_size() const noexcept { return bytes_.size(); }
+
+  /// The elements, without a copy. DTypeMismatch when T is another type; Misaligned when the bytes
+  /// (borrowed from a file, say) do not start on a T boundary.
+  template <Element T>
+  Result<std::span<const T>> as() const {
+    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
+      return std::move(status).error();
+    }
+    return std::span<const T>(reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T));
+  }
+
+  /// The elements for writing; copies first unless this tensor alone owns its memory.
+  template <Element T>
+  Result<std::span<T>> as_mutable() {
+    Result<std::span<std::byte>> data = mutable_bytes();
+    if (!data) return std::move(data).error();
+    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
+      return std::move(status).error();
+    }
+    return std::span<T>(reinterpret_cast<T*>(data->data()), data->size() / sizeof(T));
+  }
+
+  /// The bytes for writing; copies first unless this tensor alone owns its memory.
+  Result<std::span<std::byte>> mutable_bytes();
+
+ private:
+  Tensor(DType dtype, Shape shape, Bytes bytes, std::string raw_name)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        bytes_(std::move(bytes)),
+        raw_name_(std::move(raw_name)) {}
+  Status check_access(DType wanted, std::size_t alignment) const;
+
+  DType dtype_ = DType::f32;
+  Shape shape_;
+  Bytes bytes_;
+  std::string raw_name_;
+};
+
+/// Burn's name for it.
+using TensorData = Tensor;
+
+}  // namespace v1
+}  // namespace andiron

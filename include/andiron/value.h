@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The one tree for everything in a file that is not a tensor: configs, scalars, nesting.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "andiron/bytes.h"
+
+namespace andiron {
+inline namespace v1 {
+
+class Value;
+using ValueList = std::vector<Value>;
+/// Keys in file order.
+using ValueDict = std::vector<std::pair<std::string, Value>>;
+/// A leaf that stands for a tensor: its index in the archive.
+struct TensorIndex {
+  std::size_t index = 0;
+  friend bool operator==(TensorIndex, TensorIndex) = default;
+};
+
+/// Null, a scalar, text, bytes, a list, a dict or a tensor's index.
+class Value {
+ public:
+  using Data = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
+                            Bytes, ValueList, ValueDict, TensorIndex>;
+
+  Value() = default;
+  Value(bool value) : data_(value) {}
+  Value(std::int64_t value) : data_(value) {}
+  /// Used only for numbers above the int64 range.
+  Value(std::uint64_t value) : data_(value) {}
+  Value(double value) : data_(value) {}
+  Value(std::string value) : data_(std::move(value)) {}
+  Value(const char* value) : data_(std::string(value)) {}
+  Value(Bytes value) : data_(std::move(value)) {}
+  Value(ValueList value) : data_(std::move(value)) {}
+  Value(ValueDict value) : data_(std::move(value)) {}
+  Value(TensorIndex value) : data_(value) {}
+
+  const Data& data() const noexcept { return data_; }
+  bool is_null() const noexcept { return std::holds_alternative<std::monostate>(data_); }
+  /// The alternative T, or nullptr.
+  template <class T>
+  const T* get() const noexcept {
+    return std::get_if<T>(&data_);
+  }
+  /// The entry of a dict, or nullptr when this is no dict or has no such key.
+  const Value* find(std::string_view key) const noexcept {
+    if (const ValueDict* dict = get<ValueDict>()) {
+      for (const auto& [name, value] : *dict) {
+        if (name == key) return &value;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  Data data_;
+};
+
+}  // namespace v1
+}  // namespace andiron

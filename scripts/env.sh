@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Sourced by the scripts: where the project lies, how it is built, where foreign test files are.
+
+script=$(basename "$0")
+# A relative path means the caller's folder, which the scripts leave.
+if [ -n "${ANDIRON_FIXTURES:-}" ]; then ANDIRON_FIXTURES=$(realpath -m "$ANDIRON_FIXTURES"); fi
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$root"
+
+if [ -z "${ANDIRON_FIXTURES:-}" ] && [ -d ../shared/fixtures ]; then
+  ANDIRON_FIXTURES=$(realpath ../shared/fixtures)
+fi
+export ANDIRON_FIXTURES=${ANDIRON_FIXTURES:-}
+
+# Two by default: a C++ compiler wants a gigabyte or more for each.
+cores=$(nproc)
+jobs=${ANDIRON_JOBS:-$((cores < 2 ? cores : 2))}
+
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+
+# The programs of other projects that we compare with: outside the tree, kept between runs.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/andiron
+
+# clang 19 is what the project is checked with; any other from 14 on will do.
+clang_versions="19 22 21 20 18 17 16 15 14"
+
+say() { echo "$script: $*"; }
+
+# Something could not be done here. Kept for the summary of .ci/run.
+not_run() {
+  say "NOT RUN: $*"
+  if [ -n "${ANDIRON_NOT_RUN:-}" ]; then echo "$*" >>"$ANDIRON_NOT_RUN"; fi
+}
+
+# build PRESET [cmake options]
+build() {
+  local preset=$1
+  shift
+  say "building preset $preset in build/$preset with $jobs jobs"
+  cmake --preset "$preset" "$@" >/dev/null
+  cmake --build --preset "$preset" -j "$jobs"
+}
+
+# The first of TOOL-19, TOOL-22 ... TOOL that is there.
+clang_tool() {
+  local version
+  for version in $clang_versions; do
+    if command -v "$1-$version"; then return; fi
+  done
+  command -v "$1"
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// JSON text to and from Value. Recursion is bounded by max_json_depth.
+// Tested by tests/codec/json_test.cpp
+#include "andiron/json.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <unordered_set>
+
+#include "src/codec/json_reader.h"
+#include "src/core/utf8.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace {
+
+using detail::JsonReader;
+
+std::string decoded(const JsonText& text) {
+  std::string out(text.raw.size(), '\0');
+  out.resize(text.decode(out.data()));
+  return out;
+}
+
+bool parse_number(JsonReader& reader, Value& out) {
+  std::string_view text;
+  if (!reader.number(text)) return false;
+  const char* end = text.data() + text.size();
+  if (text.find_first_of(".eE") == std::string_view::npos) {
+    std::int64_t whole = 0;
+    if (std::from_chars(text.data(), end, whole).ec == std::errc()) return out = Value(whole), true;
+    std::uint64_t large = 0;
+    if (std::from_chars(text.data(), end, large).ec == std::errc()) return out = Value(large), true;
+  }
+  double number = 0;
+  if (std::from_chars(text.data(), end, number).ec != std::errc()) {
+    return reader.fail(ErrorCode::bad_header, "a number outside the range of double");
+  }
+  out = Value(number);
+  return true;
+}
+
+bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
+  const char c = reader.peek();
+  if (c == '{' || c == '[') {
+    if (depth >= max_json_depth) {
+      return reader.fail(ErrorCode::limit_exceeded, "nesting that is too deep");
+    }
+    bool first = true;
+    if (reader.take('[')) {
+      ValueList list;
+      while (reader.next_item(']', first)) {
+        if (!parse_value(reader, depth + 1, list.emplace_back())) return false;
+      }
+      out = Value(std::move(list));
+    } else if (reader.take('{')) {
+      ValueDict dict;
+      std::unordered_set<std::string> seen;
+      while (reader.next_item('}', first)) {
+        JsonText key;
+        if (!reader.key(key)) return false;
+        auto& [name, value] = dict.emplace_back(decoded(key), Value());
+        if (!seen.insert(name).second) {
+          return reader.fail(ErrorCode::duplicate_key, "a key given twice");
+        }
+        if (!parse_value(reader, depth + 1, value)) return false;
+      }
+      out = Value(std::move(dict));
+    }
+    return !reader.failed();
+  }
+  if (c == '"') {
+    JsonText text;
+    if (!reader.string(text)) return false;
+    out = Value(decoded(text));
+    return true;
+  }
+  if (c == 't') return out = Value(true), reader.literal("true");
+  if (c == 'f') return out = Value(false), reader.literal("false");
+  if (c == 'n') return out = Value(), reader.literal("null");
+  return parse_number(reader, out);
+}
+
+void append_line_break(std::string& out, unsigned indent, unsigned depth) {
+  if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * depth, ' ');
+}
+
+void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth);
+
+template <class Items, class AppendItem>
+void append_items(std::string& out, const Items& items, const char* brackets, unsigned indent,
+                  unsigned depth, AppendItem append_item) {
+  out += brackets[0];
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out += ',';
+    first = false;
+    append_line_break(out, indent, depth + 1);
+    append_item(item);
+  }
+  if (!first) append_line_break(out, indent, depth);
+  out += brackets[1];
+}
+
+struct ValueAppender {
+  std::string& out;
+  unsigned indent;
+  unsigned depth;
+
+  void operator()(std::monostate) const { out += "null"; }
+  void operator()(bool value) const { out += value ? "true" : "false"; }
+  void operator()(std::int64_t value) const { out += std::to_string(value); }
+  void operator()(std::uint64_t value) const { out += std::to_string(value); }
+  void operator()(double value) const {
+    if (!std::isfinite(value)) {
+      out += "null";
+      return;
+    }
+    char text[40];
+    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+    out.append(text, end);
+  }
+  void operator()(const std::string& value) const { append_json_string(out, value); }
+  void operator()(const Bytes& value) const {
+    append_items(out, value.span(), "[]", 0, depth,
+                 [&](std::byte b) { out += std::to_string(std::to_integer<int>(b)); });
+  }
+  void operator()(const ValueList& list) const {
+    append_items(out, list, "[]", indent, depth,
+                 [&](const Value& item) { append_value(out, item, indent, depth + 1); });
+  }
+  void operator()(const ValueDict& dict) const {
+    append_items(out, dict, "{}", indent, depth, [&](const auto& item) {
+      append_json_string(out, item.first);
+      out += indent != 0 ? ": " : ":";
+      append_value(out, item.second, indent, depth + 1);
+    });
+  }
+  void operator()(TensorIndex tensor) const {
+    out += "{\"tensor\":" + std::to_string(tensor.index) + "}";
+  }
+};
+
+void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth) {
+  std::visit(ValueAppender{out, indent, depth}, value.data());
+}
+
+}  // namespace
+
+Result<Value> parse_json(std::string_view text) {
+  JsonReader reader(text);
+  Value value;
+  if (parse_value(reader, 0, value) && !reader.at_end()) {
+    reader.fail(ErrorCode::bad_header, "text after the end of the JSON value");
+  }
+  if (reader.failed()) {
+    return Error{.code = reader.code(),
+                 .message = reader.what(),
+                 .found = "at byte " + std::to_string(reader.offset())};
+  }
+  return value;
+}
+
+std::string to_json(const Value& value, unsigned indent) {
+  std::string out;
+  append_value(out, value, indent, 0);
+  return out;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const char* plain = at;  // start of what need not change
+  while (at != end) {
+    const auto c = static_cast<unsigned char>(*at);
+    const unsigned length = c < 0x80 ? 1 : decode_utf8(at, end).length;
+    if (length != 0 && c >= 0x20 && c != '"' && c != '\\') {
+      at += length;
+      continue;
+    }
+    out.append(plain, at);
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\b': out += "\\b"; break;
+      case '\t': out += "\\t"; break;
+      case '\n': out += "\\n"; break;
+      case '\f': out += "\\f"; break;
+      case '\r': out += "\\r"; break;
+      default:
+        if (c < 0x20) {
+          char escape[8];
+          std::snprintf(escape, sizeof escape, "\\u%04x", c);
+          out += escape;
+        } else {
+          out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is not UTF-8
+        }
+    }
+    plain = ++at;
+  }
+  out.append(plain, end);
+  out += '"';
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/archive_test.cpp
+#include "andiron/archive.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "andiron/display_text.h"
+#include "andiron/natural_order.h"
+#include "src/core/archive_builder.h"
+#include "src/core/archive_state.h"
+#include "src/core/similarity.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+
+using detail::ArchiveEntry;
+using detail::ArchiveState;
+
+namespace detail {
+
+std::string_view TextArena::store(std::string_view text) {
+  if (text.size() > left_ || next_ == nullptr) {
+    left_ = std::max<std::size_t>(text.size(), 64 * 1024);
+    // Left unset: pages that are never used are never touched.
+    chunks_.push_back(std::shared_ptr<char[]>(new char[left_]));
+    next_ = chunks_.back().get();
+  }
+  std::string_view stored(next_, text.size());
+  if (!text.empty()) std::memcpy(next_, text.data(), text.size());
+  next_ += text.size();
+  left_ -= text.size();
+  return stored;
+}
+
+Result<std::optional<std::uint32_t>> ArchiveState::append(const ArchiveEntry& entry) {
+  const std::size_t count = entries.size();
+  if (count >= names.capacity()) ANDIRON_TRY(index_names(2 * count + 16));
+  const std::optional<std::uint32_t> taken =
+      names.insert(entry.name(), static_cast<std::uint32_t>(count),
+                   [&](std::uint32_t at) { return name_at(at); });
+  if (!taken) ANDIRON_TRY(entries.push(entry));
+  return taken;
+}
+
+Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> ArchiveState::index_names(
+    std::size_t count) {
+  ANDIRON_TRY(names.reset(count));
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const std::optional<std::uint32_t> taken =
+        names.insert(name_at(i), i, [&](std::uint32_t at) { return name_at(at); });
+    if (taken) return std::make_optional(std::make_pair(*taken, i));
+  }
+  return std::optional<std::pair<std::uint32_t, std::uint32_t>>();
+}
+
+Status ArchiveState::make_private() {
+  ANDIRON_TRY(entries.make_private());
+  ANDIRON_TRY(dims.make_private());
+  return names.make_private();
+}
+
+}  // namespace detail
+
+Archive::Archive() : state_(std::make_shared<ArchiveState>()) {}
+Archive::Archive(std::shared_ptr<ArchiveState> state) : state_(std::move(state)) {}
+
+ArchiveState& Archive::change() {
+  if (state_.use_count() != 1) state_ = std::make_shared<ArchiveState>(*state_);
+  return *state_;
+}
+
+const std::string& Archive::format() const noexcept { return state_->format; }
+const std::string& Archive::container() const noexcept { return state_->container; }
+std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; }
+std::size_t Archive::size() const noexcept { return state_->entries.size(); }
+const Aliases& Archive::aliases() const noexcept { return state_->aliases; }
+const Metadata& Archive::metadata() const noexcept { return state_->metadata; }
+const Value& Archive::value() const noexcept { return state_->value; }
+const std::vector<std::string>& Archive::notes() const noexcept { return state_->notes; }
+const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->skipped; }
+
+void Archive::set_aliases(Aliases aliases) { change().aliases = std::move(aliases); }
+void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
+void Archive::add_note(std::string note) { change().notes.push_back(std::move(note)); }
+
+TensorInfo Archive::info(std::size_t index) const {
+  const ArchiveEntry& entry = state_->entries[index];
+  TensorInfo info;
+  info.name = entry.name();
+  info.dtype = entry.dtype;
+  info.file_dtype = entry.file_dtype();
+  info.shape = state_->dims.items().subspan(entry.dims_begin, entry.rank);
+  info.byte_size = entry.byte_size;
+  if (entry.snapshot == ArchiveEntry::none) {
+    info.offset = entry.offset;
+    info.file = state_->files[entry.file].name;
+  } else {
+    info.param_id = state_->snapshots[entry.snapshot].param_id();
+  }
+  return info;
+}
+
+TensorSnapshot Archive::snapshot(std::size_t index) const {
+  const ArchiveEntry& entry = state_->entries[index];
+  if (entry.snapshot != ArchiveEntry::none) {
+    return state_->snapshots[entry.snapshot].with_path(std::string(entry.name()));
+  }
+  const TensorInfo known = info(index);
+  // The range was checked against file, dtype and shape when the archive was opened.
+  return *TensorSnapshot::from_source(
+      std::string(known.name), state_->files[entry.file].source, entry.offset, entry.byte_size,
+      entry.dtype, Shape(known.shape),
+      entry.dtype == DType::raw ? std::string(known.file_dtype) : std::string());
+}
+
+std::optional<std::size_t> Archive::find(std::string_view name) const {
+  auto name_at = [&](std::uint32_t index) { return state_->name_at(index); };
+  if (const auto found = state_->names.find(name, name_at)) return *found;
+  const auto alias = state_->aliases.find(name);
+  if (alias == state_->aliases.end()) return std::nullopt;
+  const auto found = state_->names.find(alias->second, name_at);
+  return found ? std::optional<std::size_t>(*found) : std::nullopt;
+}
+
+Result<TensorSnapshot> Archive::get(std::string_view name) const {
+  if (const auto index = find(name)) return snapshot(*index).with_path(std::string(name));
+  Error error{.code = ErrorCode::missing_tensor, .message = "there is no such tensor"};
+  error.tensor = name;
+  if (!state_->files.empty()) error.file = state_->files.front().source->name();
+  const auto nearest = nearest_name(name, size(), [&](std::size_t i) { return info(i).name; });
+  if (nearest) error.hint = "did you mean '" + display_text(info(*nearest).name) + "'?";
+  return error;
+}
+
+Status Archive::add(TensorSnapshot snapshot) {
+  ArchiveState& state = change();
+  ANDIRON_TRY(state.make_private());
+  const std::string_view name = state.texts.store(snapshot.full_path());
+  const std::string_view raw_name = state.texts.store(snapshot.raw_name());
+  ArchiveEntry entry{};
+  entry.name_data = name.data();
+  entry.name_size = static_cast<std::uint32_t>(name.size());
+  entry.file_dtype_data = raw_name.data();
+  entry.file_dtype_size = static_cast<std::uint32_t>(raw_name.size());
+  entry.byte_size = snapshot.byte_size();
+  entry.dims_begin = static_cast<std::uint32_t>(state.dims.size());
+  entry.snapshot = static_cast<std::uint32_t>(state.snapshots.size());
+  entry.rank = static_cast<std::uint8_t>(snapshot.shape().rank());
+  entry.dtype = snapshot.dtype();
+  ANDIRON_ASSIGN(const auto taken, state.append(entry));
+  if (taken) {
+    return Error{.code = ErrorCode::duplicate_key,
+                 .message = "the archive has a tensor of this name",
+                 .tensor = snapshot.full_path()};
+  }
+  for (std::uint64_t dim : snapshot.shape()) ANDIRON_TRY(state.dims.push(dim));
+  state.snapshots.push_back(std::move(snapshot));
+  return {};
+}
+
+Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
+  auto state = std::make_shared<ArchiveState>(*state_);
+  state->entries = {};
+  ANDIRON_TRY(state->entries.reserve(indices.size()));
+  for (std::size_t index : indices) ANDIRON_TRY(state->entries.push(state_->entries[index]));
+  ANDIRON_ASSIGN(const auto twice, state->index_names(indices.size()));
+  if (twice) {
+    return Error{.code = ErrorCode::duplicate_key,
+                 .message = "a tensor was selected twice",
+                 .tensor = std::string(state->name_at(twice->first))};
+  }
+  Archive selected(std::move(state));
+  std::erase_if(selected.state_->aliases, [&](const auto& alias) {
+    return !selected.find(alias.second);
+  });
+  return selected;
+}
+
+Result<Archive> Archive::rename(std::span<const std::string> names) const {
+  if (names.size() != size()) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "every tensor needs a name",
+                 .found = std::to_string(names.size()) + " names",
+                 .expected = std::to_string(size())};
+  }
+  auto state = std::make_shared<ArchiveState>(*state_);
+  state->entries = {};
+  ANDIRON_TRY(state->entries.reserve(names.size()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ArchiveEntry entry = state_->entries[i];
+    if (entry.name() != names[i]) {
+      const std::string_view stored = state->texts.store(names[i]);
+      entry.name_data = stored.data();
+      entry.name_size = static_cast<std::uint32_t>(stored.size());
+    }
+    ANDIRON_TRY(state->entries.push(entry));
+  }
+  ANDIRON_ASSIGN(const auto twice, state->index_names(names.size()));
+  if (twice) {
+    return Error{.code = ErrorCode::name_collision,
+                 .message = "two tensors would get this name",
+                 .tensor = names[twice->first],
+                 .found = "'" + display_text(state_->name_at(twice->first)) + "' and '" +
+                          display_text(state_->name_at(twice->second)) + "'",
+                 .hint = "rename one of them first, or leave one out"};
+  }
+  for (auto& [alias, kept] : state->aliases) {
+    if (const auto index = find(kept)) kept = names[*index];
+  }
+  return Archive(std::move(state));
+}
+
+std::vector<std::size_t> Archive::natural_order() const {
+  std::vector<std::size_t> order(size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return natural_less(state_->entries[a].name(), state_->entries[b].name());
+  });
+  return order;
+}
+
+}  // namespace v1
+}  // namespace andiron

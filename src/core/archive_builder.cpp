@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/archive_test.cpp
+#include "src/core/archive_builder.h"
+
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+ArchiveBuilder::ArchiveBuilder(std::string format, std::string container)
+    : state_(std::make_shared<ArchiveState>()) {
+  state_->format = std::move(format);
+  state_->container = std::move(container);
+}
+
+Status ArchiveBuilder::reserve(std::size_t tensors, std::size_t dims) {
+  ANDIRON_TRY(state_->entries.reserve(tensors));
+  ANDIRON_TRY(state_->dims.reserve(dims));
+  return state_->names.reset(tensors);
+}
+
+std::uint32_t ArchiveBuilder::add_file(ByteSourcePtr source, std::string shard_name) {
+  state_->file_bytes += source->size();
+  state_->files.push_back({std::move(source), std::move(shard_name)});
+  return static_cast<std::uint32_t>(state_->files.size() - 1);
+}
+
+void ArchiveBuilder::keep(Bytes header) { state_->headers.push_back(std::move(header)); }
+
+std::string_view ArchiveBuilder::store(std::string_view text) { return state_->texts.store(text); }
+
+Result<bool> ArchiveBuilder::add(const TensorRun& run) {
+  ArchiveEntry entry{};
+  entry.name_data = run.name.data();
+  entry.name_size = static_cast<std::uint32_t>(run.name.size());
+  entry.file_dtype_data = run.file_dtype.data();
+  entry.file_dtype_size = static_cast<std::uint32_t>(run.file_dtype.size());
+  entry.offset = run.offset;
+  entry.byte_size = run.byte_size;
+  entry.dims_begin = static_cast<std::uint32_t>(state_->dims.size());
+  entry.file = run.file;
+  entry.snapshot = ArchiveEntry::none;
+  entry.rank = static_cast<std::uint8_t>(run.shape.size());
+  entry.dtype = run.dtype;
+  ANDIRON_ASSIGN(const auto taken, state_->append(entry));
+  if (taken) return false;
+  for (std::uint64_t dim : run.shape) ANDIRON_TRY(state_->dims.push(dim));
+  return true;
+}
+
+void ArchiveBuilder::keep_names_of(const Archive& archive) {
+  // The archive's own state holds its headers and texts.
+  state_->headers.push_back(Bytes::share(archive.state_, {}));
+}
+
+Result<bool> ArchiveBuilder::add_from(const Archive& archive, std::size_t index,
+                                      std::uint32_t file) {
+  const TensorInfo info = archive.info(index);
+  return add({info.name, info.dtype, info.file_dtype, info.shape, file, info.offset.value_or(0),
+              info.byte_size});
+}
+
+std::optional<std::uint32_t> ArchiveBuilder::find(std::string_view name) const {
+  return state_->names.find(name, [&](std::uint32_t at) { return state_->name_at(at); });
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a format fills an Archive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "andiron/archive.h"
+#include "andiron/bytes.h"
+#include "src/core/archive_state.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+class ArchiveBuilder {
+ public:
+  ArchiveBuilder(std::string format, std::string container);
+
+  // Room for this many tensors before the first is added: growing later copies.
+  Status reserve(std::size_t tensors, std::size_t dims);
+  // Adds a file that tensors may lie in; returns its number.
+  std::uint32_t add_file(ByteSourcePtr source, std::string shard_name = {});
+  // Keeps the text that names point into.
+  void keep(Bytes header);
+  // A copy of `text` that lives as long as the archive.
+  std::string_view store(std::string_view text);
+
+  struct TensorRun {
+    std::string_view name;        // in kept or stored text
+    DType dtype;
+    std::string_view file_dtype;  // likewise
+    std::span<const std::uint64_t> shape;
+    std::uint32_t file;
+    std::uint64_t offset;
+    std::uint64_t byte_size;
+  };
+  // Appends a tensor that is one run of row-major bytes. False when the name is taken.
+  Result<bool> add(const TensorRun& run);
+  // Appends tensor `index` of another archive, from its file number `file` of this one.
+  Result<bool> add_from(const Archive& archive, std::size_t index, std::uint32_t file);
+  // Shares the names of another archive, so that add_from need not copy them.
+  void keep_names_of(const Archive& archive);
+
+  std::size_t size() const noexcept { return state_->entries.size(); }
+  std::optional<std::uint32_t> find(std::string_view name) const;
+  ArchiveState& state() noexcept { return *state_; }
+  const ArchiveState& state() const noexcept { return *state_; }
+  Archive finish() { return Archive(std::move(state_)); }
+
+ private:
+  std::shared_ptr<ArchiveState> state_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What is behind an Archive: flat tables, one entry a tensor.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "src/core/name_table.h"
+#include "src/core/table.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Text that stays where it is. A copy shares what was stored and puts new text elsewhere.
+class TextArena {
+ public:
+  TextArena() = default;
+  TextArena(const TextArena& other) : chunks_(other.chunks_) {}
+  TextArena& operator=(const TextArena& other) {
+    chunks_ = other.chunks_;
+    left_ = 0;
+    return *this;
+  }
+  std::string_view store(std::string_view text);
+
+ private:
+  std::vector<std::shared_ptr<char[]>> chunks_;
+  char* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+struct ArchiveEntry {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+  const char* name_data;
+  const char* file_dtype_data;
+  std::uint64_t offset;  // absolute in its file
+  std::uint64_t byte_size;
+  std::uint32_t name_size;
+  std::uint32_t file_dtype_size;
+  std::uint32_t dims_begin;
+  std::uint32_t file;      // index into ArchiveState::files
+  std::uint32_t snapshot;  // index into ArchiveState::snapshots for tensors that are no plain run
+  std::uint8_t rank;
+  DType dtype;
+
+  std::string_view name() const noexcept { return {name_data, name_size}; }
+  std::string_view file_dtype() const noexcept { return {file_dtype_data, file_dtype_size}; }
+};
+
+struct ArchiveFile {
+  ByteSourcePtr source;
+  std::string name;  // of the shard; empty when there is one file
+};
+
+struct ArchiveState {
+  std::string format;
+  std::string container;
+  std::uint64_t file_bytes = 0;
+  Table<ArchiveEntry> entries;
+  Table<std::uint64_t> dims;
+  NameTable names;
+  std::vector<ArchiveFile> files;
+  std::vector<Bytes> headers;  // that names point into
+  TextArena texts;             // the other names
+  std::vector<TensorSnapshot> snapshots;
+  Aliases aliases;
+  Metadata metadata;
+  Value value;
+  std::vector<std::string> notes;
+  std::vector<Skipped> skipped;
+
+  std::string_view name_at(std::uint32_t index) const noexcept { return entries[index].name(); }
+  // Appends and enters the name, or gives the position of the tensor that has the name already.
+  // REQUIRES: the tables are private.
+  Result<std::optional<std::uint32_t>> append(const ArchiveEntry& entry);
+  // Enters all names anew with room for `count`; gives the first two tensors that share one.
+  Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> index_names(std::size_t count);
+  // Takes the tables out of memory that copies of this state can see.
+  Status make_private();
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

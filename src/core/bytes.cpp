@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/bytes_test.cpp
+#include "andiron/bytes.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "src/core/pages.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+
+Result<Bytes> Bytes::allocate(std::size_t size) {
+  if (size == 0) return Bytes();
+  const auto align = std::align_val_t(size >= huge_page_bytes ? huge_page_bytes : alignment);
+  void* memory = ::operator new(size, align, std::nothrow);
+  if (memory == nullptr) {
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "memory could not be had",
+                 .found = std::to_string(size) + " bytes needed",
+                 .hint = "read it in parts, or borrow it from a mapping"};
+  }
+  if (size >= huge_page_bytes) advise_huge_pages(memory, size);
+  Bytes bytes;
+  bytes.owner_ = std::shared_ptr<void>(
+      memory, [align](void* p) { ::operator delete(p, align); });
+  bytes.data_ = {static_cast<const std::byte*>(memory), size};
+  bytes.allocated_ = true;
+  return bytes;
+}
+
+Result<Bytes> Bytes::copy(std::span<const std::byte> data) {
+  ANDIRON_ASSIGN(Bytes bytes, allocate(data.size()));
+  if (!data.empty()) std::memcpy(bytes.writable().data(), data.data(), data.size());
+  return bytes;
+}
+
+Bytes Bytes::own(std::vector<std::byte> data) {
+  auto owner = std::make_shared<std::vector<std::byte>>(std::move(data));
+  Bytes bytes;
+  bytes.data_ = *owner;
+  bytes.owner_ = std::move(owner);
+  bytes.allocated_ = true;
+  return bytes;
+}
+
+Bytes Bytes::borrow(std::span<const std::byte> data) noexcept { return share(nullptr, data); }
+
+Bytes Bytes::share(std::shared_ptr<const void> owner, std::span<const std::byte> data) noexcept {
+  Bytes bytes;
+  bytes.owner_ = std::move(owner);
+  bytes.data_ = data;
+  return bytes;
+}
+
+Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
+  if (offset > size() || count > size() - offset) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "a slice leaves its bytes",
+                 .found = std::to_string(count) + " bytes from " + std::to_string(offset),
+                 .expected = "a range within " + std::to_string(size()) + " bytes"};
+  }
+  Bytes part = *this;
+  part.data_ = data_.subspan(offset, count);
+  return part;
+}
+
+std::span<std::byte> Bytes::writable() noexcept {
+  if (!allocated_ || owner_.use_count() != 1) return {};
+  return {const_cast<std::byte*>(data_.data()), data_.size()};
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/error_test.cpp
+#include "andiron/error.h"
+
+#include "andiron/display_text.h"
+
+namespace andiron {
+inline namespace v1 {
+
+std::string Error::description() const {
+  std::string line;
+  if (!tensor.empty()) line += "tensor '" + display_text(tensor) + "': ";
+  line += message;
+  if (!found.empty()) line += ": " + found;
+  if (!expected.empty()) line += "; expected " + expected;
+  if (!hint.empty()) line += "; " + hint;
+  return line;
+}
+
+std::string Error::to_string() const {
+  return file.empty() ? description() : display_text(file) + ": " + description();
+}
+
+}  // namespace v1
+}  // namespace andiron

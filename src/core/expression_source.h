@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Expressions as sources of bytes, for what strides and element maps cannot express.
+#pragma once
+
+#include "andiron/byte_source.h"
+#include "src/core/expression.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// The row-major bytes of `below`.
+ByteSourcePtr expression_source(ExpressionPtr below);
+
+// The row-major bytes of `below` after a cast in which f4, packed two to a byte, is one of the types.
+ByteSourcePtr packed_cast_source(ExpressionPtr below, DType to, std::uint64_t byte_size);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A range of the output is cut into boxes (all inner dimensions whole), a box into blocks of the source
+// that fit the scratch buffer, and a block is moved by two nested loops over tiles.
+// Tested by tests/core/gather_test.cpp
+#include "src/core/gather.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "andiron/limits.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t scratch_bytes = std::uint64_t{1} << 20;  // stays in the second-level cache
+constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t tile_side = 64;
+
+struct Dim {
+  std::uint64_t size;
+  std::int64_t source_stride;
+  std::int64_t out_stride;
+  std::uint64_t source_step() const {
+    return static_cast<std::uint64_t>(std::llabs(source_stride));
+  }
+};
+
+// Dimensions of a block, most significant first.
+struct Dims {
+  std::array<Dim, max_rank> items;
+  std::size_t count = 0;
+  void push(Dim dim) { items[count++] = dim; }
+  std::span<const Dim> all() const { return {items.data(), count}; }
+};
+
+template <std::size_t Width>
+void copy_run(const std::byte* source, std::int64_t source_stride, std::byte* out,
+              std::int64_t out_stride, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::memcpy(out, source, Width);
+    source += source_stride;
+    out += out_stride;
+  }
+}
+
+void copy_elements(std::size_t width, const std::byte* source, std::int64_t source_stride,
+                   std::byte* out, std::int64_t out_stride, std::uint64_t count) {
+  const auto step = static_cast<std::int64_t>(width);
+  if (source_stride == step && out_stride == step) {
+    std::memcpy(out, source, count * width);
+    return;
+  }
+  switch (width) {
+    case 1: return copy_run<1>(source, source_stride, out, out_stride, count);
+    case 2: return copy_run<2>(source, source_stride, out, out_stride, count);
+    case 4: return copy_run<4>(source, source_stride, out, out_stride, count);
+    case 8: return copy_run<8>(source, source_stride, out, out_stride, count);
+    default: return copy_run<16>(source, source_stride, out, out_stride, count);
+  }
+}
+
+// Moves blocks that lie in memory.
+class BlockMover {
+ public:
+  explicit BlockMover(const ElementMap& map)
+      : map_(map),
+        in_width_(bit_width(map.stored()) / 8),
+        out_width_(bit_width(map.result()) / 8) {}
+
+  void move(std::span<const Dim> dims, const std::byte* source, std::byte* out) {
+    Dims ordered;
+    for (const Dim& dim : dims) ordered.push(dim);
+    // The two dimensions with the smallest steps, on either side, go innermost, where tiles are.
+    Dim* items = ordered.items.data();
+    if (ordered.count > 2) {
+      auto last = items + ordered.count - 1;
+      std::iter_swap(last, std::min_element(items, last + 1, [](const Dim& a, const Dim& b) {
+                       return a.out_stride < b.out_stride;
+                     }));
+      std::iter_swap(last - 1, std::min_element(items, last, [](const Dim& a, const Dim& b) {
+                       return a.source_step() < b.source_step();
+                     }));
+    }
+    loop(ordered.all(), source, out);
+  }
+
+ private:
+  void loop(std::span<const Dim> dims, const std::byte* source, std::byte* out) {
+    if (dims.empty()) return run(source, 0, out, 0, 1);
+    if (dims.size() == 1) {
+      return run(source, dims[0].source_stride, out, dims[0].out_stride, dims[0].size);
+    }
+    if (dims.size() == 2) return move_matrix(dims[0], dims[1], source, out);
+    for (std::uint64_t i = 0; i < dims[0].size; ++i) {
+      loop(dims.subspan(1), source, out);
+      source += dims[0].source_stride;
+      out += dims[0].out_stride;
+    }
+  }
+
+  // Rows when both sides run the same way, square tiles when one side is transposed: a tile's cache
+  // lines are then used whole.
+  void move_matrix(Dim rows, Dim columns, const std::byte* source, std::byte* out) {
+    if (rows.out_stride < columns.out_stride) std::swap(rows, columns);
+    const bool transposed = rows.source_step() < columns.source_step();
+    const std::uint64_t side = transposed ? tile_side : columns.size;
+    for (std::uint64_t r0 = 0; r0 < rows.size; r0 += tile_side) {
+      const std::uint64_t r1 = std::min(rows.size, r0 + tile_side);
+      for (std::uint64_t c = 0; c < columns.size; c += side) {
+        for (std::uint64_t r = r0; r < r1; ++r) {
+          const auto row = static_cast<std::int64_t>(r);
+          const auto column = static_cast<std::int64_t>(c);
+          run(source + row * rows.source_stride + column * columns.source_stride,
+              columns.source_stride, out + row * rows.out_stride + column * columns.out_stride,
+              columns.out_stride, std::min(side, columns.size - c));
+        }
+      }
+    }
+  }
+
+  void run(const std::byte* source, std::int64_t source_stride, std::byte* out,
+           std::int64_t out_stride, std::uint64_t count) {
+    if (map_.is_identity()) {
+      return copy_elements(in_width_, source, source_stride, out, out_stride, count);
+    }
+    const bool contiguous = out_stride == static_cast<std::int64_t>(out_width_);
+    while (count != 0) {
+      const std::uint64_t n = std::min<std::uint64_t>(count, ElementMap::tile);
+      copy_elements(in_width_, source, source_stride, stored_.data(),
+                    static_cast<std::int64_t>(in_width_), n);
+      if (contiguous) {
+        map_.run(stored_, out, n);
+      } else {
+        map_.run(stored_, mapped_.data(), n);
+        copy_elements(out_width_, mapped_.data(), static_cast<std::int64_t>(out_width_), out,
+                      out_stride, n);
+      }
+      source += static_cast<std::int64_t>(n) * source_stride;
+      out += static_cast<std::int64_t>(n) * out_stride;
+      count -= n;
+    }
+  }
+
+  const ElementMap& map_;
+  std::size_t in_width_;
+  std::size_t out_width_;
+  ElementMap::Buffer stored_;
+  ElementMap::Buffer mapped_;
+};
+
+// Reads a box of the source block by block.
+class BoxReader {
+ public:
+  BoxReader(const StridedView& view, const ElementMap& map)
+      : source_(view.source), map_(map), mover_(map), width_(bit_width(map.stored()) / 8) {}
+
+  Status read(const Dims& box, std::uint64_t offset, std::byte* out) {
+    if (source_.in_memory()) return read_block(box.all(), offset, out);
+    Dims sorted = box;
+    std::stable_sort(
+        sorted.items.begin(), sorted.items.begin() + static_cast<std::ptrdiff_t>(sorted.count),
+        [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
+    return split(sorted.all(), offset, out);
+  }
+
+ private:
+  // Bytes from the first to the last element.
+  std::uint64_t extent(std::span<const Dim> dims) const {
+    std::uint64_t bytes = width_;
+    for (const Dim& dim : dims) bytes += (dim.size - 1) * dim.source_step();
+    return bytes;
+  }
+
+  // Whether neighbours along every dimension are close enough to be read together.
+  bool is_dense(std::span<const Dim> dims) const {
+    for (; !dims.empty(); dims = dims.subspan(1)) {
+      if (dims[0].source_step() > extent(dims.subspan(1)) + page_bytes) return false;
+    }
+    return true;
+  }
+
+  Status split(std::span<const Dim> dims, std::uint64_t offset, std::byte* out) {
+    if (is_whole_run(dims)) {
+      const auto bytes = static_cast<std::size_t>(dims.empty() ? width_ : dims[0].size * width_);
+      return source_.read_at(offset, {out, bytes});
+    }
+    if (dims.empty()) return read_block(dims, offset, out);
+    std::uint64_t together = 1;
+    if (is_dense(dims)) {
+      const std::uint64_t inner = extent(dims.subspan(1));
+      const std::uint64_t step = std::max<std::uint64_t>(dims[0].source_step(), 1);
+      if (inner < scratch_bytes) together += (scratch_bytes - inner) / step;
+    }
+    Dims piece;
+    for (const Dim& dim : dims) piece.push(dim);
+    for (std::uint64_t i = 0; i < dims[0].size; i += together) {
+      const auto index = static_cast<std::int64_t>(i);
+      const std::uint64_t at = offset + static_cast<std::uint64_t>(index * dims[0].source_stride);
+      std::byte* to = out + index * dims[0].out_stride;
+      piece.items[0].size = std::min(together, dims[0].size - i);
+      ANDIRON_TRY(together > 1 ? read_block(piece.all(), at, to) : split(dims.subspan(1), at, to));
+    }
+    return {};
+  }
+
+  // One run on both sides, long enough to be read in place.
+  bool is_whole_run(std::span<const Dim> dims) const {
+    if (!map_.is_identity() || dims.size() > 1) return false;
+    const auto width = static_cast<std::int64_t>(width_);
+    return dims.empty() || (dims[0].source_stride == width && dims[0].out_stride == width);
+  }
+
+  Status read_block(std::span<const Dim> dims, std::uint64_t offset, std::byte* out) {
+    std::uint64_t before = 0;  // bytes that backward strides reach below `offset`
+    for (const Dim& dim : dims) {
+      if (dim.source_stride < 0) before += (dim.size - 1) * dim.source_step();
+    }
+    const std::uint64_t bytes = extent(dims);
+    const std::byte* block = nullptr;
+    Bytes lent;
+    if (source_.in_memory()) {
+      ANDIRON_ASSIGN(lent, source_.view(offset - before, bytes));
+      block = lent.data();
+    } else {
+      if (scratch_.size() < bytes) {
+        ANDIRON_ASSIGN(scratch_, Bytes::allocate(std::max<std::size_t>(bytes, scratch_bytes)));
+      }
+      std::span<std::byte> room = scratch_.writable().first(static_cast<std::size_t>(bytes));
+      ANDIRON_TRY(source_.read_at(offset - before, room));
+      block = room.data();
+    }
+    mover_.move(dims, block + before, out);
+    return {};
+  }
+
+  const ByteSource& source_;
+  const ElementMap& map_;
+  BlockMover mover_;
+  std::uint64_t width_;
+  Bytes scratch_;
+};
+
+// The box of `count` steps along `dim` with all inner dimensions whole. Neighbouring dimensions that
+// continue each other on both sides become one.
+Dims make_box(const StridedView& view, std::size_t dim, std::uint64_t count, std::uint64_t width) {
+  Dims reversed;
+  std::uint64_t out_step = width;
+  for (std::size_t d = view.shape.size(); d-- > dim;) {
+    const std::uint64_t size = d == dim ? count : view.shape[d];
+    const Dim next{size, view.strides[d], static_cast<std::int64_t>(out_step)};
+    out_step *= size;
+    if (size == 1) continue;
+    if (reversed.count != 0) {
+      Dim& inner = reversed.items[reversed.count - 1];
+      if (next.source_stride == static_cast<std::int64_t>(inner.size) * inner.source_stride) {
+        inner.size *= size;
+        continue;
+      }
+    }
+    reversed.push(next);
+  }
+  std::reverse(reversed.items.begin(),
+               reversed.items.begin() + static_cast<std::ptrdiff_t>(reversed.count));
+  return reversed;
+}
+
+}  // namespace
+
+Status gather(const StridedView& view, const ElementMap& map, std::uint64_t first,
+              std::uint64_t count, std::byte* out) {
+  const std::size_t rank = view.shape.size();
+  const std::uint64_t width = bit_width(map.result()) / 8;
+  std::array<std::uint64_t, max_rank> inner;  // elements under one step of each dimension
+  std::uint64_t product = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    inner[d] = product;
+    product *= view.shape[d];
+  }
+  BoxReader reader(view, map);
+  while (count != 0) {
+    // The outermost dimension along which whole steps fit from here.
+    std::size_t dim = 0;
+    while (dim < rank && (first % inner[dim] != 0 || inner[dim] > count)) ++dim;
+    std::uint64_t steps = 1;
+    std::uint64_t elements = 1;
+    if (dim < rank) {
+      const std::uint64_t position = first / inner[dim] % view.shape[dim];
+      steps = std::min(count / inner[dim], view.shape[dim] - position);
+      elements = steps * inner[dim];
+    }
+    std::uint64_t offset = view.offset;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const auto index = static_cast<std::int64_t>(first / inner[d] % view.shape[d]);
+      offset += static_cast<std::uint64_t>(index * view.strides[d]);
+    }
+    ANDIRON_TRY(reader.read(make_box(view, dim, steps, width), offset, out));
+    out += elements * width;
+    first += elements;
+    count -= elements;
+  }
+  return {};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

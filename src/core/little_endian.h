@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Numbers in files, which are little-endian whatever the machine. Freestanding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace andiron {
+inline namespace v1 {
+
+constexpr std::uint64_t load_u64(const std::byte* at) noexcept {
+  std::uint64_t value = 0;
+  for (unsigned i = 8; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(at[i]);
+  return value;
+}
+
+constexpr void store_u64(std::uint64_t value, std::byte* out) noexcept {
+  for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(value >> 8 * i & 0xff);
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Names to positions, by open addressing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "andiron/error.h"
+#include "src/core/table.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Hash of a name under a seed that differs between processes, so that a file cannot be made to collide.
+std::uint64_t hash_name(std::string_view name) noexcept;
+
+class NameTable {
+ public:
+  // Forgets all names and makes room for `count`.
+  Status reset(std::size_t count);
+  Status make_private() { return slots_.make_private(); }
+  std::size_t capacity() const noexcept { return slots_.size() / 2; }
+
+  // Position stored for `name`; `name_at(position)` gives the name stored there.
+  template <class NameAt>
+  std::optional<std::uint32_t> find(std::string_view name, NameAt name_at) const {
+    if (slots_.size() == 0) return std::nullopt;
+    const std::uint64_t hash = hash_name(name);
+    const Slot& slot = slots_[probe(name, hash, name_at)];
+    if (slot.position == none) return std::nullopt;
+    return slot.position;
+  }
+
+  // Stores `position` for `name`, or returns the position that already has it. REQUIRES: fewer than
+  // capacity() names are stored.
+  template <class NameAt>
+  std::optional<std::uint32_t> insert(std::string_view name, std::uint32_t position,
+                                      NameAt name_at) {
+    const std::uint64_t hash = hash_name(name);
+    const std::size_t at = probe(name, hash, name_at);
+    if (slots_[at].position != none) return slots_[at].position;
+    slots_.set(at, {static_cast<std::uint32_t>(hash >> 32), position});
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Slot {
+    std::uint32_t tag;  // upper half of the hash: most other names are told apart without a look at them
+    std::uint32_t position;
+  };
+
+  template <class NameAt>
+  std::size_t probe(std::string_view name, std::uint64_t hash, NameAt name_at) const {
+    const std::size_t mask = slots_.size() - 1;
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    std::size_t at = static_cast<std::size_t>(hash) & mask;
+    while (slots_[at].position != none &&
+           (slots_[at].tag != tag || name_at(slots_[at].position) != name)) {
+      at = (at + 1) & mask;
+    }
+    return at;
+  }
+
+  Table<Slot> slots_;  // a power of two, at most half full
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

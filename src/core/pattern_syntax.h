@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The front end of patterns: from what users write (regular expressions in Rust's dialect, globs)
+// to what the engine takes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+
+// Each returns an expression for the engine, or InvalidPattern for what the dialect does not have
+// or the engine would take in another sense.
+Result<std::string> translate_regex(std::string_view pattern);
+Result<std::string> translate_glob(std::string_view pattern);
+
+// The start of a pattern, safe to show (see display_text) but with its own backslashes left single.
+std::string shown_pattern(std::string_view pattern);
+
+// InvalidPattern that shows the pattern and, where known, the byte that is wrong.
+Error pattern_error(std::string_view pattern, std::optional<std::size_t> position,
+                    std::string message, std::string hint);
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/shape_test.cpp
+#include "andiron/shape.h"
+
+namespace andiron {
+inline namespace v1 {
+
+Result<std::uint64_t> Shape::element_count() const {
+  std::uint64_t count = 0;
+  if (!andiron::element_count(dims_, count)) {
+    return Error{.code = ErrorCode::overflow,
+                 .message = "the shape has too many elements",
+                 .found = to_string(),
+                 .expected = "fewer than 2^64"};
+  }
+  return count;
+}
+
+Result<std::uint64_t> Shape::byte_count(DType dtype) const {
+  if (is_opaque(dtype)) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "the size of this dtype does not follow from its shape",
+                 .found = std::string(dtype_name(dtype))};
+  }
+  std::uint64_t bytes = 0;
+  switch (andiron::byte_count(dtype, dims_, bytes)) {
+    case SizeCheck::ok: return bytes;
+    case SizeCheck::overflow:
+      return Error{.code = ErrorCode::overflow,
+                   .message = "the tensor is too large to address",
+                   .found = std::string(dtype_name(dtype)) + " " + to_string(),
+                   .expected = "fewer than 2^64 bits"};
+    case SizeCheck::partial_byte: break;
+  }
+  return Error{.code = ErrorCode::misaligned,
+               .message = "the elements do not fill whole bytes",
+               .found = std::string(dtype_name(dtype)) + " " + to_string(),
+               .expected = "a number of bits divisible by 8"};
+}
+
+std::string Shape::to_string() const {
+  std::string text = "[";
+  for (std::uint64_t dim : dims_) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(dim);
+  }
+  return text + "]";
+}
+
+}  // namespace v1
+}  // namespace andiron

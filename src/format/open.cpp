@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Finds the model behind a path and hands it to its format.
+// Tested by tests/format/open_test.cpp
+#include "andiron/open.h"
+
+#include <algorithm>
+
+#include "src/core/try.h"
+#include "src/format/format.h"
+#include "src/format/sniff.h"
+#include "src/io/folder.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace {
+
+using namespace detail;
+
+Error not_a_weight_file(const std::string& file, std::string found, std::string hint) {
+  return Error{.code = ErrorCode::not_a_weight_file,
+               .message = "this is no weight file that we know",
+               .file = file,
+               .found = std::move(found),
+               .hint = std::move(hint)};
+}
+
+Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) {
+  if (source.size() > options.limits.index_bytes) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "the index is larger than allowed",
+                 .file = source.name(),
+                 .found = std::to_string(source.size()) + " bytes",
+                 .expected = "at most " + std::to_string(options.limits.index_bytes)};
+  }
+  ANDIRON_ASSIGN(Bytes text, Bytes::allocate(static_cast<std::size_t>(source.size())));
+  ANDIRON_TRY(source.read_at(0, text.writable()));
+  return read_sharded(source.name(), text.text(), options);
+}
+
+// The one model in a folder: a shard index before a single file, the usual name before others.
+Result<std::string> find_model(const std::string& folder) {
+  ANDIRON_ASSIGN(const std::vector<std::string> names, list_files(folder));
+  std::vector<std::string> candidates;
+  for (const char* usual : {"model.safetensors.index.json", "model.safetensors"}) {
+    if (std::binary_search(names.begin(), names.end(), usual)) return join_path(folder, usual);
+  }
+  for (std::string_view ending : {".safetensors.index.json", ".safetensors"}) {
+    candidates.clear();
+    for (const std::string& name : names) {
+      if (name.ends_with(ending)) candidates.push_back(name);
+    }
+    if (candidates.size() == 1) return join_path(folder, candidates.front());
+    if (candidates.size() > 1) break;
+  }
+  if (candidates.empty()) {
+    return not_a_weight_file(folder, "a folder without a model",
+                             "expected an index or a .safetensors file in it");
+  }
+  std::string found = std::to_string(candidates.size()) + " candidates: ";
+  for (std::size_t i = 0; i < std::min<std::size_t>(candidates.size(), 3); ++i) {
+    found += (i == 0 ? "" : ", ") + candidates[i];
+  }
+  if (candidates.size() > 3) found += ", ...";
+  return Error{.code = ErrorCode::not_a_weight_file,
+               .message = "the folder holds more than one model and no index",
+               .file = folder,
+               .found = std::move(found),
+               .expected = "an index or exactly one model",
+               .hint = "name the file"};
+}
+
+}  // namespace
+
+Result<Archive> open(ByteSourcePtr source, const OpenOptions& options) {
+  if (options.format == Format::safetensors) return read_safetensors(source, options);
+  ANDIRON_ASSIGN(const Sniffed sniffed, sniff(*source));
+  switch (sniffed.content) {
+    case Content::safetensors: return read_safetensors(source, options);
+    case Content::json: return open_json(*source, options);
+    case Content::foreign: return not_a_weight_file(source->name(), sniffed.what, sniffed.hint);
+    case Content::unknown: break;
+  }
+  // A broken file deserves the reason why: the name cannot make it readable, but it tells what it was meant to be.
+  if (source->name().ends_with(".safetensors")) return read_safetensors(source, options);
+  return not_a_weight_file(source->name(), "unknown content", "");
+}
+
+Result<Archive> open(const std::string& path, const OpenOptions& options) {
+  if (is_folder(path)) {
+    ANDIRON_ASSIGN(const std::string model, find_model(path));
+    return open(model, options);
+  }
+  ANDIRON_ASSIGN(ByteSourcePtr source, open_file(path, options.io));
+  return open(std::move(source), options);
+}
+
+Result<Archive> open(Bytes bytes, const OpenOptions& options) {
+  return open(memory_source(std::move(bytes)), options);
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// SafeTensors to Archive: the parser of src/view over the header, plus what needs a heap: names in a hash table,
+// ranges compared with each other, errors with names and numbers. The byte layout is in
+// src/view/safetensors_view.cpp.
+// Tested by tests/format/safetensors_reader_test.cpp
+#include <vector>
+
+#include "andiron/display_text.h"
+#include "andiron/safetensors_view.h"
+#include "src/core/archive_builder.h"
+#include "src/core/try.h"
+#include "src/format/format.h"
+#include "src/format/safetensors/header.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// A usual entry: name, "dtype":"BF16", two dimensions, two large offsets. Tables are sized by it and grow when
+// entries are shorter.
+constexpr std::size_t usual_entry_bytes = 96;
+
+class Reader {
+ public:
+  Reader(const ByteSourcePtr& source, const OpenOptions& options)
+      : source_(source), options_(options), builder_("safetensors", "single") {}
+
+  Result<Archive> read() {
+    ANDIRON_ASSIGN(header_, read_safetensors_header(*source_, options_.limits));
+    data_begin_ = safetensors_length_bytes + header_.size();
+    data_bytes_ = source_->size() - data_begin_;
+    std::string_view text = header_.text();
+    if (options_.strictness == Strictness::lenient) strip_nul_padding(text);
+    ANDIRON_TRY(read_entries(text));
+    ANDIRON_TRY(check_ranges());
+    note_aliases();
+    if (unknown_keys_.count != 0) note("unknown keys in a tensor's description were ignored", unknown_keys_);
+    if (nul_names_.count != 0) note("a NUL byte in a name", nul_names_);
+    return builder_.finish();
+  }
+
+ private:
+  // The first tensor with an oddity and how many there are.
+  struct Oddity {
+    std::string name;
+    std::size_t count = 0;
+  };
+
+  Error error(ErrorCode code, std::string message) const {
+    return Error{.code = code, .message = std::move(message), .file = source_->name()};
+  }
+
+  static std::string decoded(const JsonText& text) {
+    std::string out(text.raw.size(), '\0');
+    out.resize(text.decode(out.data()));
+    return out;
+  }
+
+  std::string_view kept(const JsonText& text) {
+    return text.has_escapes ? builder_.store(decoded(text)) : text.raw;
+  }
+
+  void strip_nul_padding(std::string_view& text) {
+    const std::size_t last = text.find_last_not_of('\0');
+    const std::size_t padding = text.size() - (last == std::string_view::npos ? 0 : last + 1);
+    if (padding == 0) return;
+    text.remove_suffix(padding);
+    builder_.state().notes.push_back(std::to_string(padding) + " NUL bytes after the header");
+  }
+
+  Status read_entries(std::string_view text) {
+    const std::size_t tensors = text.size() / usual_entry_bytes + 1;
+    ANDIRON_TRY(builder_.reserve(tensors, 2 * tensors));
+    builder_.keep(header_);
+    file_ = builder_.add_file(source_);
+    SafetensorsHeader header(text);
+    SafetensorsEntry entry;
+    for (;;) {
+      switch (header.next(entry)) {
+        case SafetensorsHeader::Item::tensor: ANDIRON_TRY(add(entry)); break;
+        case SafetensorsHeader::Item::metadata:
+          ANDIRON_TRY(add_metadata(header.metadata_key(), header.metadata_value()));
+          break;
+        case SafetensorsHeader::Item::end: return {};
+        case SafetensorsHeader::Item::error: return header_error(header.status(), entry);
+      }
+    }
+  }
+
+  // The parser's code and place, with the names and numbers that people need.
+  Error header_error(const ViewStatus& status, const SafetensorsEntry& entry) const {
+    Error result = error(status.code, status.what);
+    if (entry.name.raw.data() != nullptr) result.tensor = decoded(entry.name);
+    const std::uint64_t range = entry.end - entry.begin;
+    const std::string what =
+        std::string(dtype_name(entry.dtype)) + " " + Shape(entry.dims()).to_string();
+    std::uint64_t bytes = 0;
+    switch (status.code) {
+      case ErrorCode::size_mismatch:
+        byte_count(entry.dtype, entry.dims(), bytes);
+        result.found = std::to_string(range) + " bytes";
+        result.expected = std::to_string(bytes) + " for " + what;
+        break;
+      case ErrorCode::overflow:
+      case ErrorCode::misaligned: result.found = what; break;
+      case ErrorCode::bad_offsets:
+        result.found = std::to_string(entry.begin) + " to " + std::to_string(entry.end);
+        break;
+      default: {
+        result.found = "at byte " + std::to_string(status.offset);
+        const std::string_view text = header_.text();
+        if (text.ends_with('\0')) result.hint = "the header is padded with NUL bytes: try lenient";
+        if (text.starts_with("\xef\xbb\xbf")) result.hint = "the header begins with a byte order mark";
+      }
+    }
+    return result;
+  }
+
+  Status add(const SafetensorsEntry& entry) {
+    if (builder_.size() >= options_.limits.tensors) {
+      return limit("too many tensors", options_.limits.tensors, {});
+    }
+    if (entry.name.raw.size() > options_.limits.name_bytes) {
+      return limit("a name that is too long", options_.limits.name_bytes, {});
+    }
+    if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
+      Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
+      result.tensor = decoded(entry.name);
+      result.found = display_text(entry.dtype_name.raw);
+      result.hint = "without strict it is carried as raw bytes";
+      return result;
+    }
+    if (entry.end > data_bytes_) return beyond_end(entry);
+    const std::string_view name = kept(entry.name);
+    ANDIRON_ASSIGN(const bool added,
+                   builder_.add({name, entry.dtype, kept(entry.dtype_name), entry.dims(), file_,
+                                 data_begin_ + entry.begin, entry.end - entry.begin}));
+    if (!added) {
+      Error result = error(ErrorCode::duplicate_key, "a name given twice");
+      result.tensor = name;
+      result.found = "again at byte " + std::to_string(entry.header_offset);
+      return result;
+    }
+    in_order_ = in_order_ && entry.begin == covered_;
+    covered_ = entry.end;
+    if (entry.unknown_keys != 0) count(unknown_keys_, name);
+    if (entry.name.has_escapes && name.find('\0') != std::string_view::npos) count(nul_names_, name);
+    return {};
+  }
+
+  Error beyond_end(const SafetensorsEntry& entry) const {
+    Error result = error(ErrorCode::truncated, "the data passes the end of the file");
+    result.tensor = decoded(entry.name);
+    result.found = "the data section has " + std::to_string(data_bytes_) + " bytes";
+    result.expected = "at least " + std::to_string(entry.end);
+    result.hint = "the download may be incomplete";
+    return result;
+  }
+
+  Status limit(std::string message, std::uint64_t most, std::string tensor) const {
+    Error result = error(ErrorCode::limit_exceeded, std::move(message));
+    result.tensor = std::move(tensor);
+    result.expected = "at most " + std::to_string(most);
+    result.hint = "raise the limit if the file is trusted";
+    return result;
+  }
+
+  Status add_metadata(const JsonText& key, const JsonText& value) {
+    metadata_bytes_ += key.raw.size() + value.raw.size();
+    if (metadata_bytes_ > options_.limits.metadata_bytes) {
+      return limit("too much metadata", options_.limits.metadata_bytes, {});
+    }
+    Metadata& metadata = builder_.state().metadata;
+    const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
+    if (added) return {};
+    if (options_.strictness != Strictness::lenient) {
+      Error result = error(ErrorCode::duplicate_key, "a metadata key given twice");
+      result.found = "'" + display_text(at->first) + "'";
+      result.hint = "with lenient the last one counts";
+      return result;
+    }
+    builder_.state().notes.push_back("metadata key '" + display_text(at->first) +
+                                     "' is given twice; the last one counts");
+    return {};
+  }
+
+  Status check_ranges() {
+    if (in_order_ && covered_ == data_bytes_) return {};
+    std::vector<SafetensorsScratch> ranges;
+    ranges.reserve(builder_.size());
+    for (std::size_t i = 0; i < builder_.size(); ++i) {
+      const ArchiveEntry& entry = builder_.state().entries[i];
+      const std::uint64_t begin = entry.offset - data_begin_;
+      ranges.push_back({begin, begin + entry.byte_size, i});
+    }
+    const bool lenient = options_.strictness == Strictness::lenient;
+    CoverageIssue issue = check_coverage(ranges, data_bytes_, lenient);
+    if (issue.kind != CoverageIssue::Kind::none) return coverage_error(issue);
+    if (lenient) {
+      issue = check_coverage(ranges, data_bytes_, false);
+      if (issue.kind != CoverageIssue::Kind::none) {
+        builder_.state().notes.push_back(coverage_error(issue).description());
+      }
+    }
+    return {};
+  }
+
+  Error coverage_error(const CoverageIssue& issue) const {
+    using Kind = CoverageIssue::Kind;
+    if (issue.kind == Kind::trailing) {
+      Error result = error(ErrorCode::size_mismatch, "bytes after the last tensor");
+      result.found = std::to_string(issue.found) + " bytes of data";
+      result.expected = std::to_string(issue.expected);
+      result.hint = "with lenient they are ignored";
+      return result;
+    }
+    Error result = error(ErrorCode::bad_offsets, issue.kind == Kind::gap
+                                                     ? "a gap before the data"
+                                                     : "the data overlaps another tensor's");
+    result.tensor = builder_.state().name_at(static_cast<std::uint32_t>(issue.tag));
+    result.found = "it begins at " + std::to_string(issue.found);
+    result.expected = std::to_string(issue.expected) + ", where the one before ends";
+    if (issue.kind == Kind::gap) result.hint = "with lenient gaps are ignored";
+    return result;
+  }
+
+  // safetensors.torch.save_model drops all but one of the tensors that share memory, and records
+  // dropped name -> kept name among the metadata.
+  void note_aliases() {
+    ArchiveState& state = builder_.state();
+    for (const auto& [key, value] : state.metadata) {
+      if (key == "format" || builder_.find(key) || !builder_.find(value)) continue;
+      state.aliases.emplace(key, value);
+      state.notes.push_back("'" + display_text(key) + "' is tied to '" + display_text(value) +
+                            "' by metadata");
+    }
+  }
+
+  static void count(Oddity& oddity, std::string_view name) {
+    if (oddity.count++ == 0) oddity.name = name;
+  }
+
+  void note(const std::string& what, const Oddity& oddity) {
+    std::string text = "tensor '" + display_text(oddity.name) + "': " + what;
+    if (oddity.count > 1) text += " (and in " + std::to_string(oddity.count - 1) + " more)";
+    builder_.state().notes.push_back(std::move(text));
+  }
+
+  const ByteSourcePtr& source_;
+  const OpenOptions& options_;
+  ArchiveBuilder builder_;
+  Bytes header_;
+  std::uint64_t data_begin_ = 0;
+  std::uint64_t data_bytes_ = 0;
+  std::uint32_t file_ = 0;
+  std::uint64_t metadata_bytes_ = 0;
+  std::uint64_t covered_ = 0;
+  bool in_order_ = true;  // so far every tensor began where the one before it ended
+  Oddity unknown_keys_;
+  Oddity nul_names_;
+};
+
+}  // namespace
+
+Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions& options) {
+  return Reader(source, options).read();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Archive to SafeTensors, byte for byte as the reference crate writes: tensors by dtype rank descending, then by
+// name; compact JSON; spaces up to the alignment. Metadata, which the crate leaves in a hash map's order, is
+// sorted. The byte layout is in src/view/safetensors_view.cpp.
+// Tested by tests/format/safetensors_writer_test.cpp
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "andiron/display_text.h"
+#include "andiron/json.h"
+#include "andiron/safetensors_view.h"
+#include "src/core/little_endian.h"
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+#include "src/format/copy_data.h"
+#include "src/format/format.h"
+#include "src/format/safetensors/header.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+bool is_utf8(std::string_view text) {
+  const char* end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const unsigned length = decode_utf8(at, end).length;
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+// Unknown dtypes go back under the name they came with, if that can be a SafeTensors name.
+bool is_dtype_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+std::string_view dtype_spelling(const TensorInfo& info) {
+  if (info.dtype != DType::raw) return safetensors_dtype_name(info.dtype);
+  return is_dtype_name(info.file_dtype) ? info.file_dtype : std::string_view();
+}
+
+Status check_name(std::string_view name, const Limits& limits) {
+  Error error{.code = ErrorCode::bad_header, .message = "SafeTensors cannot hold this name"};
+  error.tensor = name;
+  if (name == "__metadata__") {
+    error.found = "it is reserved for metadata";
+  } else if (name.find('\0') != std::string_view::npos) {
+    error.found = "it contains a NUL byte, which hides what follows from many readers";
+  } else if (!is_utf8(name)) {
+    error.found = "it is not UTF-8";
+  } else if (name.size() > limits.name_bytes) {
+    error.code = ErrorCode::limit_exceeded;
+    error.found = std::to_string(name.size()) + " bytes";
+    error.expected = "at most " + std::to_string(limits.name_bytes);
+  } else {
+    return {};
+  }
+  error.hint = "rename the tensor";
+  return error;
+}
+
+Status check_tensor(const TensorInfo& info, const Limits& limits) {
+  ANDIRON_TRY(check_name(info.name, limits));
+  if (!dtype_spelling(info).empty()) return {};
+  return Error{.code = ErrorCode::unsupported_dtype,
+               .message = "SafeTensors has no such dtype",
+               .tensor = std::string(info.name),
+               .found = std::string(dtype_name(info.dtype)) +
+                        (info.dtype == DType::raw ? ":" + display_text(info.file_dtype) : ""),
+               .hint = "cast it, or leave it out"};
+}
+
+void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin) {
+  append_json_string(out, info.name);
+  out += ":{\"dtype\":\"";
+  out += dtype_spelling(info);
+  out += "\",\"shape\":[";
+  for (std::size_t d = 0; d < info.shape.size(); ++d) {
+    if (d != 0) out += ',';
+    out += std::to_string(info.shape[d]);
+  }
+  out += "],\"data_offsets\":[" + std::to_string(begin) + ',' +
+         std::to_string(begin + info.byte_size) + "]}";
+}
+
+Status check_options(const WriteOptions& options) {
+  if (std::has_single_bit(options.data_alignment) && options.data_alignment >= 8) return {};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "this alignment cannot be had",
+               .found = std::to_string(options.data_alignment),
+               .expected = "a power of two, at least 8"};
+}
+
+}  // namespace
+
+Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Limits& limits) {
+  std::string out = "{";
+  for (const auto& [key, value] : metadata) {
+    if (!is_utf8(key) || !is_utf8(value)) {
+      return Error{.code = ErrorCode::bad_header,
+                   .message = "metadata must be UTF-8",
+                   .found = "'" + display_text(key) + "'"};
+    }
+    if (out.size() > 1) out += ',';
+    append_json_string(out, key);
+    out += ':';
+    append_json_string(out, value);
+    if (out.size() > limits.metadata_bytes) {
+      return Error{.code = ErrorCode::limit_exceeded,
+                   .message = "too much metadata",
+                   .expected = "at most " + std::to_string(limits.metadata_bytes) + " bytes"};
+    }
+  }
+  return out + "}";
+}
+
+Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
+                                 const Limits& limits) {
+  const std::uint64_t end = header.size();
+  const std::uint64_t padded = (end + alignment - 1) / alignment * alignment;
+  const std::uint64_t length = padded - safetensors_length_bytes;
+  if (length > limits.header_bytes) {
+    return Error{.code = ErrorCode::header_too_large,
+                 .message = "the header would be larger than allowed",
+                 .found = std::to_string(length) + " bytes",
+                 .expected = "at most " + std::to_string(limits.header_bytes),
+                 .hint = "write several shards"};
+  }
+  header.append(static_cast<std::size_t>(padded - end), ' ');
+  store_u64(length, reinterpret_cast<std::byte*>(header.data()));
+  return {};
+}
+
+Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions& options,
+                         std::uint64_t& bytes_written) {
+  ANDIRON_TRY(check_options(options));
+  if (archive.size() > options.limits.tensors) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "too many tensors",
+                 .found = std::to_string(archive.size()),
+                 .expected = "at most " + std::to_string(options.limits.tensors)};
+  }
+  std::vector<std::size_t> order(archive.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i : order) ANDIRON_TRY(check_tensor(archive.info(i), options.limits));
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const TensorInfo left = archive.info(a);
+    const TensorInfo right = archive.info(b);
+    const int left_rank = safetensors_dtype_rank(left.dtype);
+    const int right_rank = safetensors_dtype_rank(right.dtype);
+    return left_rank != right_rank ? left_rank > right_rank : left.name < right.name;
+  });
+
+  std::string header(safetensors_length_bytes, '\0');
+  header += '{';
+  if (!archive.metadata().empty()) {
+    ANDIRON_ASSIGN(const std::string metadata,
+                   safetensors_metadata_json(archive.metadata(), options.limits));
+    header += "\"__metadata__\":" + metadata;
+  }
+  std::uint64_t data_bytes = 0;
+  for (std::size_t i : order) {
+    if (header.back() != '{' ) header += ',';
+    const TensorInfo info = archive.info(i);
+    append_tensor(header, info, data_bytes);
+    if (__builtin_add_overflow(data_bytes, info.byte_size, &data_bytes)) {
+      return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
+    }
+  }
+  header += '}';
+  ANDIRON_TRY(finish_safetensors_header(header, options.data_alignment, options.limits));
+
+  ANDIRON_TRY(sink.reserve(header.size() + data_bytes));
+  ANDIRON_TRY(sink.write(std::as_bytes(std::span(header))));
+  DataCopier copier(sink, options, data_bytes);
+  for (std::size_t i : order) ANDIRON_TRY(copier.copy(archive.snapshot(i)));
+  bytes_written = header.size() + data_bytes;
+  return {};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

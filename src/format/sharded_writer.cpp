@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An archive over several SafeTensors files, as Hugging Face's tools expect them. The index is described in
+// sharded_reader.cpp.
+// Tested by tests/format/sharded_test.cpp
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "andiron/file.h"
+#include "andiron/json.h"
+#include "src/core/try.h"
+#include "src/format/format.h"
+#include "src/io/folder.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::string_view extension = ".safetensors";
+
+// Tensors in archive order, a new shard whenever the next tensor does not fit.
+std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most) {
+  std::vector<std::vector<std::size_t>> shards(1);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const std::uint64_t size = archive.info(i).byte_size;
+    if (!shards.back().empty() && (bytes >= most || size > most - bytes)) {
+      shards.emplace_back();
+      bytes = 0;
+    }
+    shards.back().push_back(i);
+    bytes += size;
+  }
+  return shards;
+}
+
+std::string shard_name(const std::string& stem, std::size_t number, std::size_t count) {
+  char suffix[48];
+  std::snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", number, count);
+  return stem + suffix + std::string(extension);
+}
+
+class ShardedWriter {
+ public:
+  ShardedWriter(const Archive& archive, const std::string& path, const WriteOptions& options)
+      : archive_(archive), folder_(folder_of(path)), stem_(file_name_of(path)), options_(options) {
+    if (stem_.ends_with(extension)) stem_.resize(stem_.size() - extension.size());
+    for (std::size_t i = 0; i < archive.size(); ++i) total_bytes_ += archive.info(i).byte_size;
+    shard_options_ = options;
+    shard_options_.max_shard_bytes = 0;
+    if (options.progress) {
+      shard_options_.progress = [this](std::uint64_t done, std::uint64_t) {
+        return options_.progress(done_bytes_ + done, total_bytes_);
+      };
+    }
+  }
+
+  Result<WriteReport> write(const std::vector<std::vector<std::size_t>>& shards) {
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      ANDIRON_TRY(write_shard(shards[i], shard_name(stem_, i + 1, shards.size())));
+    }
+    ANDIRON_TRY(write_index());
+    ANDIRON_TRY(publish());
+    return std::move(report_);
+  }
+
+ private:
+  Result<Sink*> create(const std::string& name) {
+    const std::string path = join_path(folder_, name);
+    ANDIRON_ASSIGN(std::unique_ptr<AtomicFile> file,
+                   AtomicFile::create(path, {options_.overwrite, options_.sync}));
+    files_.push_back(std::move(file));
+    report_.files.push_back(path);
+    return static_cast<Sink*>(files_.back().get());
+  }
+
+  Status write_shard(const std::vector<std::size_t>& tensors, const std::string& name) {
+    ANDIRON_ASSIGN(Archive shard, archive_.select(tensors));
+    Metadata metadata = archive_.metadata();
+    metadata.emplace("format", "pt");
+    shard.set_metadata(std::move(metadata));
+    ANDIRON_ASSIGN(Sink* sink, create(name));
+    std::uint64_t bytes = 0;
+    ANDIRON_TRY(write_safetensors(shard, *sink, shard_options_, bytes));
+    report_.bytes += bytes;
+    for (std::size_t i = 0; i < shard.size(); ++i) {
+      const TensorInfo info = shard.info(i);
+      done_bytes_ += info.byte_size;
+      weight_map_.emplace_back(std::string(info.name), Value(name));
+    }
+    return {};
+  }
+
+  Status write_index() {
+    std::sort(weight_map_.begin(), weight_map_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    const Value index(ValueDict{
+        {"metadata", Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
+        {"weight_map", Value(std::move(weight_map_))}});
+    const std::string text = to_json(index, 2) + "\n";
+    ANDIRON_ASSIGN(Sink* sink, create(stem_ + std::string(extension) + ".index.json"));
+    ANDIRON_TRY(sink->write(std::as_bytes(std::span(text))));
+    report_.bytes += text.size();
+    return {};
+  }
+
+  // Shards first, so that an index never names a file that is not there.
+  Status publish() {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      Status status = files_[i]->commit();
+      if (status) continue;
+      // What replaced an old file stays: taking it away would lose more.
+      for (std::size_t k = 0; k < i && !options_.overwrite; ++k) remove_file(report_.files[k]);
+      return status;
+    }
+    return {};
+  }
+
+  const Archive& archive_;
+  std::string folder_;
+  std::string stem_;
+  const WriteOptions& options_;
+  WriteOptions shard_options_;
+  std::uint64_t total_bytes_ = 0;
+  std::uint64_t done_bytes_ = 0;
+  std::vector<std::unique_ptr<AtomicFile>> files_;
+  ValueDict weight_map_;
+  WriteReport report_;
+};
+
+}  // namespace
+
+Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
+                                  const WriteOptions& options) {
+  const auto shards = plan_shards(archive, options.max_shard_bytes);
+  if (shards.size() == 1) {
+    WriteOptions single = options;
+    single.max_shard_bytes = 0;
+    return write(archive, path, single);
+  }
+  if (shards.size() > options.limits.shards) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "too many shards",
+                 .file = path,
+                 .found = std::to_string(shards.size()),
+                 .expected = "at most " + std::to_string(options.limits.shards),
+                 .hint = "allow larger shards"};
+  }
+  return ShardedWriter(archive, path, options).write(shards);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

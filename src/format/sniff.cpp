@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/sniff_test.cpp
+#include "src/format/sniff.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "andiron/limits.h"
+#include "src/core/little_endian.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::size_t looked_at = 512;
+constexpr std::size_t length_bytes = 8;
+constexpr std::string_view json_space = " \n\r\t";
+
+struct Signature {
+  std::size_t offset;
+  std::string_view bytes;
+  const char* what;
+  const char* hint;
+};
+
+using namespace std::string_view_literals;
+
+constexpr Signature signatures[] = {
+    {0, "version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
+     "run `git lfs pull`"},
+    {0, "<!DOCTYPE"sv, "a web page", "the download gave a page instead of the file"},
+    {0, "<!doctype"sv, "a web page", "the download gave a page instead of the file"},
+    {0, "<html"sv, "a web page", "the download gave a page instead of the file"},
+    {0, "PK\x03\x04"sv, "a zip archive (PyTorch, NumPy)", "this version reads SafeTensors"},
+    {0, "PK\x05\x06"sv, "an empty zip archive", "this version reads SafeTensors"},
+    {0, "\x80\x02"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
+    {0, "\x80\x03"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
+    {0, "\x80\x04"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
+    {0, "\x80\x05"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
+    {257, "ustar"sv, "a tar archive", "this version reads SafeTensors"},
+    {0, "\x93NUMPY"sv, "a NumPy array", "this version reads SafeTensors"},
+    {0, "NRUB"sv, "a Burnpack file", "this version reads SafeTensors"},
+    {0, "GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
+    {0, "\x1f\x8b"sv, "a gzip file", "unpack it first"},
+};
+
+// A length that fits a header, then JSON. This must come before all signatures: a header of 640 bytes makes the
+// file begin like a pickle. A file that is cut short, or lies about its length, but goes on like a header is
+// SafeTensors too, so that the reader can say what is wrong with it.
+bool is_safetensors(std::string_view head, std::uint64_t file_bytes) {
+  if (head.size() <= length_bytes) return false;
+  const std::uint64_t length = load_u64(reinterpret_cast<const std::byte*>(head.data()));
+  const std::string_view header = head.substr(length_bytes);
+  const std::size_t start = header.find_first_not_of(json_space);
+  if (length <= Limits().header_bytes && length <= file_bytes - length_bytes) {
+    return start == std::string_view::npos || header[start] == '{';
+  }
+  return header.starts_with("{\"");
+}
+
+}  // namespace
+
+Result<Sniffed> sniff(const ByteSource& source) {
+  if (source.size() == 0) {
+    return Sniffed{Content::foreign, "an empty file", "the download may have failed"};
+  }
+  std::array<std::byte, looked_at> buffer;
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(looked_at, source.size()));
+  ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
+  const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
+
+  if (is_safetensors(head, source.size())) return Sniffed{Content::safetensors};
+  for (const Signature& known : signatures) {
+    if (head.size() >= known.offset && head.substr(known.offset).starts_with(known.bytes)) {
+      return Sniffed{Content::foreign, known.what, known.hint};
+    }
+  }
+  const std::size_t start = head.find_first_not_of(json_space);
+  if (start != std::string_view::npos && head[start] == '{') return Sniffed{Content::json};
+  return Sniffed{};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which format a file is, by its content alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+enum class Content : std::uint8_t { safetensors, json, foreign, unknown };
+
+struct Sniffed {
+  Content content = Content::unknown;
+  // For foreign content: what it is, and what to do about it.
+  const char* what = nullptr;
+  const char* hint = nullptr;
+};
+
+// Looks at the first bytes.
+Result<Sniffed> sniff(const ByteSource& source);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/io/folder_test.cpp
+#include "src/io/folder.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "src/core/try.h"
+#include "src/io/system.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+Result<std::vector<std::string>> list_files(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator at(folder, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    std::error_code unreadable;  // such an entry is no file that we could open
+    if (at->is_regular_file(unreadable)) names.push_back(at->path().filename().string());
+  }
+  if (error) return io_error("list the folder", folder, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+std::string file_name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string join_path(const std::string& folder, const std::string& name) {
+  return folder == "." ? name : (fs::path(folder) / name).string();
+}
+
+void remove_file(const std::string& path) {
+  System& system = system_calls();
+  system.unlinkat(AT_FDCWD, path.c_str(), 0);
+}
+
+Status overwrite_bytes(const std::string& path, std::uint64_t offset,
+                       std::span<const std::byte> bytes, bool sync) {
+  ANDIRON_TRY(check_path(path));
+  System& system = system_calls();
+  const Descriptor file(
+      retry([&] { return system.openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
+  if (!file) return io_error("open for writing", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t written = retry([&] {
+      return system.pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (written <= 0) return io_error("write", path, written == 0 ? ENOSPC : errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  if (sync && retry([&] { return system.fsync(file.get()); }) != 0) {
+    return io_error("flush to disk", path, errno);
+  }
+  return {};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

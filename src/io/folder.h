@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the formats ask of folders and of files beside the one being read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+bool is_folder(const std::string& path);
+// Names of the regular files in a folder, sorted.
+Result<std::vector<std::string>> list_files(const std::string& folder);
+// "a/b" for "a/b/c"; "." for "c".
+std::string folder_of(const std::string& path);
+std::string file_name_of(const std::string& path);
+std::string join_path(const std::string& folder, const std::string& name);
+// Takes a file away; a file that is not there is no concern.
+void remove_file(const std::string& path);
+// Changes bytes of an existing file where it stands.
+Status overwrite_bytes(const std::string& path, std::uint64_t offset,
+                       std::span<const std::byte> bytes, bool sync);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The real system calls, and errno in words.
+#include "src/io/system.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#endif
+
+namespace andiron {
+inline namespace v1 {
+namespace {
+
+#ifdef __linux__
+
+int open_nameless(int folder, mode_t mode) {
+  return ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+}
+
+int open_direct(const char* path) { return ::open(path, O_RDONLY | O_DIRECT | O_CLOEXEC); }
+
+ssize_t copy_file_range(int from, off_t from_offset, int to, off_t to_offset, std::size_t count) {
+  return ::copy_file_range(from, &from_offset, to, &to_offset, count, 0);
+}
+
+int clone_range(int from, off_t from_offset, int to, off_t to_offset, std::size_t count) {
+  file_clone_range range{};
+  range.src_fd = from;
+  range.src_offset = static_cast<__u64>(from_offset);
+  range.src_length = count;
+  range.dest_offset = static_cast<__u64>(to_offset);
+  return ::ioctl(to, FICLONERANGE, &range);
+}
+
+int fallocate(int file, off_t offset, off_t count) { return ::fallocate(file, 0, offset, count); }
+
+int start_writeback(int file, off_t offset, off_t count) {
+  return ::sync_file_range(file, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+int rename_noreplace(int from_folder, const char* from, int to_folder, const char* to) {
+  // By number: not every C library wraps it.
+  return static_cast<int>(
+      ::syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE));
+}
+
+#else
+
+int not_here() {
+  errno = ENOSYS;
+  return -1;
+}
+int open_nameless(int, mode_t) { return not_here(); }
+int open_direct(const char*) { return not_here(); }
+ssize_t copy_file_range(int, off_t, int, off_t, std::size_t) { return not_here(); }
+int clone_range(int, off_t, int, off_t, std::size_t) { return not_here(); }
+int fallocate(int, off_t, off_t) { return not_here(); }
+int start_writeback(int, off_t, off_t) { return not_here(); }
+int rename_noreplace(int, const char*, int, const char*) { return not_here(); }
+
+#endif
+
+int openat(int folder, const char* path, int flags, mode_t mode) {
+  return ::openat(folder, path, flags, mode);
+}
+
+ErrorCode code_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::not_found;
+    case EEXIST:
+      return ErrorCode::already_exists;
+    case ENOMEM:
+      return ErrorCode::out_of_memory;
+    default:
+      return ErrorCode::io;
+  }
+}
+
+const char* hint_for(int error_number) {
+  switch (error_number) {
+    case EACCES:
+    case EPERM:
+      return "check the permissions of the file and of its folder";
+    case EMFILE:
+      return "too many files are open in this process; raise the limit with `ulimit -n`";
+    case ENFILE:
+      return "too many files are open on this machine; close some";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, or write to another disk";
+    case EROFS:
+      return "write to another folder";
+    case ELOOP:
+      return "its symbolic links lead in a circle; remove one";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    case EIO:
+      return "the disk or the network failed; try again, and check the system's log";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+System& system_calls() noexcept {
+  static constinit System calls{
+      .openat = openat,
+      .open_nameless = open_nameless,
+      .open_direct = open_direct,
+      .close = ::close,
+      .fstat = ::fstat,
+      .fstatat = ::fstatat,
+      .fstatvfs = ::fstatvfs,
+      .readlinkat = ::readlinkat,
+      .pread = ::pread,
+      .mmap = ::mmap,
+      .munmap = ::munmap,
+      .madvise = ::madvise,
+      .pwrite = ::pwrite,
+      .copy_file_range = copy_file_range,
+      .clone_range = clone_range,
+      .fallocate = fallocate,
+      .ftruncate = ::ftruncate,
+      .fchmod = ::fchmod,
+      .start_writeback = start_writeback,
+      .fsync = ::fsync,
+      .linkat = ::linkat,
+      .renameat = ::renameat,
+      .rename_noreplace = rename_noreplace,
+      .unlinkat = ::unlinkat,
+  };
+  return calls;
+}
+
+int Descriptor::close() noexcept {
+  const int number = std::exchange(number_, -1);
+  if (number == -1 || system_calls().close(number) == 0) return 0;
+  // An interrupted close has closed; doing it again could close the file of another thread.
+  return errno == EINTR ? 0 : -1;
+}
+
+std::string descriptor_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
+Error io_error(std::string_view action, const std::string& file, int error_number) {
+  Error error;
+  error.code = code_of(error_number);
+  error.message = "cannot ";
+  error.message += action;
+  error.message += ": ";
+  error.message += std::generic_category().message(error_number);
+  error.file = file;
+  error.hint = hint_for(error_number);
+  return error;
+}
+
+Status check_path(const std::string& path) {
+  if (path.find('\0') == std::string::npos) return {};
+  return Error{
+      .code = ErrorCode::invalid_argument, .message = "the path holds a zero byte", .file = path};
+}
+
+}  // namespace v1
+}  // namespace andiron

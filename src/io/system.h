@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The operating system as the library sees it: every system call goes through one table, so that
+// tests can make any of them fail.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+
+static_assert(sizeof(off_t) == 8, "files pass 2 GiB: build with -D_FILE_OFFSET_BITS=64");
+
+/// Calls keep the system's convention: -1 (for mmap: MAP_FAILED) and errno. Where a platform lacks
+/// one, it fails with ENOSYS.
+struct System {
+  int (*openat)(int folder, const char* path, int flags, mode_t mode);
+  /// A file without a name in `folder`, which vanishes unless it is linked somewhere.
+  int (*open_nameless)(int folder, mode_t mode);
+  /// For reading past the page cache.
+  int (*open_direct)(const char* path);
+  int (*close)(int file);
+
+  int (*fstat)(int file, struct stat* out);
+  int (*fstatat)(int folder, const char* path, struct stat* out, int flags);
+  int (*fstatvfs)(int file, struct statvfs* out);
+  ssize_t (*readlinkat)(int folder, const char* path, char* out, std::size_t size);
+
+  ssize_t (*pread)(int file, void* out, std::size_t count, off_t offset);
+  void* (*mmap)(void* address, std::size_t size, int protection, int flags, int file, off_t offset);
+  int (*munmap)(void* address, std::size_t size);
+  int (*madvise)(void* address, std::size_t size, int advice);
+
+  ssize_t (*pwrite)(int file, const void* data, std::size_t count, off_t offset);
+  ssize_t (*copy_file_range)(int from, off_t from_offset, int to, off_t to_offset,
+                             std::size_t count);
+  /// Lets two files share blocks (FICLONERANGE).
+  int (*clone_range)(int from, off_t from_offset, int to, off_t to_offset, std::size_t count);
+  int (*fallocate)(int file, off_t offset, off_t count);
+  int (*ftruncate)(int file, off_t size);
+  int (*fchmod)(int file, mode_t mode);
+  /// Starts writing a range to disk and does not wait for it.
+  int (*start_writeback)(int file, off_t offset, off_t count);
+  int (*fsync)(int file);
+
+  int (*linkat)(int from_folder, const char* from, int to_folder, const char* to, int flags);
+  int (*renameat)(int from_folder, const char* from, int to_folder, const char* to);
+  /// Fails with EEXIST where `renameat` would replace.
+  int (*rename_noreplace)(int from_folder, const char* from, int to_folder, const char* to);
+  int (*unlinkat)(int folder, const char* path, int flags);
+};
+
+/// The table in use. Only tests change it.
+System& system_calls() noexcept;
+
+/// No single transfer is larger: some systems refuse those beyond 2 GiB.
+inline constexpr std::size_t max_transfer = std::size_t{1} << 30;
+
+/// The result of `call`, made again as long as signals interrupt it.
+template <class Call>
+auto retry(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+/// An open file, closed at the end of its scope.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  /// Takes over what an open call returned; -1 gives an empty descriptor.
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  explicit operator bool() const noexcept { return number_ != -1; }
+  int get() const noexcept { return number_; }
+  /// Closes now, for those who want to know of errors: network file systems report some only here.
+  int close() noexcept;
+
+ private:
+  int number_ = -1;
+};
+
+/// A path under which an open file can be opened again and linked, even if it has no other name.
+std::string descriptor_path(int file);
+
+/// "cannot ACTION: what errno means", with the code that fits and a hint where there is one.
+Error io_error(std::string_view action, const std::string& file, int error_number);
+
+/// A path with a zero byte would silently name another file.
+Status check_path(const std::string& path);
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where a file to be written will really be.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/io/system.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// The end of a path, behind all symbolic links.
+struct Target {
+  Descriptor folder;
+  std::string name;                ///< in `folder`, without a slash
+  std::optional<mode_t> old_mode;  ///< permissions of the file that is there now, if one is
+};
+
+/// Follows `path`. Nothing need be there yet, not even at the end of a symbolic link, but its
+/// folder must. Unsupported when there is something that is not a regular file.
+Result<Target> find_target(const std::string& path);
+
+}  // namespace v1
+}  // namespace andiron

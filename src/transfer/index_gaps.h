@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Closing gaps in numbered names, apart from archives.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace andiron {
+inline namespace v1 {
+
+// The names with every dotted segment that is a number replaced by its rank among the numbers that
+// follow the same segments, as they were before, in any of the names. Two names may become one.
+std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names);
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/new_names_test.cpp
+#include "src/transfer/new_names.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "andiron/display_text.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+
+std::vector<std::string_view> names_and_aliases(const Archive& archive) {
+  std::vector<std::string_view> names;
+  names.reserve(archive.size() + archive.aliases().size());
+  for (std::size_t i = 0; i < archive.size(); ++i) names.push_back(archive.info(i).name);
+  for (const auto& [alias, kept] : archive.aliases()) names.push_back(alias);
+  return names;
+}
+
+Result<Archive> with_new_names(const Archive& archive,
+                               std::vector<std::optional<std::string>> new_names) {
+  struct Tie {
+    std::string alias;
+    std::size_t tensor;
+  };
+  std::vector<Tie> ties;
+  std::size_t next = archive.size();
+  for (const auto& [alias, kept] : archive.aliases()) {
+    std::optional<std::string> name = std::move(new_names[next++]);
+    const std::optional<std::size_t> tensor = archive.find(kept);
+    if (!name || !tensor) continue;
+    if (!new_names[*tensor]) {
+      new_names[*tensor] = std::move(name);
+    } else {
+      ties.push_back({*std::move(name), *tensor});
+    }
+  }
+
+  std::vector<std::size_t> taken;
+  std::vector<std::string> names;
+  bool is_renamed = false;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (!new_names[i]) continue;
+    taken.push_back(i);
+    names.push_back(*new_names[i]);
+    is_renamed = is_renamed || *new_names[i] != archive.info(i).name;
+  }
+  Archive changed = archive;
+  if (taken.size() < archive.size()) {
+    ANDIRON_ASSIGN(changed, archive.select(taken));
+  }
+  if (is_renamed) {
+    ANDIRON_ASSIGN(changed, changed.rename(names));
+  }
+  if (archive.aliases().empty()) return changed;
+
+  changed.set_aliases({});
+  Aliases aliases;
+  for (Tie& tie : ties) {
+    const std::string& kept = *new_names[tie.tensor];
+    if (tie.alias == kept) continue;
+    const auto [other, is_new] = aliases.try_emplace(tie.alias, kept);
+    if (changed.find(tie.alias) || other->second != kept) {
+      Error error;
+      error.code = ErrorCode::name_collision;
+      error.message = "two tensors would get this name";
+      error.tensor = tie.alias;
+      error.found = "one of them is tied to '" + display_text(kept) + "'";
+      error.hint = "rename one of them first, or leave one out";
+      return error;
+    }
+  }
+  changed.set_aliases(std::move(aliases));
+  return changed;
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the name stages (filter, remap, index gaps, top-level key) share: giving the tensors of an
+// archive other names or leaving them out, aliases included.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+
+// The names of the tensors in their order, then the aliases in theirs.
+std::vector<std::string_view> names_and_aliases(const Archive& archive);
+
+// The archive with another name for each of names_and_aliases; nothing leaves that name out. A
+// tensor that loses its own name but keeps an alias is stored under that one. NameCollision when
+// two tensors would share a name.
+Result<Archive> with_new_names(const Archive& archive,
+                               std::vector<std::optional<std::string>> new_names);
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// "Did you mean": the nearest name.
+#include "src/core/similarity.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace andiron {
+namespace {
+
+std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
+  const auto index = nearest_name(wanted, names.size(),
+                                  [&](std::size_t i) -> std::string_view { return names[i]; });
+  return index ? names[*index] : "(none)";
+}
+
+// The textbook table, to check the banded one.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+      } else {
+        table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1,
+                                table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      }
+    }
+  }
+  return table[a.size()][b.size()];
+}
+
+TEST(Similarity, FindsAMistypedName) {
+  const std::vector<std::string> names = {"encoder.layer.0.weight", "encoder.layer.0.bias",
+                                          "decoder.layer.0.weight"};
+  EXPECT_EQ(nearest("encoder.layers.0.weight", names), "encoder.layer.0.weight");
+  EXPECT_EQ(nearest("encoder.layer.0.bais", names), "encoder.layer.0.bias");
+  EXPECT_EQ(nearest("decodr.layer.0.weight", names), "decoder.layer.0.weight");
+}
+
+TEST(Similarity, SuggestsNothingFarAway) {
+  EXPECT_EQ(nearest("lm_head.weight", {"encoder.layer.0.attention.query", "x"}), "(none)");
+  EXPECT_EQ(nearest("", {"a", "b"}), "(none)");
+  EXPECT_EQ(nearest("a", {}), "(none)");
+}
+
+TEST(Similarity, PrefersTheSameNameUnderAnotherPrefix) {
+  const std::vector<std::string> names = {"model.conv2.weight", "conv2.weight",
+                                          "model.conv1.weight"};
+  EXPECT_EQ(nearest("conv1.weight", names), "model.conv1.weight");
+  EXPECT_EQ(nearest("module.conv2.weight", {"conv3.weight", "conv2.weight"}), "conv2.weight");
+  EXPECT_EQ(nearest("conv1.weight", {"deconv1.weight", "my.conv1.weight"}), "my.conv1.weight");
+}
+
+TEST(Similarity, PrefersTheExactNameAndThenTheFirst) {
+  EXPECT_EQ(nearest("abc", {"abd", "x.abc", "abc"}), "abc");
+  EXPECT_EQ(nearest("abcdef", {"abcdex", "abcdey"}), "abcdex");
+}
+
+TEST(Similarity, AgreesWithTheTextbookDistance) {
+  std::mt19937 random(7);
+  const auto text = [&](std::size_t length) {
+    std::string out;
+    for (std::size_t i = 0; i < length; ++i) out += static_cast<char>('a' + random() % 3);
+    return out;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const std::string wanted = text(1 + random() % 30);
+    std::vector<std::string> names;
+    for (int i = 0; i < 8; ++i) {
+      std::string name = wanted;
+      for (auto edits = random() % 10; edits > 0; --edits) {
+        const std::size_t at = random() % (name.size() + 1);
+        if (random() % 2 == 0) {
+          name.insert(at, text(1));
+        } else {
+          name.erase(std::min(at, name.size() - 1), name.empty() ? 0 : 1);
+          if (name.empty()) name = "a";
+        }
+      }
+      names.push_back(name);
+    }
+    const std::size_t limit = std::clamp<std::size_t>(wanted.size() / 3, 1, 8);
+    std::string expected = "(none)";
+    std::size_t best = limit + 1;
+    for (const std::string& name : names) {
+      const std::size_t distance = edit_distance(wanted, name);
+      if (distance < best) {
+        best = distance;
+        expected = name;
+      }
+    }
+    ASSERT_EQ(nearest(wanted, names), expected) << wanted;
+  }
+}
+
+TEST(Similarity, StaysBoundedOverManyAndLongNames) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 100000; ++i) {
+    names.push_back("model.layers." + std::to_string(i) + ".self_attn.q_proj.weight");
+  }
+  EXPECT_EQ(nearest("model.layers.77777.self_attn.q_proj.wieght", names),
+            "model.layers.77777.self_attn.q_proj.weight");
+  const std::string long_name(60000, 'x');
+  const std::vector<std::string> long_names(2000, "y" + std::string(60000, 'x') + "y");
+  EXPECT_EQ(nearest("z" + long_name + "z", long_names), long_names[0]);
+}
+
+}  // namespace
+}  // namespace andiron

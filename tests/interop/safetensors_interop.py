@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""SafeTensors against the real thing: the Python package and, where there is cargo, the Rust crate.
+
+usage: safetensors_interop.py [--long]
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+import safetensors
+from safetensors import TensorSpec, safe_open
+
+from suite import PROBE, RUST_PEER, TOOL, Suite, exit_code, run
+
+# The file's spelling: (bits, ours, the Python package's; it has no name for the F6 types).
+DTYPES = {
+    "BOOL": (8, "bool", "bool"),
+    "F4": (4, "f4e2m1", "float4_e2m1fn_x2"),
+    "F6_E2M3": (6, "f6e2m3", None),
+    "F6_E3M2": (6, "f6e3m2", None),
+    "U8": (8, "u8", "uint8"),
+    "I8": (8, "i8", "int8"),
+    "F8_E5M2": (8, "f8e5m2", "float8_e5m2"),
+    "F8_E4M3": (8, "f8e4m3fn", "float8_e4m3fn"),
+    "F8_E8M0": (8, "f8e8m0", "float8_e8m0fnu"),
+    "F8_E4M3FNUZ": (8, "f8e4m3fnuz", "float8_e4m3fnuz"),
+    "F8_E5M2FNUZ": (8, "f8e5m2fnuz", "float8_e5m2fnuz"),
+    "I16": (16, "i16", "int16"),
+    "U16": (16, "u16", "uint16"),
+    "F16": (16, "f16", "float16"),
+    "BF16": (16, "bf16", "bfloat16"),
+    "I32": (32, "i32", "int32"),
+    "U32": (32, "u32", "uint32"),
+    "F32": (32, "f32", "float32"),
+    "C64": (64, "c64", "complex64"),
+    "F64": (64, "f64", "float64"),
+    "I64": (64, "i64", "int64"),
+    "U64": (64, "u64", "uint64"),
+}
+PYTHON_DTYPES = [name for name, (_, _, python) in DTYPES.items() if python]
+
+NAME_PIECES = ["layer", ".", "weight", "0", "10", "_", "/", "\\", '"', "'", " ", "\t", "\n", "\b", "\f",
+               "\r", "\x01", "\x1f", "\x7f", "{}", "[", ":,", "\u00e9", "\u2028", "\u4e2d\u6587",
+               "\U0001F525", "\U0001F468\u200D\U0001F469"]
+
+
+# A model here is a dict: name -> (the file's dtype, shape, bytes).
+
+
+def random_text(rng, pieces):
+    return "".join(rng.choices(NAME_PIECES, k=rng.randint(0, pieces)))
+
+
+def random_model(rng, dtypes):
+    model = {}
+    for dtype in dtypes:
+        for _ in range(rng.randint(1, 3)):
+            shape = [rng.choice((0, 1, 1, 2, 3, 4, 5)) for _ in range(rng.randint(0, 6))]
+            if DTYPES[dtype][0] < 8:
+                shape.append(4 * rng.randint(0, 4))
+            size = DTYPES[dtype][0]
+            for dim in shape:
+                size *= dim
+            data = rng.randbytes(size // 8)
+            if dtype == "BOOL":
+                data = bytes(byte & 1 for byte in data)
+            name = random_text(rng, 6)
+            while name in model:
+                name += random_text(rng, 6)
+            model[name] = (dtype, shape, data)
+    return model
+
+
+def random_metadata(rng):
+    """None, or one entry or several: the peers write several in no particular order."""
+    return rng.choice((None, {random_text(rng, 5): random_text(rng, 20)},
+                       {f"{i}{random_text(rng, 5)}": random_text(rng, 20) for i in range(5)}))
+
+
+def python_bytes(model, metadata):
+    """The file as the Python package writes it."""
+    keep = []
+    specs = {}
+    for name, (dtype, shape, data) in model.items():
+        buffer = ctypes.create_string_buffer(data, max(len(data), 1))
+        keep.append(buffer)
+        if dtype == "F4":  # the package takes the shape in bytes
+            shape = [*shape[:-1], shape[-1] // 2]
+        specs[name] = TensorSpec(dtype=DTYPES[dtype][2], shape=shape,
+                                 data_ptr=ctypes.addressof(buffer), data_len=len(data))
+    return safetensors.serialize(specs, metadata)
+
+
+def rust_bytes(model, metadata, folder):
+    """The file as the Rust crate writes it."""
+    lines = [json.dumps({"metadata": metadata})] if metadata is not None else []
+    for name, (dtype, shape, data) in model.items():
+        lines.append(json.dumps({"name": name, "dtype": dtype, "shape": shape, "data": data.hex()}))
+    (folder / "lines").write_text("\n".join(lines), encoding="utf-8")
+    run(RUST_PEER, "pack", folder / "lines", folder / "packed")
+    return (folder / "packed").read_bytes()
+
+
+def read_by_python(path):
+    tensors = safetensors.deserialize(path.read_bytes())
+    return {name: (info["dtype"], info["shape"], bytes(info["data"])) for name, info in tensors}
+
+
+def read_by_rust(path):
+    """The model and its metadata."""
+    lines = [json.loads(line) for line in run(RUST_PEER, "list", path).splitlines()]
+    model = {line["name"]: (line["dtype"], line["shape"], bytes.fromhex(line["data"]))
+             for line in lines[1:]}
+    return model, lines[0]["metadata"]
+
+
+def header_of(data):
+    """The header of a file, the bytes of its text, and where the data starts."""
+    size = int.from_bytes(data[:8], "little")
+    text = data[8:8 + size]
+    return json.loads(text), text, 8 + size
+
+
+def with_sorted_metadata(data):
+    """The same file with its metadata in the order of keys."""
+    header, _, start = header_of(data)
+    if "__metadata__" in header:
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items(),
+                                             key=lambda item: item[0].encode()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[start:]
+
+
+def summary(model):
+    """What our tool should say of a model, by name."""
+    return {name: (DTYPES[dtype][1], shape, hashlib.sha256(data).hexdigest())
+            for name, (dtype, shape, data) in model.items()}
+
+
+def hash_by_tool(path):
+    """What our tool says of a file, by name, and the metadata."""
+    answer = json.loads(run(TOOL, "hash", "--json", path))
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    tensors = {entry["name"]: (entry["dtype"], entry["shape"], entry["sha256"])
+               for entry in answer["tensors"]}
+    return tensors, answer.get("metadata") or None
+
+
+def check_rewrite(suite, what, path, folder):
+    """We write what the peer wrote, to the byte."""
+    out = folder / "rewritten.safetensors"
+    run(PROBE, "rewrite", path, out)
+    original = path.read_bytes()
+    expected = original
+    if len(header_of(original)[0].get("__metadata__", {})) > 1:
+        expected = with_sorted_metadata(original)
+    suite.equal(f"{what}, written again", out.read_bytes(), expected)
+
+
+def check_files_of_peers(suite, rng, folder, count):
+    for number in range(count):
+        metadata = random_metadata(rng)
+        files = [("Python", random_model(rng, PYTHON_DTYPES), python_bytes)]
+        if RUST_PEER:
+            files.append(("Rust", random_model(rng, DTYPES),
+                          lambda model, metadata: rust_bytes(model, metadata, folder)))
+        for peer, model, make in files:
+            path = folder / "theirs.safetensors"
+            path.write_bytes(make(model, metadata))
+            what = f"file {number} of {peer}"
+            with suite.case(what):
+                suite.equal(f"{what}, hash", hash_by_tool(path), (summary(model), metadata))
+                check_rewrite(suite, what, path, folder)
+
+
+def check_our_files(suite, folder, count):
+    for seed in range(count):
+        what = f"random file {seed}"
+        with suite.case(what):
+            path = folder / f"ours-{seed}.safetensors"
+            run(PROBE, "random", str(seed), path)
+            check_our_file(suite, what, path, folder)
+            path.unlink()
+
+
+def check_our_file(suite, what, path, folder):
+    model = read_by_python(path)
+    metadata = header_of(path.read_bytes())[0].get("__metadata__")
+    suite.equal(f"{what}, dtypes", {dtype for dtype, _, _ in model.values()}, set(DTYPES))
+    suite.equal(f"{what}, hash", hash_by_tool(path), (summary(model), metadata))
+    if RUST_PEER:
+        suite.equal(f"{what}, read by Rust", read_by_rust(path), (model, metadata))
+        out = folder / "rust.safetensors"
+        run(RUST_PEER, "rewrite", path, out)
+        suite.equal(f"{what}, written by Rust", with_sorted_metadata(out.read_bytes()),
+                    path.read_bytes())
+    with safe_open(path, "np") as opened:
+        suite.equal(f"{what}, metadata read by Python", opened.metadata(), metadata)
+    # What Python can write of it comes out of us the same.
+    part = {name: entry for name, entry in model.items() if entry[0] in PYTHON_DTYPES}
+    partial = folder / "part.safetensors"
+    partial.write_bytes(python_bytes(part, metadata))
+    check_rewrite(suite, f"{what}, written by Python", partial, folder)
+    check_alignment(suite, what, path, model, folder)
+
+
+def check_alignment(suite, what, path, model, folder):
+    out = folder / "aligned.safetensors"
+    for alignment in (64, 4096):
+        run(PROBE, "rewrite", path, out, "--align", str(alignment))
+        _, text, start = header_of(out.read_bytes())
+        suite.equal(f"{what}, data aligned to {alignment}", start % alignment, 0)
+        shortest = len(text.rstrip(b" ")) + 8
+        suite.check(f"{what}, no more padding than {alignment} needs", start - shortest < alignment)
+        suite.equal(f"{what}, aligned to {alignment}, read by Python", read_by_python(out), model)
+        if RUST_PEER:
+            suite.equal(f"{what}, aligned to {alignment}, read by Rust", read_by_rust(out)[0], model)
+
+
+def check_shards(suite, rng, folder):
+    model = {}
+    for layer in range(12):
+        for part in ("weight", "bias"):
+            data = rng.randbytes(4 * rng.randint(1, 600))
+            model[f"layers.{layer}.{part}"] = ("F32", [len(data) // 4], data)
+    model["large"] = ("U8", [20000], rng.randbytes(20000))
+    for metadata in (None, {"format": "pt"}, {"format": "mlx", "made_by": "a test"}):
+        what = f"shards with metadata {metadata}"
+        single = folder / "single.safetensors"
+        single.write_bytes(python_bytes(model, metadata))
+        with suite.case(what), tempfile.TemporaryDirectory() as name:
+            check_sharded_copy(suite, what, single, model, metadata, pathlib.Path(name))
+        with suite.case(what), tempfile.TemporaryDirectory() as name:
+            out = pathlib.Path(name) / "model.safetensors"
+            run(PROBE, "rewrite", single, out, "--max-shard-size", str(1 << 30))
+            suite.equal(f"{what}, one file when it fits one", os.listdir(name), [out.name])
+
+
+def check_sharded_copy(suite, what, single, model, metadata, shards):
+    limit = 5000
+    files = run(PROBE, "rewrite", single, shards / "model.safetensors",
+                "--max-shard-size", str(limit)).decode().splitlines()
+    suite.equal(f"{what}, what was written", sorted(os.listdir(shards)),
+                sorted(os.path.basename(file) for file in files))
+    index_path = shards / "model.safetensors.index.json"
+    suite.equal(f"{what}, the index comes last", files[-1], str(index_path))
+    index = json.loads(index_path.read_text(encoding="utf-8"))
+    total = sum(len(data) for _, _, data in model.values())
+    suite.equal(f"{what}, total_size", index["metadata"]["total_size"], total)
+
+    joined = {}
+    count = len(files) - 1
+    for number, file in enumerate(files[:-1], start=1):
+        base = os.path.basename(file)
+        suite.equal(f"{what}, name", base, f"model-{number:05d}-of-{count:05d}.safetensors")
+        part = read_by_python(pathlib.Path(file))
+        mapped = {name for name, shard in index["weight_map"].items() if shard == base}
+        suite.equal(f"{what}, weight_map of {base}", mapped, set(part))
+        size = sum(len(data) for _, _, data in part.values())
+        suite.check(f"{what}, size of {base}", size <= limit or len(part) == 1, size)
+        # Hugging Face's loaders ask each shard for its format.
+        with safe_open(file, "np") as opened:
+            suite.equal(f"{what}, metadata of {base}", opened.metadata(),
+                        metadata or {"format": "pt"})
+            for name in opened.keys():
+                suite.equal(f"{what}, {name} as an array", opened.get_tensor(name).tobytes(),
+                            model[name][2])
+        joined |= part
+    suite.equal(f"{what}, all together", joined, model)
+    for place in (index_path, shards):
+        suite.equal(f"{what}, hash of {place.name}", hash_by_tool(place)[0], summary(model))
+
+
+def file_of(header, data=b"", size=None):
+    """A file with this header: text, bytes, or an object to be written as JSON."""
+    if not isinstance(header, (str, bytes)):
+        header = json.dumps(header)
+    if isinstance(header, str):
+        header = header.encode()
+    return (len(header) if size is None else size).to_bytes(8, "little") + header + data
+
+
+def entry(dtype="U8", shape=(4,), offsets=(0, 4), **more):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}
+
+
+FOUR = b"\x00\x01\x02\x03"
+A = '"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}'
+
+REFUSED_BY_ALL = {
+    "nothing": b"",
+    "seven bytes": bytes(7),
+    "a length alone": (60).to_bytes(8, "little"),
+    "a length of zero": bytes(8),
+    "an immense length": bytes.fromhex("3c00000000ffffff") + b"{}",
+    "a header over the limit": file_of("{}", size=100_000_001),
+    "a header past the end": file_of({"a": entry()}, size=4000),
+    "text that is not UTF-8": file_of(b'{"\xff":1}'),
+    "an open brace": file_of("{"),
+    "a list": file_of("[]"),
+    "a byte order mark": file_of(b"\xef\xbb\xbf{}"),
+    "a comment": file_of("{}//"),
+    "a comma too many": file_of("{" + A + ",}", FOUR),
+    "bytes after the object": file_of("{" + A + "}x", FOUR),
+    "zeros after the object": file_of(b"{" + A.encode() + b"}\0\0", FOUR),
+    "single quotes": file_of("{" + A.replace('"', "'") + "}", FOUR),
+    "a raw control character": file_of('{"a\n":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}', FOUR),
+    "a lone surrogate": file_of(r'{"\ud800":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}', FOUR),
+    "no dtype": file_of({"a": {"shape": [4], "data_offsets": [0, 4]}}, FOUR),
+    "no shape": file_of({"a": {"dtype": "U8", "data_offsets": [0, 4]}}, FOUR),
+    "no offsets": file_of({"a": {"dtype": "U8", "shape": [4]}}, FOUR),
+    "one offset": file_of({"a": entry(offsets=(0,))}, FOUR),
+    "three offsets": file_of({"a": entry(offsets=(0, 4, 4))}, FOUR),
+    "a negative size": file_of({"a": entry(shape=(-4,))}, FOUR),
+    "a fraction": file_of({"a": entry(shape=(4.0,))}, FOUR),
+    "an exponent": file_of("{" + A.replace("[4]", "[4e0]") + "}", FOUR),
+    "minus zero": file_of("{" + A.replace("[0,4]", "[-0,4]") + "}", FOUR),
+    "a leading zero": file_of("{" + A.replace("[4]", "[04]") + "}", FOUR),
+    "a size of 65 bits": file_of({"a": entry(shape=(2**64,))}, FOUR),
+    "a size in quotes": file_of({"a": entry(shape=("4",))}, FOUR),
+    "a tensor that is null": file_of({"a": None}),
+    "offsets that start late": file_of({"a": entry(offsets=(1, 5))}, bytes(5)),
+    "offsets that run backwards": file_of({"a": entry(shape=(0,), offsets=(4, 0))}, FOUR),
+    "a gap": file_of({"a": entry(), "b": entry(offsets=(5, 9))}, bytes(9)),
+    "an overlap": file_of({"a": entry(), "b": entry(offsets=(3, 7))}, bytes(7)),
+    "the same bytes twice": file_of({name: entry() for name in "abcdefghij"}, FOUR),
+    "bytes after the data": file_of({"a": entry()}, bytes(5)),
+    "too few bytes": file_of({"a": entry()}, bytes(3)),
+    "a size that disagrees": file_of({"a": entry("F32", (4,))}, FOUR),
+    "sizes that overflow": file_of({"a": entry(shape=(2, 2**64 - 2))}, FOUR),
+    "bits that overflow": file_of({"a": entry("F64", (2, 2**63 - 1))}, FOUR),
+    "half a byte": file_of({"a": entry("F4", (1, 3), (0, 1))}, b"\0"),
+    "offsets near 2^64": file_of({"a": entry(offsets=(0, 2**64 - 1), shape=(2**64 - 1,))}),
+    "metadata that is a list": file_of({"__metadata__": [], "a": entry()}, FOUR),
+    "metadata that is a number": file_of({"__metadata__": {"k": 1}, "a": entry()}, FOUR),
+    "metadata that is nested": file_of({"__metadata__": {"k": {}}, "a": entry()}, FOUR),
+    "metadata twice": file_of('{"__metadata__":{},"__metadata__":{},' + A + "}", FOUR),
+    "a field twice": file_of("{" + A.replace('"shape"', '"dtype":"U8","shape"') + "}", FOUR),
+}
+
+# Read by the peers. We refuse them because readers of the format disagree on their meaning.
+REFUSED_BY_US_ALONE = {
+    "a name twice": file_of("{" + A + "," + A + "}", FOUR),
+    "a name twice, once escaped": file_of("{" + A + "," + A.replace('"a"', r'"\u0061"') + "}", FOUR),
+    "a metadata key twice": file_of('{"__metadata__":{"k":"1","k":"2"},' + A + "}", FOUR),
+    "a tensor as a list": file_of('{"a":["U8",[4],[0,4]]}', FOUR),
+    "a dtype as an object": file_of("{" + A.replace('"U8"', '{"U8":null}') + "}", FOUR),
+}
+
+# Refused by the peers. We list it, with the dtype as raw, and copy it as it is.
+READ_BY_US_ALONE = {
+    "an unknown dtype": file_of({"a": entry("F99", (4,))}, FOUR),
+}
+
+READ_BY_ALL = {
+    "no tensors": file_of("{}"),
+    "white space around": file_of("\t\n{}\r "),
+    "white space within": file_of("{ " + A.replace(":", " :\n").replace(",", " ,\t") + " }", FOUR),
+    "null metadata": file_of('{"__metadata__":null,' + A + "}", FOUR),
+    "empty metadata": file_of('{"__metadata__":{},' + A + "}", FOUR),
+    "a field we do not know": file_of({"a": entry(more={"x": [1, {}, None, 1e300]})}, FOUR),
+    "a scalar": file_of({"a": entry("I32", ())}, FOUR),
+    "an empty tensor": file_of({"a": entry("I32", (2, 0), (0, 0))}),
+    "empty tensors between others": file_of(
+        {"a": entry(), "b": entry(shape=(0,), offsets=(4, 4)), "c": entry(offsets=(4, 8)),
+         "d": entry(shape=(0, 9), offsets=(4, 4)), "e": entry(shape=(0,), offsets=(8, 8))}, bytes(8)),
+    "an immense but empty shape": file_of({"a": entry(shape=(0, 2**63, 4), offsets=(0, 0))}),
+    "an empty name": file_of({"": entry()}, FOUR),
+    "NUL in a name": file_of({"a\0b": entry()}, FOUR),
+    "escapes": file_of(r'{"\u0061\/\ud83d\udd25":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}', FOUR),
+    "data at an odd place": file_of('{"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}} ', FOUR),
+    "tensors out of order": file_of({"b": entry(offsets=(4, 8)), "a": entry()}, bytes(range(8))),
+}
+
+
+def read_by_peers(path):
+    """Whether each peer at hand reads the file."""
+    def python_reads():
+        try:
+            read_by_python(path)
+        except safetensors.SafetensorError:
+            return False
+        return True
+
+    verdicts = {"Python": python_reads()}
+    if RUST_PEER:
+        verdicts["Rust"] = exit_code(RUST_PEER, "list", path) == 0
+    return verdicts
+
+
+def check_verdicts(suite, folder):
+    cases = [(REFUSED_BY_ALL, False, False), (REFUSED_BY_US_ALONE, True, False),
+             (READ_BY_US_ALONE, False, True), (READ_BY_ALL, True, True)]
+    path = folder / "case.safetensors"
+    for files, peers_read, we_read in cases:
+        for what, data in files.items():
+            path.write_bytes(data)
+            for peer, verdict in read_by_peers(path).items():
+                suite.equal(f"{what}: read by {peer}", verdict, peers_read)
+            code = exit_code(TOOL, "hash", path)
+            suite.check(f"{what}: our exit code", code == 0 if we_read else code in (2, 3), code)
+            if peers_read and code == 0:
+                suite.equal(f"{what}: hash", hash_by_tool(path)[0], summary(read_by_python(path)))
+
+
+def main():
+    count = 300 if "--long" in sys.argv[1:] else 30
+    suite = Suite()
+    rng = random.Random(8)
+    if not RUST_PEER:
+        print("NOT RUN: comparisons with the Rust crate (ANDIRON_RUST_PEER is not set)")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_files_of_peers(suite, rng, folder, count)
+        check_our_files(suite, folder, count)
+        check_shards(suite, rng, folder)
+        check_verdicts(suite, folder)
+    suite.finish()
+
+
+if __name__ == "__main__":
+    main()

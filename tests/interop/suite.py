@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What the suites share: the programs under test and the count of checks."""
+
+import contextlib
+import os
+import subprocess
+import sys
+
+TOOL = os.environ.get("ANDIRON_TOOL", "andiron")
+PROBE = os.environ.get("ANDIRON_PROBE", "andiron_interop_probe")
+RUST_PEER = os.environ.get("ANDIRON_RUST_PEER")  # absent where there is no Rust
+
+
+class Suite:
+    """Counts checks; goes on after a failure."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, what, ok, detail=""):
+        if ok:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {what}" + (f": {detail}" if detail else ""))
+        return ok
+
+    def equal(self, what, got, expected):
+        return self.check(what, got == expected, f"got {shorten(got)}, expected {shorten(expected)}")
+
+    @contextlib.contextmanager
+    def case(self, what):
+        """A program that fails within is one failed check, and the suite goes on after it."""
+        try:
+            yield
+        except RuntimeError as error:
+            self.check(what, False, error)
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        sys.exit(1 if self.failed or not self.passed else 0)
+
+
+def shorten(value):
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:400]}... ({len(text)} characters)"
+
+
+def run(*command, stdin=b""):
+    """The output of a command that must succeed."""
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit code {done.returncode}:"
+                           f" {done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def exit_code(*command):
+    return subprocess.run(command, capture_output=True, check=False).returncode

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Going down to the tensors below a key.
+#include <gtest/gtest.h>
+
+#include "andiron/key_remapper.h"
+#include "tests/transfer/named_archive.h"
+
+namespace andiron {
+namespace {
+
+TEST(TopLevelKey, TakesWhatLiesBelowItNamedFromThere) {
+  const Archive archive =
+      archive_of({"epoch", "state_dict.a.weight", "state_dict.b", "statedict.c"});
+  const Archive below = at_top_level_key(archive, "state_dict").value();
+  EXPECT_EQ(names_of(below), (Names{"a.weight", "b"}));
+  EXPECT_EQ(size_of(below, "b"), 3u);
+}
+
+TEST(TopLevelKey, WithDotsGoesDownSeveralLevels) {
+  const Archive archive = archive_of({"model.net.a", "model.nets.b"});
+  EXPECT_EQ(names_of(at_top_level_key(archive, "model.net").value()), (Names{"a"}));
+}
+
+TEST(TopLevelKey, FollowsTiedNames) {
+  Archive archive = archive_of({"lm_head.weight"});
+  archive.set_aliases({{"model.embed.weight", "lm_head.weight"}});
+  const Archive below = at_top_level_key(archive, "model").value();
+  EXPECT_EQ(names_of(below), (Names{"embed.weight"}));
+}
+
+TEST(TopLevelKey, ThatIsNotThereGivesTheKeysThatAre) {
+  const Archive archive = archive_of({"optimizer.0", "state_dict.a", "state_dict.b", "epoch"});
+  const Error error = at_top_level_key(archive, "state_dcit").error();
+  EXPECT_EQ(error.code, ErrorCode::missing_tensor);
+  EXPECT_EQ(error.message, "nothing lies below the key 'state_dcit'");
+  EXPECT_EQ(error.found, "the top-level keys 'optimizer', 'state_dict'");
+  EXPECT_EQ(error.hint, "did you mean 'state_dict'?");
+}
+
+TEST(TopLevelKey, ShowsOnlyTheFirstOfManyKeysInNaturalOrder) {
+  Names names;
+  for (int i = 20; i > 0; --i) names.push_back("k" + std::to_string(i) + ".w");
+  const Error error = at_top_level_key(archive_of(names), "something").error();
+  EXPECT_EQ(error.found,
+            "the top-level keys 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8' and 12 more");
+}
+
+TEST(TopLevelKey, ThatIsATensorIsRefused) {
+  const Error error = at_top_level_key(archive_of({"weight", "a.b"}), "weight").error();
+  EXPECT_EQ(error.code, ErrorCode::missing_tensor);
+  EXPECT_EQ(error.hint, "that is a tensor itself; leave the top-level key out");
+}
+
+TEST(TopLevelKey, OfFlatOrEmptyArchivesIsRefused) {
+  EXPECT_EQ(at_top_level_key(archive_of({"weight"}), "model").error().found, "no name with a dot");
+  EXPECT_FALSE(at_top_level_key(Archive(), "model").ok());
+  EXPECT_FALSE(at_top_level_key(Archive(), "").ok());
+}
+
+}  // namespace
+}  // namespace andiron
