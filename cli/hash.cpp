@@ -53,8 +53,10 @@ Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Wor
   // Largest first: a big one started last would leave the other threads waiting.
   std::vector<std::size_t> work(archive.size());
   std::iota(work.begin(), work.end(), std::size_t{0});
-  std::stable_sort(work.begin(), work.end(), [&](std::size_t a, std::size_t b) {
-    return archive.info(a).byte_size > archive.info(b).byte_size;
+  std::sort(work.begin(), work.end(), [&](std::size_t a, std::size_t b) {
+    const std::uint64_t size_a = archive.info(a).byte_size;
+    const std::uint64_t size_b = archive.info(b).byte_size;
+    return size_a != size_b ? size_a > size_b : a < b;
   });
 
   std::vector<Sha256Digest> digests(archive.size());

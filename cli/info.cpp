@@ -48,8 +48,9 @@ Summary summarize(const Archive& archive) {
     if (!info.file.empty()) shards[info.file].add(info);
   }
   for (const auto& [name, totals] : dtypes) summary.dtypes.push_back({name, totals});
-  std::stable_sort(summary.dtypes.begin(), summary.dtypes.end(),
-                   [](const Group& a, const Group& b) { return a.totals.bytes > b.totals.bytes; });
+  std::sort(summary.dtypes.begin(), summary.dtypes.end(), [](const Group& a, const Group& b) {
+    return a.totals.bytes != b.totals.bytes ? a.totals.bytes > b.totals.bytes : a.name < b.name;
+  });
   for (const auto& [name, totals] : shards) summary.shards.push_back({std::string(name), totals});
   return summary;
 }

@@ -19,9 +19,19 @@ std::uint64_t add_saturated(std::uint64_t a, std::uint64_t b) {
   return a > largest - b ? largest : a + b;
 }
 
-bool lies_before(const TensorInfo& a, const TensorInfo& b) {
-  if (a.file != b.file) return natural_less(a.file, b.file);
-  return a.offset.value_or(largest) < b.offset.value_or(largest);
+bool comes_before(const TensorInfo& a, const TensorInfo& b, SortKey key) {
+  switch (key) {
+    case SortKey::name:
+      return natural_less(a.name, b.name);
+    case SortKey::size:
+      return a.byte_size > b.byte_size;
+    case SortKey::offset:
+      if (a.file != b.file) return natural_less(a.file, b.file);
+      return a.offset.value_or(largest) < b.offset.value_or(largest);
+    case SortKey::dtype:
+      return dtype_text(a) < dtype_text(b);
+  }
+  return false;
 }
 
 }  // namespace
@@ -43,20 +53,14 @@ void Totals::add(const TensorInfo& info) {
 std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key) {
   std::vector<std::size_t> order = archive.natural_order();
   if (key == SortKey::name) return order;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+  // Ties are broken by the place in natural order.
+  std::vector<std::size_t> rank(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
     const TensorInfo a = archive.info(left);
     const TensorInfo b = archive.info(right);
-    switch (key) {
-      case SortKey::size:
-        return a.byte_size > b.byte_size;
-      case SortKey::offset:
-        return lies_before(a, b);
-      case SortKey::dtype:
-        return dtype_text(a) < dtype_text(b);
-      case SortKey::name:
-        break;
-    }
-    return false;
+    if (comes_before(a, b, key)) return true;
+    return !comes_before(b, a, key) && rank[left] < rank[right];
   });
   return order;
 }

@@ -3,14 +3,16 @@
 
 script=$(basename "$0")
 # A relative path means the caller's folder, which the scripts leave.
-if [ -n "${ANDIRON_FIXTURES:-}" ]; then ANDIRON_FIXTURES=$(realpath -m "$ANDIRON_FIXTURES"); fi
+if [ -n "${ANDIRON_FIXTURES:-}" ]; then
+  ANDIRON_FIXTURES=$(realpath -m "$ANDIRON_FIXTURES")
+  export ANDIRON_FIXTURES
+fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
-
 if [ -z "${ANDIRON_FIXTURES:-}" ] && [ -d ../shared/fixtures ]; then
   ANDIRON_FIXTURES=$(realpath ../shared/fixtures)
+  export ANDIRON_FIXTURES
 fi
-export ANDIRON_FIXTURES=${ANDIRON_FIXTURES:-}
 
 # Two by default: a C++ compiler wants a gigabyte or more for each.
 cores=$(nproc)
@@ -20,6 +22,7 @@ if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache;
 
 # The programs of other projects that we compare with: outside the tree, kept between runs.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/andiron
+python_peers=$cache/python
 
 # clang 19 is what the project is checked with; any other from 14 on will do.
 clang_versions="19 22 21 20 18 17 16 15 14"
@@ -48,4 +51,16 @@ clang_tool() {
     if command -v "$1-$version"; then return; fi
   done
   command -v "$1"
+}
+
+install_python_peers() {
+  local python=python3 wanted=$root/tests/interop/requirements.txt
+  # The distribution's own Python, where there is one: others on the PATH may lack pieces of venv.
+  if [ -x /usr/bin/python3 ]; then python=/usr/bin/python3; fi
+  if cmp -s "$wanted" "$python_peers/requirements.txt"; then return; fi
+  say "installing the Python peers in $python_peers"
+  rm -rf "$python_peers"
+  "$python" -m venv "$python_peers"
+  "$python_peers/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
+  cp "$wanted" "$python_peers/"
 }

@@ -30,11 +30,11 @@ using Aliases = std::map<std::string, std::string, std::less<>>;
 struct TensorInfo {
   std::string_view name;
   DType dtype = DType::f32;
-  std::string_view file_dtype;            ///< as the file spells it; empty where it does not
+  std::string_view file_dtype;  ///< as the file spells it; empty where it does not
   std::span<const std::uint64_t> shape;
   std::uint64_t byte_size = 0;
-  std::optional<std::uint64_t> offset;    ///< absolute in its file, where it lies there in one run
-  std::string_view file;                  ///< shard that holds it; empty when there is one file
+  std::optional<std::uint64_t> offset;  ///< absolute in its file, where it lies there in one run
+  std::string_view file;                ///< shard that holds it; empty when there is one file
   std::optional<ParamId> param_id;
 };
 
@@ -49,9 +49,10 @@ struct ArchiveState;
 class ArchiveBuilder;
 }  // namespace detail
 
-/// A flat index of named tensors in file order, with metadata. Opening a file fills it in one scan without
-/// a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap and share the
-/// index; the first change to a shared one copies it. Reading from several threads is safe.
+/// A flat index of named tensors in file order, with metadata. Opening a file fills it in one scan
+/// without a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap
+/// and share the index; the first change to a shared one copies it. Reading from several threads is
+/// safe.
 class Archive {
  public:
   Archive();
@@ -69,8 +70,8 @@ class Archive {
   TensorInfo info(std::size_t index) const;
   TensorSnapshot snapshot(std::size_t index) const;
 
-  /// Position of a tensor, O(1). A name that the file records as tied to another one (Hugging Face's
-  /// metadata for shared tensors) gives that other one.
+  /// Position of a tensor, O(1). A name that the file records as tied to another one (Hugging
+  /// Face's metadata for shared tensors) gives that other one.
   std::optional<std::size_t> find(std::string_view name) const;
   /// Snapshot by name; MissingTensor with the nearest name when there is none.
   Result<TensorSnapshot> get(std::string_view name) const;
@@ -91,11 +92,11 @@ class Archive {
   /// Appends a tensor under its full path. DuplicateKey when the name is taken.
   Status add(TensorSnapshot snapshot);
 
-  /// The tensors at `indices`, in that order. DuplicateKey when one is given twice. Aliases of tensors that
-  /// are left out go too.
+  /// The tensors at `indices`, each less than size(), in that order. DuplicateKey when one is given
+  /// twice. Aliases of tensors that are left out go too.
   Result<Archive> select(std::span<const std::size_t> indices) const;
-  /// The same tensors under new names, one for each. NameCollision names both old names when two would
-  /// become one. Aliases keep their names and follow their tensors.
+  /// The same tensors under new names, one for each. NameCollision names both old names when two
+  /// would become one. Aliases keep their names and follow their tensors.
   Result<Archive> rename(std::span<const std::string> names) const;
 
   /// Indices in natural order of names: layers.2 before layers.10.

@@ -37,15 +37,21 @@ class ByteSource {
   virtual bool can_view() const noexcept { return false; }
   /// Whether the bytes lie in memory for good, so that work is done on views rather than on copies.
   virtual bool in_memory() const noexcept { return false; }
-  /// The system's descriptor of an open file with these bytes, so that copies can stay within the system; -1
-  /// where there is none.
+  /// The system's descriptor of an open file with these bytes, so that copies can stay within the
+  /// system; -1 where there is none.
   virtual int file_descriptor() const noexcept { return -1; }
 
  protected:
   ByteSource() = default;
   /// The range lies within size().
   virtual Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
-  virtual Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const;
+  /// Defined here so that programs with RTTI can derive from it when the library was built without.
+  virtual Result<Bytes> do_view(std::uint64_t, std::uint64_t) const {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "this source cannot lend its memory",
+                 .file = name(),
+                 .hint = "read it instead"};
+  }
 
  private:
   Status check_range(std::uint64_t offset, std::uint64_t count) const;

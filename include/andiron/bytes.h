@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -14,8 +15,8 @@ namespace andiron {
 inline namespace v1 {
 
 /// A view of memory that keeps the memory alive: heap, a file mapping, a foreign buffer, or static
-/// data that needs no owner. Copying and slicing cost O(1) and share the owner. Safe to share between
-/// threads, as the bytes do not change while they are shared.
+/// data that needs no owner. Copying and slicing cost O(1) and share the owner. Safe to share
+/// between threads, as the bytes do not change while they are shared.
 class Bytes {
  public:
   /// Memory of at least this size is aligned to, and asks for, huge pages.
@@ -27,7 +28,7 @@ class Bytes {
 
   /// Fresh memory of unspecified content, to be filled through `writable()`. OutOfMemory when it
   /// cannot be had.
-  static Result<Bytes> allocate(std::size_t size);
+  static Result<Bytes> allocate(std::uint64_t size);
   /// A private copy.
   static Result<Bytes> copy(std::span<const std::byte> data);
   /// Takes over a vector without copying.
@@ -46,7 +47,8 @@ class Bytes {
     return {reinterpret_cast<const char*>(data_.data()), data_.size()};
   }
 
-  /// `count` bytes from `offset`, sharing the owner. InvalidArgument when the range leaves this view.
+  /// `count` bytes from `offset`, sharing the owner. InvalidArgument when the range leaves this
+  /// view.
   Result<Bytes> slice(std::size_t offset, std::size_t count) const;
 
   /// The bytes for writing when nobody else can see them (allocated by us, one owner); otherwise an

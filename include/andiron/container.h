@@ -9,8 +9,9 @@
 namespace andiron {
 inline namespace v1 {
 
-/// The kinds of module around a tensor, outermost first: {"Net", "Vec", "Linear"}. Empty for tensors that
-/// come from a file. Burn's spelling "Struct:Linear" and the plain "Linear" mean the same.
+/// The kinds of module around a tensor, outermost first: {"Net", "Vec", "Linear"}. Empty for
+/// tensors that come from a file. Burn's spelling "Struct:Linear" and the plain "Linear" mean the
+/// same.
 class Container {
  public:
   Container() = default;

@@ -8,9 +8,9 @@
 namespace andiron {
 inline namespace v1 {
 
-/// `text` on one line and without surprises for a terminal or a log: control characters, bytes that are not
-/// UTF-8, bidirectional controls and invisible characters become escapes (\n, \x1b, \u202e), a backslash
-/// becomes two. All else stays as it is.
+/// `text` on one line and without surprises for a terminal or a log: control characters, bytes that
+/// are not UTF-8, bidirectional controls and invisible characters become escapes (\n, \x1b,
+/// \u202e), a backslash becomes two. All else stays as it is.
 std::string display_text(std::string_view text);
 
 }  // namespace v1

@@ -45,18 +45,18 @@ inline constexpr unsigned dtype_count = static_cast<unsigned>(DType::raw) + 1;
 
 /// Bits per element; 0 for the opaque types.
 constexpr unsigned bit_width(DType dtype) noexcept {
-  constexpr unsigned char widths[dtype_count] = {8,  8,  8,   16, 16, 32, 32, 64, 64,
-                                                 16, 16, 32,  64, 32, 64, 128, 8, 8,
-                                                 8,  8,  8,   4,  6,  6,  0,  0};
+  constexpr unsigned char widths[dtype_count] = {
+      8, 8, 8, 16, 16, 32, 32, 64, 64, 16, 16, 32, 64, 32, 64, 128, 8, 8, 8, 8, 8, 4, 6, 6, 0, 0};
   return widths[static_cast<unsigned>(dtype)];
 }
 
 /// The name in the tool's JSON: "bool", "f32", "f8e4m3fn". `raw` is followed there by ":NAME".
 constexpr std::string_view dtype_name(DType dtype) noexcept {
   constexpr std::string_view names[dtype_count] = {
-      "bool", "u8",  "i8",   "u16",      "i16",    "u32",        "i32",        "u64",    "i64",
-      "f16",  "bf16", "f32", "f64",      "c32",    "c64",        "c128",       "f8e4m3fn", "f8e5m2",
-      "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f4e2m1", "f6e2m3", "f6e3m2", "qfloat", "raw"};
+      "bool",   "u8",     "i8",       "u16",    "i16",        "u32",        "i32",
+      "u64",    "i64",    "f16",      "bf16",   "f32",        "f64",        "c32",
+      "c64",    "c128",   "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0",
+      "f4e2m1", "f6e2m3", "f6e3m2",   "qfloat", "raw"};
   return names[static_cast<unsigned>(dtype)];
 }
 

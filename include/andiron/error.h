@@ -14,7 +14,8 @@
 namespace andiron {
 inline namespace v1 {
 
-/// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are empty.
+/// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are
+/// empty.
 struct Error {
   ErrorCode code = ErrorCode::io;
   std::string message = {};   ///< what is wrong, in a few words
@@ -67,13 +68,13 @@ class [[nodiscard]] Result {
 
   T& operator*() & { return assert(ok()), *value_; }
   const T& operator*() const& { return assert(ok()), *value_; }
-  T&& operator*() && { return assert(ok()), std::move(*value_); }
+  T operator*() && { return assert(ok()), std::move(*value_); }
   T* operator->() { return assert(ok()), &*value_; }
   const T* operator->() const { return assert(ok()), &*value_; }
 
   T& value() & { return check(), *value_; }
   const T& value() const& { return check(), *value_; }
-  T&& value() && { return check(), std::move(*value_); }
+  T value() && { return check(), std::move(*value_); }
 
   const Error& error() const& { return assert(!ok()), *error_; }
   Error&& error() && { return assert(!ok()), std::move(*error_); }

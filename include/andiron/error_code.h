@@ -11,63 +11,89 @@ inline namespace v1 {
 
 /// What went wrong. The name that `code_name` gives is part of the tool's JSON and does not change.
 enum class ErrorCode : std::uint8_t {
-  io,                  ///< the operating system refused a read, a write or an open
-  not_found,           ///< no such file
-  already_exists,      ///< the target exists and overwriting was not asked for
-  cancelled,           ///< the progress callback said stop
-  out_of_memory,       ///< memory for a size named in a file could not be had
-  not_a_weight_file,   ///< the content is none of the formats we know
-  unsupported,         ///< valid, but not something we do
-  unsupported_dtype,   ///< the element type cannot be read or written here
-  truncated,           ///< the bytes end before they should
-  header_too_large,    ///< the header claims more than the limit
-  bad_header,          ///< the header breaks the format's grammar
-  duplicate_key,       ///< one name twice
-  bad_offsets,         ///< tensors overlap, leave a gap or run backwards
-  size_mismatch,       ///< a byte count disagrees with shape and dtype, or with the file
-  overflow,            ///< a size does not fit 64 bits
-  misaligned,          ///< an element or slice does not start on a byte (or type) boundary
-  limit_exceeded,      ///< a limit of limits.h was passed
-  bad_index,           ///< a shard index breaks its rules
-  missing_shard,       ///< a shard that the index names is not there
-  missing_tensor,      ///< no tensor of that name
-  name_collision,      ///< two tensors end up under one name
-  invalid_pattern,     ///< a regular expression or glob does not parse
-  invalid_argument,    ///< the caller's value is out of range
-  dtype_mismatch,      ///< data of another kind than was asked for
-  shape_mismatch,      ///< a shape that does not fit
-  file_changed,        ///< the file is not the one that was opened
+  io,                 ///< the operating system refused a read, a write or an open
+  not_found,          ///< no such file
+  already_exists,     ///< the target exists and overwriting was not asked for
+  cancelled,          ///< the progress callback said stop
+  out_of_memory,      ///< memory for a size named in a file could not be had
+  not_a_weight_file,  ///< the content is none of the formats we know
+  unsupported,        ///< valid, but not something we do
+  unsupported_dtype,  ///< the element type cannot be read or written here
+  truncated,          ///< the bytes end before they should
+  header_too_large,   ///< the header claims more than the limit
+  bad_header,         ///< the header breaks the format's grammar
+  duplicate_key,      ///< one name twice
+  bad_offsets,        ///< tensors overlap, leave a gap or run backwards
+  size_mismatch,      ///< a byte count disagrees with shape and dtype, or with the file
+  overflow,           ///< a size does not fit 64 bits
+  misaligned,         ///< an element or slice does not start on a byte (or type) boundary
+  limit_exceeded,     ///< a limit of limits.h was passed
+  bad_index,          ///< a shard index breaks its rules
+  missing_shard,      ///< a shard that the index names is not there
+  missing_tensor,     ///< no tensor of that name
+  name_collision,     ///< two tensors end up under one name
+  invalid_pattern,    ///< a regular expression or glob does not parse
+  invalid_argument,   ///< the caller's value is out of range
+  dtype_mismatch,     ///< data of another kind than was asked for
+  shape_mismatch,     ///< a shape that does not fit
+  file_changed,       ///< the file is not the one that was opened
 };
 
 /// "DuplicateKey" for ErrorCode::duplicate_key.
 constexpr std::string_view code_name(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::io: return "Io";
-    case ErrorCode::not_found: return "NotFound";
-    case ErrorCode::already_exists: return "AlreadyExists";
-    case ErrorCode::cancelled: return "Cancelled";
-    case ErrorCode::out_of_memory: return "OutOfMemory";
-    case ErrorCode::not_a_weight_file: return "NotAWeightFile";
-    case ErrorCode::unsupported: return "Unsupported";
-    case ErrorCode::unsupported_dtype: return "UnsupportedDType";
-    case ErrorCode::truncated: return "Truncated";
-    case ErrorCode::header_too_large: return "HeaderTooLarge";
-    case ErrorCode::bad_header: return "BadHeader";
-    case ErrorCode::duplicate_key: return "DuplicateKey";
-    case ErrorCode::bad_offsets: return "BadOffsets";
-    case ErrorCode::size_mismatch: return "SizeMismatch";
-    case ErrorCode::overflow: return "Overflow";
-    case ErrorCode::misaligned: return "Misaligned";
-    case ErrorCode::limit_exceeded: return "LimitExceeded";
-    case ErrorCode::bad_index: return "BadIndex";
-    case ErrorCode::missing_shard: return "MissingShard";
-    case ErrorCode::missing_tensor: return "MissingTensor";
-    case ErrorCode::name_collision: return "NameCollision";
-    case ErrorCode::invalid_pattern: return "InvalidPattern";
-    case ErrorCode::invalid_argument: return "InvalidArgument";
-    case ErrorCode::dtype_mismatch: return "DTypeMismatch";
-    case ErrorCode::shape_mismatch: return "ShapeMismatch";
-    case ErrorCode::file_changed: return "FileChanged";
+    case ErrorCode::io:
+      return "Io";
+    case ErrorCode::not_found:
+      return "NotFound";
+    case ErrorCode::already_exists:
+      return "AlreadyExists";
+    case ErrorCode::cancelled:
+      return "Cancelled";
+    case ErrorCode::out_of_memory:
+      return "OutOfMemory";
+    case ErrorCode::not_a_weight_file:
+      return "NotAWeightFile";
+    case ErrorCode::unsupported:
+      return "Unsupported";
+    case ErrorCode::unsupported_dtype:
+      return "UnsupportedDType";
+    case ErrorCode::truncated:
+      return "Truncated";
+    case ErrorCode::header_too_large:
+      return "HeaderTooLarge";
+    case ErrorCode::bad_header:
+      return "BadHeader";
+    case ErrorCode::duplicate_key:
+      return "DuplicateKey";
+    case ErrorCode::bad_offsets:
+      return "BadOffsets";
+    case ErrorCode::size_mismatch:
+      return "SizeMismatch";
+    case ErrorCode::overflow:
+      return "Overflow";
+    case ErrorCode::misaligned:
+      return "Misaligned";
+    case ErrorCode::limit_exceeded:
+      return "LimitExceeded";
+    case ErrorCode::bad_index:
+      return "BadIndex";
+    case ErrorCode::missing_shard:
+      return "MissingShard";
+    case ErrorCode::missing_tensor:
+      return "MissingTensor";
+    case ErrorCode::name_collision:
+      return "NameCollision";
+    case ErrorCode::invalid_pattern:
+      return "InvalidPattern";
+    case ErrorCode::invalid_argument:
+      return "InvalidArgument";
+    case ErrorCode::dtype_mismatch:
+      return "DTypeMismatch";
+    case ErrorCode::shape_mismatch:
+      return "ShapeMismatch";
+    case ErrorCode::file_changed:
+      return "FileChanged";
   }
   return "Unknown";
 }

@@ -20,11 +20,11 @@ enum class IoMode : std::uint8_t {
   direct,     ///< positional reads past the page cache, where the file system allows it
 };
 
-/// Opens a regular file for reading. The descriptor and the mapping live as long as the source or any
-/// view of it. A file that is cut short under us gives Truncated from read_at, and FileChanged from
-/// view(), which asks for the size each time. What was lent by view() before the cut is beyond help: the
-/// system raises SIGBUS when it is touched, so do not truncate files that are mapped (our own saves
-/// never do). Errors: NotFound, Io; Unsupported for folders, pipes and devices.
+/// Opens a regular file for reading. The descriptor and the mapping live as long as the source or
+/// any view of it. A file that is cut short under us gives Truncated from read_at, and FileChanged
+/// from view(), which asks for the size each time. What was lent by view() before the cut is beyond
+/// help: the system raises SIGBUS when it is touched, so do not truncate files that are mapped (our
+/// own saves never do). Errors: NotFound, Io; Unsupported for folders, pipes and devices.
 Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode = IoMode::automatic);
 
 /// How a file is replaced.
@@ -33,10 +33,10 @@ struct AtomicFileOptions {
   bool sync = true;        ///< survive a power cut: fsync of the file and its folder
 };
 
-/// A file that appears whole or not at all. Bytes go to a nameless (or, where the file system has none,
-/// a temporary) file beside the target; commit() gives it the target's name. Without commit() nothing is
-/// left behind and an old target keeps its content. A symlink is followed: its target is replaced. The
-/// mode bits of a replaced file are kept.
+/// A file that appears whole or not at all. Bytes go to a nameless (or, where the file system has
+/// none, a temporary) file beside the target; commit() gives it the target's name. Without commit()
+/// nothing is left behind and an old target keeps its content. A symlink is followed: its target is
+/// replaced. The mode bits of a replaced file are kept.
 class AtomicFile : public Sink {
  public:
   static Result<std::unique_ptr<AtomicFile>> create(const std::string& path,
@@ -45,8 +45,8 @@ class AtomicFile : public Sink {
 
   Status reserve(std::uint64_t total) override;
   Status write(std::span<const std::byte> data) override;
-  /// Copies a range of `source` without passing it through user memory where the system can, sharing
-  /// blocks on file systems with reflinks.
+  /// Copies a range of `source` without passing it through user memory where the system can,
+  /// sharing blocks on file systems with reflinks.
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);
   /// Makes the file visible. At most once; nothing may be written afterwards.
   Status commit();

@@ -21,14 +21,14 @@ struct BFloat16 {
   friend bool operator==(BFloat16, BFloat16) = default;
 };
 
-/// Value of one element given by its bits, exactly (every float type here fits a double). `dtype` is a
-/// float type; unused high bits are ignored.
+/// Value of one element given by its bits, exactly (every float type here fits a double). `dtype`
+/// is a float type; unused high bits are ignored.
 double decode_float(DType dtype, std::uint64_t bits) noexcept;
 
-/// Bits of the nearest element, ties to even, rounding once from the double. Beyond the largest finite
-/// value: infinity where the type has one, else NaN where it has one, else the largest value. NaN in a
-/// type without NaN becomes negative zero. f8e8m0 has neither sign nor zero: negative numbers and NaN
-/// become NaN, zero the smallest power.
+/// Bits of the nearest element, ties to even, rounding once from the double. Beyond the largest
+/// finite value: infinity where the type has one, else NaN where it has one, else the largest
+/// value. NaN in a type without NaN becomes negative zero. f8e8m0 holds powers of two alone: ties
+/// go up, zero becomes the smallest power, negative numbers, infinity and NaN become NaN.
 std::uint64_t encode_float(DType dtype, double value) noexcept;
 
 inline float to_float(Float16 value) noexcept {

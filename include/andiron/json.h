@@ -12,13 +12,13 @@
 namespace andiron {
 inline namespace v1 {
 
-/// Parses strict JSON (RFC 8259, UTF-8, no comments, no trailing bytes but white space). Duplicate keys,
-/// nesting deeper than max_json_depth and numbers outside double are errors (DuplicateKey,
+/// Parses strict JSON (RFC 8259, UTF-8, no comments, no trailing bytes but white space). Duplicate
+/// keys, nesting deeper than max_json_depth and numbers outside double are errors (DuplicateKey,
 /// LimitExceeded, BadHeader with the byte position).
 Result<Value> parse_json(std::string_view text);
 
-/// Compact JSON, or with `indent` spaces a level when that is not zero. Bytes become a list of numbers,
-/// a tensor index {"tensor": i}; NaN and infinities become null.
+/// Compact JSON, or with `indent` spaces a level when that is not zero. Bytes become a list of
+/// numbers, a tensor index {"tensor": i}; NaN and infinities become null.
 std::string to_json(const Value& value, unsigned indent = 0);
 
 /// Appends a quoted JSON string. Escapes quote, backslash and control characters; text that is not

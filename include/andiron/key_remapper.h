@@ -15,8 +15,8 @@
 namespace andiron {
 inline namespace v1 {
 
-/// Regular expressions with replacements, applied in order, each to the result of the one before and to
-/// every match (see Pattern::replace_all). The first bad pattern is kept, as in PathFilter.
+/// Regular expressions with replacements, applied in order, each to the result of the one before
+/// and to every match (see Pattern::replace_all). The first bad pattern is kept, as in PathFilter.
 class KeyRemapper {
  public:
   KeyRemapper& add_pattern(std::string_view from, std::string to) &;
@@ -35,17 +35,17 @@ class KeyRemapper {
   std::optional<Error> first_error_;
 };
 
-/// The tensors of `archive` under their new names, with the remapper's warnings as notes. NameCollision
-/// when two become one.
+/// The tensors of `archive` under their new names, with the remapper's warnings as notes.
+/// NameCollision when two become one.
 Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper);
 
-/// Closes gaps in numbered names, as PyTorch's Sequential leaves them: fc.0 fc.2 fc.4 become fc.0 fc.1
-/// fc.2. Every dotted segment that is a number is replaced by its rank among the numbers under the same
-/// parent. NameCollision when two names become one (007 and 7).
+/// Closes gaps in numbered names, as PyTorch's Sequential leaves them: fc.0 fc.2 fc.4 become fc.0
+/// fc.1 fc.2. Every dotted segment that is a number is replaced by its rank among the numbers under
+/// the same parent. NameCollision when two names become one (007 and 7).
 Result<Archive> close_index_gaps(const Archive& archive);
 
-/// The tensors below `key`, named from there. A dotted key goes down several levels. MissingTensor, with
-/// the top-level keys there are, when nothing lies below it.
+/// The tensors below `key`, named from there. A dotted key goes down several levels. MissingTensor,
+/// with the top-level keys there are, when nothing lies below it.
 Result<Archive> at_top_level_key(const Archive& archive, std::string_view key);
 
 }  // namespace v1

@@ -29,8 +29,9 @@ struct Limits {
   std::uint64_t name_bytes = 64 * 1024;
   /// Diffusion tools keep training logs of some hundred KB in metadata.
   std::uint64_t metadata_bytes = 64 * 1024 * 1024;
-  /// A shard index is JSON text of about 100 bytes a tensor.
-  std::uint64_t index_bytes = 256 * 1024 * 1024;
+  /// A shard index is JSON text of about 100 bytes a tensor; the largest published ones have some
+  /// 20 MB.
+  std::uint64_t index_bytes = 64 * 1024 * 1024;
   /// Shards of one model; the largest published ones have a few hundred.
   std::uint64_t shards = 10'000;
   /// Tensor data held at once while saving or hashing, whatever the size of the model.

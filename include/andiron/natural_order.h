@@ -7,8 +7,8 @@
 namespace andiron {
 inline namespace v1 {
 
-/// Compares text bytewise but runs of digits by value: layers.2 before layers.10. Names that differ only
-/// in leading zeros fall back to bytewise order, so it is a strict total order.
+/// Compares text bytewise but runs of digits by value: layers.2 before layers.10. Names that differ
+/// only in leading zeros fall back to bytewise order, so it is a strict total order.
 bool natural_less(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace v1

@@ -34,8 +34,8 @@ struct OpenOptions {
   Limits limits = {};
 };
 
-/// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an index or
-/// exactly one model. Reads the header alone; the format is found by content. Shards are opened
+/// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an index
+/// or exactly one model. Reads the header alone; the format is found by content. Shards are opened
 /// together and appear as one archive.
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 

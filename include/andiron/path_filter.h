@@ -17,9 +17,9 @@
 namespace andiron {
 inline namespace v1 {
 
-/// Criteria joined by OR, less what is excluded. A filter without criteria takes everything that is not
-/// excluded. The first bad pattern is kept: status() tells it, and every operation that takes the filter
-/// returns it. Builders work on lvalues and temporaries.
+/// Criteria joined by OR, less what is excluded. A filter without criteria takes everything that is
+/// not excluded. The first bad pattern is kept: status() tells it, and every operation that takes
+/// the filter returns it. Builders work on lvalues and temporaries.
 class PathFilter {
  public:
   /// Sees the dotted path and, for tensors of a module, what they sit in.

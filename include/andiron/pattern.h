@@ -11,27 +11,29 @@
 namespace andiron {
 inline namespace v1 {
 
-/// A compiled pattern. Matching takes time linear in the text, whatever the pattern. Immutable, cheap to
-/// copy, safe from several threads.
+/// A compiled pattern. Matching takes time linear in the text, whatever the pattern. Immutable,
+/// cheap to copy, safe from several threads.
 ///
-/// The dialect is that of Rust's regex crate: Perl-like, Unicode, leftmost-first; no look-around and no
-/// back-references. \d \w \s are Unicode classes. Not supported, and refused with InvalidPattern: the class
-/// operators && -- ~~ and the flag x. \b and \B go by ASCII words.
+/// The dialect is that of Rust's regex crate: Perl-like, Unicode, leftmost-first; no look-around
+/// and no back-references. \d \w \s are Unicode classes. Not supported, and refused with
+/// InvalidPattern: the class operators && -- ~~, classes within classes, \W beside others in a
+/// negated class, the flag x, a repetition right after another (a++) and counts above 1000. \b and
+/// \B go by ASCII words.
 class Pattern {
  public:
   /// InvalidPattern with the pattern and the position when it does not parse.
   static Result<Pattern> regex(std::string_view pattern);
-  /// Matches whole names: `*` stands for text within one dotted segment, `**` for any depth, `?` for one
-  /// character other than a dot; all else is literal.
+  /// Matches whole names: `*` stands for text within one dotted segment, `**` for any depth, `?`
+  /// for one character other than a dot; all else is literal.
   static Result<Pattern> glob(std::string_view pattern);
 
   /// The text it was made from.
   const std::string& text() const noexcept;
   /// Whether it matches anywhere in `name` (regex) or all of it (glob).
   bool matches(std::string_view name) const;
-  /// `name` with every non-overlapping match replaced. In `replacement`, $1, $name and ${name} stand for
-  /// groups, $$ for a dollar. As in Rust the longest possible name counts: `$1x` is the group named "1x".
-  /// Groups that do not exist or did not match are empty.
+  /// `name` with every non-overlapping match replaced. In `replacement`, $1, $name and ${name}
+  /// stand for groups, $$ for a dollar. As in Rust the longest possible name counts: `$1x` is the
+  /// group named "1x". Groups that do not exist or did not match are empty.
   std::string replace_all(std::string_view name, std::string_view replacement) const;
   /// A warning when `replacement` names a group that this pattern lacks; empty otherwise.
   std::string check_replacement(std::string_view replacement) const;

@@ -38,8 +38,8 @@ class Sha256 {
 /// Lower-case hexadecimal.
 std::string to_hex(const Sha256Digest& digest);
 
-/// Hash of a tensor's contiguous row-major little-endian bytes, through one window of memory. `read` is
-/// told the bytes of each window as they are done; return false to cancel.
+/// Hash of a tensor's contiguous row-major little-endian bytes, through one window of memory.
+/// `read` is told the bytes of each window as they are done; return false to cancel.
 Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
                             std::uint64_t window_bytes = Limits().window_bytes,
                             const std::function<bool(std::uint64_t bytes)>& read = {});

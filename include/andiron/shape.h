@@ -33,6 +33,8 @@ class Shape {
   /// Bytes of a row-major tensor; Overflow, or Misaligned when a sub-byte type leaves part of a
   /// byte. InvalidArgument for opaque types, whose size does not follow from the shape.
   Result<std::uint64_t> byte_count(DType dtype) const;
+  /// LimitExceeded when there are more than max_rank dimensions.
+  Status check_rank() const;
   /// "[2, 3]"
   std::string to_string() const;
 

@@ -31,13 +31,13 @@ class Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 }  // namespace detail
 
-/// A named tensor whose data is fetched when asked for. A small immutable value: it shares what it reads
-/// from, outlives the archive or store it came from, and is safe to use from several threads.
+/// A named tensor whose data is fetched when asked for. A small immutable value: it shares what it
+/// reads from, outlives the archive or store it came from, and is safe to use from several threads.
 ///
-/// The operations (transpose, slice, cast ...) return a changed snapshot at once and read nothing; the
-/// data is gathered in one pass when read. They fail only for arguments that do not fit the shape.
-/// Sub-byte types can be sliced on byte boundaries and reshaped, opaque types are taken whole: anything
-/// else is Unsupported.
+/// The operations (transpose, slice, cast ...) return a changed snapshot at once and read nothing;
+/// the data is gathered in one pass when read. They fail only for arguments that do not fit the
+/// shape. Sub-byte types can be sliced on byte boundaries and reshaped, opaque types are taken
+/// whole: anything else is Unsupported.
 class TensorSnapshot {
  public:
   /// An empty f32 tensor without a name.
@@ -45,14 +45,14 @@ class TensorSnapshot {
   /// A tensor in memory.
   TensorSnapshot(std::string path, Tensor tensor);
 
-  /// A run of row-major little-endian bytes in `source`. SizeMismatch when the range does not fit shape
-  /// and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype.
+  /// A run of row-major little-endian bytes in `source`. SizeMismatch when the range does not fit
+  /// shape and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype.
   static Result<TensorSnapshot> from_source(std::string path, ByteSourcePtr source,
                                             std::uint64_t offset, std::uint64_t byte_count,
                                             DType dtype, Shape shape, std::string raw_name = {});
   /// A strided view of `source`: element (i, j, ...) starts at byte `offset + i * strides[0] + j *
-  /// strides[1] ...`; strides count bytes and may be zero or negative. `big_endian` data is swapped when
-  /// read. Truncated when any element leaves the source.
+  /// strides[1] ...`; strides count bytes and may be zero or negative. `big_endian` data is swapped
+  /// when read. Truncated when any element leaves the source.
   static Result<TensorSnapshot> from_strided(std::string path, ByteSourcePtr source,
                                              std::uint64_t offset, DType dtype, Shape shape,
                                              std::span<const std::int64_t> byte_strides,
@@ -84,12 +84,13 @@ class TensorSnapshot {
   Result<Tensor> borrow() const;
   /// Whether borrow() would not copy.
   bool can_borrow() const noexcept;
-  /// Whether the data lies in memory as it is read (ByteSource::in_memory), so that borrow() costs nothing.
+  /// Whether the data lies in memory as it is read (ByteSource::in_memory), so that borrow() costs
+  /// nothing.
   bool is_in_memory() const noexcept;
   /// Reads the data into `out`, which must have exactly byte_size() bytes.
   Status read_into(std::span<std::byte> out) const;
-  /// Reads the part of the data that starts at byte `offset`, to work through a tensor larger than memory.
-  /// Offset and size must be multiples of the element size.
+  /// Reads the part of the data that starts at byte `offset`, to work through a tensor larger than
+  /// memory. Offset and size must be multiples of the element size.
   Status read_part(std::uint64_t offset, std::span<std::byte> out) const;
 
   /// Swaps two dimensions.
@@ -99,9 +100,9 @@ class TensorSnapshot {
   Result<TensorSnapshot> permute(std::initializer_list<std::size_t> dims) const {
     return permute(std::span(dims.begin(), dims.size()));
   }
-  /// Elements start, start + step, ... before stop along one dimension, as Python's slices: negative
-  /// numbers count from the end, bounds are clamped, a negative step runs backwards. Only the selected
-  /// elements are read.
+  /// Elements start, start + step, ... before stop along one dimension, as Python's slices:
+  /// negative numbers count from the end, bounds are clamped, a negative step runs backwards. Only
+  /// the selected elements are read.
   Result<TensorSnapshot> slice(std::size_t dim, std::optional<std::int64_t> start,
                                std::optional<std::int64_t> stop, std::int64_t step = 1) const;
   /// The same elements in row-major order under another shape.
@@ -113,8 +114,8 @@ class TensorSnapshot {
   /// Repeats dimensions of size 1, and adds leading ones, up to `shape`.
   Result<TensorSnapshot> expand(const Shape& shape) const;
   /// Converts numbers: to floats by nearest-even, to integers toward zero and clamped, between
-  /// integers by wrapping. bool gives 0 and 1; to bool, anything but zero is true. Complex types convert
-  /// to each other.
+  /// integers by wrapping. bool gives 0 and 1; to bool, anything but zero is true. Complex types
+  /// convert to each other.
   Result<TensorSnapshot> cast(DType dtype) const;
   Result<TensorSnapshot> negate() const;
   /// Complex conjugate; other types are unchanged.

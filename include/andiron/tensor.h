@@ -21,28 +21,73 @@ inline namespace v1 {
 /// The C++ type of a dtype's elements. Sub-byte, f8 and opaque dtypes are read as bytes.
 template <class T>
 struct ElementOf;
-template <> struct ElementOf<bool> { static constexpr DType dtype = DType::boolean; };
-template <> struct ElementOf<std::uint8_t> { static constexpr DType dtype = DType::u8; };
-template <> struct ElementOf<std::int8_t> { static constexpr DType dtype = DType::i8; };
-template <> struct ElementOf<std::uint16_t> { static constexpr DType dtype = DType::u16; };
-template <> struct ElementOf<std::int16_t> { static constexpr DType dtype = DType::i16; };
-template <> struct ElementOf<std::uint32_t> { static constexpr DType dtype = DType::u32; };
-template <> struct ElementOf<std::int32_t> { static constexpr DType dtype = DType::i32; };
-template <> struct ElementOf<std::uint64_t> { static constexpr DType dtype = DType::u64; };
-template <> struct ElementOf<std::int64_t> { static constexpr DType dtype = DType::i64; };
-template <> struct ElementOf<Float16> { static constexpr DType dtype = DType::f16; };
-template <> struct ElementOf<BFloat16> { static constexpr DType dtype = DType::bf16; };
-template <> struct ElementOf<float> { static constexpr DType dtype = DType::f32; };
-template <> struct ElementOf<double> { static constexpr DType dtype = DType::f64; };
-template <> struct ElementOf<std::complex<float>> { static constexpr DType dtype = DType::c64; };
-template <> struct ElementOf<std::complex<double>> { static constexpr DType dtype = DType::c128; };
+template <>
+struct ElementOf<bool> {
+  static constexpr DType dtype = DType::boolean;
+};
+template <>
+struct ElementOf<std::uint8_t> {
+  static constexpr DType dtype = DType::u8;
+};
+template <>
+struct ElementOf<std::int8_t> {
+  static constexpr DType dtype = DType::i8;
+};
+template <>
+struct ElementOf<std::uint16_t> {
+  static constexpr DType dtype = DType::u16;
+};
+template <>
+struct ElementOf<std::int16_t> {
+  static constexpr DType dtype = DType::i16;
+};
+template <>
+struct ElementOf<std::uint32_t> {
+  static constexpr DType dtype = DType::u32;
+};
+template <>
+struct ElementOf<std::int32_t> {
+  static constexpr DType dtype = DType::i32;
+};
+template <>
+struct ElementOf<std::uint64_t> {
+  static constexpr DType dtype = DType::u64;
+};
+template <>
+struct ElementOf<std::int64_t> {
+  static constexpr DType dtype = DType::i64;
+};
+template <>
+struct ElementOf<Float16> {
+  static constexpr DType dtype = DType::f16;
+};
+template <>
+struct ElementOf<BFloat16> {
+  static constexpr DType dtype = DType::bf16;
+};
+template <>
+struct ElementOf<float> {
+  static constexpr DType dtype = DType::f32;
+};
+template <>
+struct ElementOf<double> {
+  static constexpr DType dtype = DType::f64;
+};
+template <>
+struct ElementOf<std::complex<float>> {
+  static constexpr DType dtype = DType::c64;
+};
+template <>
+struct ElementOf<std::complex<double>> {
+  static constexpr DType dtype = DType::c128;
+};
 
 template <class T>
 concept Element = requires { ElementOf<T>::dtype; };
 
 /// Row-major, little-endian data of one dtype and shape. A value: copies share their bytes, and the
-/// first write to shared, mapped or borrowed bytes makes a private copy. Reading one Tensor from several
-/// threads is safe.
+/// first write to shared, mapped or borrowed bytes makes a private copy. Reading one Tensor from
+/// several threads is safe.
 class Tensor {
  public:
   /// An empty f32 tensor of shape [0].
@@ -51,9 +96,9 @@ class Tensor {
   /// Takes bytes as they are. SizeMismatch when their number is not what dtype and shape ask for.
   static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
   /// Bytes of a type we do not know, under the name that their file gave it.
-  static Tensor raw(std::string file_dtype, Shape shape, Bytes bytes);
+  static Result<Tensor> raw(std::string file_dtype, Shape shape, Bytes bytes);
   /// A quantized payload.
-  static Tensor qfloat(Shape shape, Bytes bytes);
+  static Result<Tensor> qfloat(Shape shape, Bytes bytes);
   static Result<Tensor> zeros(DType dtype, Shape shape);
   /// Copies `values`. SizeMismatch when their number is not the shape's.
   template <Element T>
@@ -77,7 +122,7 @@ class Tensor {
   std::size_t byte_size() const noexcept { return bytes_.size(); }
 
   /// The elements, without a copy. DTypeMismatch when T is another type; Misaligned when the bytes
-  /// (borrowed from a file, say) do not start on a T boundary.
+  /// (borrowed from a file, say) do not start on a T boundary. For bool, every byte is looked at.
   template <Element T>
   Result<std::span<const T>> as() const {
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {

@@ -3,11 +3,13 @@
 // Tested by tests/codec/json_test.cpp
 #include "andiron/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <unordered_set>
 
+#include "src/codec/decoded.h"
 #include "src/codec/json_reader.h"
 #include "src/core/utf8.h"
 
@@ -15,13 +17,8 @@ namespace andiron {
 inline namespace v1 {
 namespace {
 
+using detail::decoded;
 using detail::JsonReader;
-
-std::string decoded(const JsonText& text) {
-  std::string out(text.raw.size(), '\0');
-  out.resize(text.decode(out.data()));
-  return out;
-}
 
 bool parse_number(JsonReader& reader, Value& out) {
   std::string_view text;
@@ -120,6 +117,8 @@ struct ValueAppender {
     char text[40];
     const auto end = std::to_chars(text, text + sizeof text, value).ptr;
     out.append(text, end);
+    // A mark of its kind, so that it is read back as a double and -0 keeps its sign.
+    if (std::none_of(text, end, [](char c) { return c == '.' || c == 'e'; })) out += ".0";
   }
   void operator()(const std::string& value) const { append_json_string(out, value); }
   void operator()(const Bytes& value) const {
@@ -182,13 +181,27 @@ void append_json_string(std::string& out, std::string_view text) {
     }
     out.append(plain, at);
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\b': out += "\\b"; break;
-      case '\t': out += "\\t"; break;
-      case '\n': out += "\\n"; break;
-      case '\f': out += "\\f"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (c < 0x20) {
           char escape[8];

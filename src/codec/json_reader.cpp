@@ -37,12 +37,18 @@ bool is_low_surrogate(std::uint32_t c) { return c >= 0xdc00 && c < 0xe000; }
 
 char simple_escape(char c) {
   switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return c;  // quote, backslash, slash
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    default:
+      return c;  // quote, backslash, slash
   }
 }
 
@@ -185,7 +191,7 @@ bool JsonReader::unsigned_integer(std::uint64_t& out) noexcept {
 
 bool JsonReader::number(std::string_view& out) noexcept {
   if (failed()) return false;
-  skip_space();
+  if (at_end()) return fail(ErrorCode::bad_header, "the text ends where a value was expected");
   const char* start = at_;
   auto digits = [&] {
     const char* first = at_;
@@ -212,8 +218,11 @@ bool JsonReader::number(std::string_view& out) noexcept {
 bool JsonReader::literal(std::string_view word) noexcept {
   if (failed()) return false;
   skip_space();
-  const std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
-  if (!rest.starts_with(word)) return fail(ErrorCode::bad_header, "a value was expected");
+  // As starts_with, which firmware built without optimisation cannot link: it names a throw.
+  const bool fits = static_cast<std::size_t>(end_ - at_) >= word.size();
+  if (!fits || std::string_view(at_, word.size()) != word) {
+    return fail(ErrorCode::bad_header, "a value was expected");
+  }
   at_ += word.size();
   return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON, pulled token by token out of a buffer: no heap, no recursion, no copy. Strict RFC 8259: UTF-8 is
-// checked, control characters and lone surrogates are refused. Freestanding.
+// JSON, pulled token by token out of a buffer: no heap, no recursion, no copy. Strict RFC 8259:
+// UTF-8 is checked, control characters and lone surrogates are refused. Freestanding.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class JsonTextBytes {
   unsigned pending_at_ = 0;
 };
 
-// Reads values in the order in which the caller asks for them. The first failure sticks: every later call
-// returns false, and code(), what() and offset() tell it.
+// Reads values in the order in which the caller asks for them. The first failure sticks: every
+// later call returns false, and code(), what() and offset() tell it.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) noexcept
@@ -70,9 +70,7 @@ class JsonReader {
 
   bool string(JsonText& out) noexcept;
   // A key and its colon.
-  bool key(JsonText& out) noexcept {
-    return string(out) && expect(':', "a key without a colon");
-  }
+  bool key(JsonText& out) noexcept { return string(out) && expect(':', "a key without a colon"); }
   // A whole number without sign, fraction or exponent, up to 2^64 - 1.
   bool unsigned_integer(std::uint64_t& out) noexcept;
   // Any number, as its text.
@@ -82,8 +80,8 @@ class JsonReader {
   // Skips a value of any kind, checking its grammar; `depth` levels are open around it.
   bool skip_value(unsigned depth) noexcept;
 
-  // Between the items of a list or object: true when another follows. Call with `first` set before the
-  // first item, which clears it; takes the closing bracket when there is none.
+  // Between the items of a list or object: true when another follows. Call with `first` set before
+  // the first item, which clears it; takes the closing bracket when there is none.
   bool next_item(char close, bool& first) noexcept;
 
  private:

@@ -173,9 +173,8 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
                  .tensor = std::string(state->name_at(twice->first))};
   }
   Archive selected(std::move(state));
-  std::erase_if(selected.state_->aliases, [&](const auto& alias) {
-    return !selected.find(alias.second);
-  });
+  std::erase_if(selected.state_->aliases,
+                [&](const auto& alias) { return !selected.find(alias.second); });
   return selected;
 }
 

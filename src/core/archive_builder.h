@@ -31,7 +31,7 @@ class ArchiveBuilder {
   std::string_view store(std::string_view text);
 
   struct TensorRun {
-    std::string_view name;        // in kept or stored text
+    std::string_view name;  // in kept or stored text
     DType dtype;
     std::string_view file_dtype;  // likewise
     std::span<const std::uint64_t> shape;

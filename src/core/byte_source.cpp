@@ -52,13 +52,6 @@ Result<Bytes> ByteSource::view(std::uint64_t offset, std::uint64_t count) const 
   return do_view(offset, count);
 }
 
-Result<Bytes> ByteSource::do_view(std::uint64_t, std::uint64_t) const {
-  return Error{.code = ErrorCode::unsupported,
-               .message = "this source cannot lend its memory",
-               .file = name(),
-               .hint = "read it instead"};
-}
-
 ByteSourcePtr memory_source(Bytes bytes, std::string name) {
   return std::make_shared<MemorySource>(std::move(bytes), std::move(name));
 }

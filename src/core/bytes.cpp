@@ -2,6 +2,7 @@
 // Tested by tests/core/bytes_test.cpp
 #include "andiron/bytes.h"
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string>
@@ -12,20 +13,22 @@
 namespace andiron {
 inline namespace v1 {
 
-Result<Bytes> Bytes::allocate(std::size_t size) {
-  if (size == 0) return Bytes();
+Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
+  if (wanted == 0) return Bytes();
+  const auto size = static_cast<std::size_t>(wanted);
   const auto align = std::align_val_t(size >= huge_page_bytes ? huge_page_bytes : alignment);
-  void* memory = ::operator new(size, align, std::nothrow);
+  // The allocator rounds up to the alignment: the very largest sizes would wrap to 0.
+  const bool addressable = wanted <= std::uint64_t{PTRDIFF_MAX};
+  void* memory = addressable ? ::operator new(size, align, std::nothrow) : nullptr;
   if (memory == nullptr) {
     return Error{.code = ErrorCode::out_of_memory,
                  .message = "memory could not be had",
-                 .found = std::to_string(size) + " bytes needed",
+                 .found = std::to_string(wanted) + " bytes needed",
                  .hint = "read it in parts, or borrow it from a mapping"};
   }
   if (size >= huge_page_bytes) advise_huge_pages(memory, size);
   Bytes bytes;
-  bytes.owner_ = std::shared_ptr<void>(
-      memory, [align](void* p) { ::operator delete(p, align); });
+  bytes.owner_ = std::shared_ptr<void>(memory, [align](void* p) { ::operator delete(p, align); });
   bytes.data_ = {static_cast<const std::byte*>(memory), size};
   bytes.allocated_ = true;
   return bytes;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Common pairs have loops that the compiler vectorises; all others go through the widest type of their kind
-// (double, int64, uint64), a tile at a time.
-// Tested by tests/core/convert_test.cpp
+// Common pairs have loops that the compiler vectorises; all others go through the widest type of
+// their kind (double, int64, uint64), a tile at a time. Tested by tests/core/convert_test.cpp
 #include "src/core/convert.h"
 
 #include <algorithm>
@@ -110,7 +109,9 @@ const std::array<double, 256>& byte_table(DType dtype) {
 
 void floats_to_double(DType from, const std::byte* source, double* out, std::size_t count) {
   switch (from) {
-    case DType::f64: std::memcpy(out, source, count * sizeof(double)); return;
+    case DType::f64:
+      std::memcpy(out, source, count * sizeof(double));
+      return;
     case DType::f32:
       for (std::size_t i = 0; i < count; ++i) out[i] = load<float>(source + 4 * i);
       return;
@@ -139,7 +140,9 @@ void floats_to_double(DType from, const std::byte* source, double* out, std::siz
 
 void double_to_floats(DType to, const double* values, std::byte* out, std::size_t count) {
   switch (to) {
-    case DType::f64: std::memcpy(out, values, count * sizeof(double)); return;
+    case DType::f64:
+      std::memcpy(out, values, count * sizeof(double));
+      return;
     case DType::f32:
       for (std::size_t i = 0; i < count; ++i) store(out + 4 * i, static_cast<float>(values[i]));
       return;
@@ -163,8 +166,8 @@ void double_to_floats(DType to, const double* values, std::byte* out, std::size_
   }
 }
 
-// An integer as a double that later rounding to a narrower float cannot tell from the integer itself: digits
-// that do not fit are folded into the last place (round to odd).
+// An integer as a double that later rounding to a narrower float cannot tell from the integer
+// itself: digits that do not fit are folded into the last place (round to odd).
 template <class Wide>
 double odd_rounded_double(Wide value) {
   if constexpr (std::is_floating_point_v<Wide>) {
@@ -205,15 +208,24 @@ void store_tile(DType to, const Wide* values, std::byte* out, std::size_t count)
     case DType::boolean:
       for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::byte>(values[i] != 0);
       return;
-    case DType::u8: return integers(std::uint8_t{});
-    case DType::i8: return integers(std::int8_t{});
-    case DType::u16: return integers(std::uint16_t{});
-    case DType::i16: return integers(std::int16_t{});
-    case DType::u32: return integers(std::uint32_t{});
-    case DType::i32: return integers(std::int32_t{});
-    case DType::u64: return integers(std::uint64_t{});
-    case DType::i64: return integers(std::int64_t{});
-    default: break;
+    case DType::u8:
+      return integers(std::uint8_t{});
+    case DType::i8:
+      return integers(std::int8_t{});
+    case DType::u16:
+      return integers(std::uint16_t{});
+    case DType::i16:
+      return integers(std::int16_t{});
+    case DType::u32:
+      return integers(std::uint32_t{});
+    case DType::i32:
+      return integers(std::int32_t{});
+    case DType::u64:
+      return integers(std::uint64_t{});
+    case DType::i64:
+      return integers(std::int64_t{});
+    default:
+      break;
   }
   std::array<double, tile> wide;
   for (std::size_t i = 0; i < count; ++i) {
@@ -235,15 +247,24 @@ void convert_tile(DType from, const std::byte* source, DType to, std::byte* out,
       for (std::size_t i = 0; i < count; ++i) wide[i] = source[i] != std::byte{0};
       return store_tile(to, wide.data(), out, count);
     }
-    case DType::u8: return integers(std::uint8_t{}, std::uint64_t{});
-    case DType::i8: return integers(std::int8_t{}, std::int64_t{});
-    case DType::u16: return integers(std::uint16_t{}, std::uint64_t{});
-    case DType::i16: return integers(std::int16_t{}, std::int64_t{});
-    case DType::u32: return integers(std::uint32_t{}, std::uint64_t{});
-    case DType::i32: return integers(std::int32_t{}, std::int64_t{});
-    case DType::u64: return integers(std::uint64_t{}, std::uint64_t{});
-    case DType::i64: return integers(std::int64_t{}, std::int64_t{});
-    default: break;
+    case DType::u8:
+      return integers(std::uint8_t{}, std::uint64_t{});
+    case DType::i8:
+      return integers(std::int8_t{}, std::int64_t{});
+    case DType::u16:
+      return integers(std::uint16_t{}, std::uint64_t{});
+    case DType::i16:
+      return integers(std::int16_t{}, std::int64_t{});
+    case DType::u32:
+      return integers(std::uint32_t{}, std::uint64_t{});
+    case DType::i32:
+      return integers(std::int32_t{}, std::int64_t{});
+    case DType::u64:
+      return integers(std::uint64_t{}, std::uint64_t{});
+    case DType::i64:
+      return integers(std::int64_t{}, std::int64_t{});
+    default:
+      break;
   }
   std::array<double, tile> wide;
   floats_to_double(from, source, wide.data(), count);

@@ -2,7 +2,9 @@
 // Tested by tests/core/display_text_test.cpp
 #include "andiron/display_text.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "src/core/utf8.h"
 
@@ -10,11 +12,22 @@ namespace andiron {
 inline namespace v1 {
 namespace {
 
+struct CodePointRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
 // Characters that a terminal does not show, or that reorder what it shows.
+constexpr CodePointRange invisible[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb}, {0xe0000, 0xe0fff},
+};
+
 bool is_invisible(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || (c >= 0x200b && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-         (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+  return std::any_of(std::begin(invisible), std::end(invisible),
+                     [c](CodePointRange range) { return c >= range.first && c <= range.last; });
 }
 
 void append_escape(std::string& out, std::uint32_t c, bool is_byte) {

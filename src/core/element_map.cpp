@@ -44,10 +44,14 @@ void negate(DType dtype, std::byte* data, std::size_t count) {
   }
   if (is_float(dtype)) return flip_signs(data, width, 0, 1, count);
   switch (width) {
-    case 1: return negate_integers<std::uint8_t>(data, count);
-    case 2: return negate_integers<std::uint16_t>(data, count);
-    case 4: return negate_integers<std::uint32_t>(data, count);
-    default: return negate_integers<std::uint64_t>(data, count);
+    case 1:
+      return negate_integers<std::uint8_t>(data, count);
+    case 2:
+      return negate_integers<std::uint16_t>(data, count);
+    case 4:
+      return negate_integers<std::uint32_t>(data, count);
+    default:
+      return negate_integers<std::uint64_t>(data, count);
   }
 }
 
@@ -74,7 +78,9 @@ void ElementMap::run(Buffer& source, std::byte* out, std::size_t count) const no
         convert(dtype, now, step.to, next, count);
         std::swap(now, next);
         break;
-      case ElementStep::Kind::negate: negate(dtype, now, count); break;
+      case ElementStep::Kind::negate:
+        negate(dtype, now, count);
+        break;
       case ElementStep::Kind::conjugate:
         flip_signs(now, bit_width(dtype) / 16, 1, 2, 2 * count);
         break;

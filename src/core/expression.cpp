@@ -51,8 +51,8 @@ std::vector<std::uint64_t> without_ones(const Shape& shape) {
   return dims;
 }
 
-// Strides that show the elements of (shape, strides) in row-major order as `wanted`, or nothing when no
-// strides can. Dimensions that continue each other form a chunk; each chunk is cut up anew.
+// Strides that show the elements of (shape, strides) in row-major order as `wanted`, or nothing
+// when no strides can. Dimensions that continue each other form a chunk; each chunk is cut up anew.
 bool fold_reshape(const Shape& shape, const std::vector<std::int64_t>& strides, const Shape& wanted,
                   std::vector<std::int64_t>& folded) {
   folded.assign(wanted.rank(), 0);
@@ -62,8 +62,8 @@ bool fold_reshape(const Shape& shape, const std::vector<std::int64_t>& strides, 
   for (std::size_t d = shape.rank(); d-- > 0;) {
     if (chunk == 1) step = strides[d];
     chunk *= shape[d];
-    const bool ends = d == 0 || (shape[d - 1] != 1 &&
-                                 strides[d - 1] != static_cast<std::int64_t>(chunk) * step);
+    const bool ends =
+        d == 0 || (shape[d - 1] != 1 && strides[d - 1] != static_cast<std::int64_t>(chunk) * step);
     if (!ends) continue;
     std::uint64_t taken = 1;
     while (next > 0 && (taken < chunk || wanted[next - 1] == 1)) {
@@ -86,14 +86,6 @@ Status check_depth(unsigned depth) {
                .hint = "read it and go on from the result"};
 }
 
-Status check_rank(const Shape& shape) {
-  if (shape.rank() <= max_rank) return {};
-  return Error{.code = ErrorCode::limit_exceeded,
-               .message = "too many dimensions",
-               .found = std::to_string(shape.rank()),
-               .expected = "at most " + std::to_string(max_rank)};
-}
-
 }  // namespace
 
 const std::string& Expression::raw_name() const noexcept {
@@ -104,7 +96,7 @@ const std::string& Expression::raw_name() const noexcept {
 
 Result<ExpressionPtr> Expression::make(DType dtype, Shape shape, Node node, unsigned depth) {
   ANDIRON_TRY(check_depth(depth));
-  ANDIRON_TRY(check_rank(shape));
+  ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t bytes, shape.byte_count(dtype));
   return ExpressionPtr(new Expression(dtype, std::move(shape), bytes, std::move(node), depth));
 }
@@ -142,9 +134,9 @@ Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t of
                    .expected = "all elements within " + std::to_string(source->size()) + " bytes"};
     }
   }
-  return make(dtype, std::move(shape),
-              StridedLeaf{std::move(source), offset, std::move(strides), ElementMap(dtype, big_endian)},
-              1);
+  return make(
+      dtype, std::move(shape),
+      StridedLeaf{std::move(source), offset, std::move(strides), ElementMap(dtype, big_endian)}, 1);
 }
 
 Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t offset,
@@ -171,10 +163,10 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
     const std::vector<std::int64_t> strides = row_major_strides(shape, bit_width(dtype) / 8);
     return strided(std::move(source), offset, dtype, std::move(shape), strides, false);
   }
-  ANDIRON_TRY(check_rank(shape));
-  return ExpressionPtr(
-      new Expression(dtype, std::move(shape), byte_count,
-                     PackedLeaf{std::move(source), offset, std::move(raw_name)}, 1));
+  ANDIRON_TRY(shape.check_rank());
+  return ExpressionPtr(new Expression(dtype, std::move(shape), byte_count,
+                                      PackedLeaf{std::move(source), offset, std::move(raw_name)},
+                                      1));
 }
 
 Result<ExpressionPtr> Expression::over(ByteSourcePtr source, DType dtype, Shape shape,
@@ -190,8 +182,8 @@ Result<ExpressionPtr> Expression::over(ByteSourcePtr source, DType dtype, Shape 
 Result<ExpressionPtr> Expression::with_strides(const StridedLeaf& leaf, std::uint64_t offset,
                                                Shape shape,
                                                std::vector<std::int64_t> strides) const {
-  return make(dtype_, std::move(shape), StridedLeaf{leaf.source, offset, std::move(strides), leaf.map},
-              depth_);
+  return make(dtype_, std::move(shape),
+              StridedLeaf{leaf.source, offset, std::move(strides), leaf.map}, depth_);
 }
 
 Result<ExpressionPtr> Expression::permute(std::span<const std::size_t> dims) const {
@@ -247,8 +239,7 @@ Result<ExpressionPtr> Expression::slice(std::size_t dim, std::uint64_t start, st
     std::vector<ExpressionPtr> parts;
     if (dim != join->dim || count == 0) {
       for (const ExpressionPtr& part : join->parts) {
-        ANDIRON_ASSIGN(parts.emplace_back(),
-                       part->slice(dim, count == 0 ? 0 : start, count, step));
+        ANDIRON_ASSIGN(parts.emplace_back(), part->slice(dim, count == 0 ? 0 : start, count, step));
       }
       return Expression::join(std::move(parts), join->dim);
     }
@@ -280,7 +271,8 @@ Result<ExpressionPtr> Expression::slice(std::size_t dim, std::uint64_t start, st
     if (d < dim) outer *= shape_[d];
     if (d > dim) inner_bits *= shape_[d];
   }
-  const bool one_run = !is_opaque(dtype_) && (count == 0 || (outer == 1 && (step == 1 || count == 1)));
+  const bool one_run =
+      !is_opaque(dtype_) && (count == 0 || (outer == 1 && (step == 1 || count == 1)));
   if (!one_run || start * inner_bits % 8 != 0 || count * inner_bits % 8 != 0) {
     return unsupported_packed(dtype_, shape_, "a slice");
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The lazy expression behind a TensorSnapshot: a strided leaf, or a join of others.
 //
-// Views (permute, slice, expand, most reshapes) fold into the leaf's strides and are pushed through joins;
-// casts and signs are steps of the leaf's element map. A reshape that strides cannot express makes a new
-// leaf whose source is the expression below it.
+// Views (permute, slice, expand, most reshapes) fold into the leaf's strides and are pushed through
+// joins; casts and signs are steps of the leaf's element map. A reshape that strides cannot express
+// makes a new leaf whose source is the expression below it.
 #pragma once
 
 #include <cstdint>

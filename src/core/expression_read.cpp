@@ -94,7 +94,8 @@ Status Expression::read_join(const Join& join, std::uint64_t offset,
         in_row -= chunk;
         continue;
       }
-      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(chunk - in_row, out.size()));
+      const auto bytes =
+          static_cast<std::size_t>(std::min<std::uint64_t>(chunk - in_row, out.size()));
       ANDIRON_TRY(part->read_part(row * chunk + in_row, out.first(bytes)));
       offset += bytes;
       out = out.subspan(bytes);

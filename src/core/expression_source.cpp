@@ -17,7 +17,8 @@ const std::string source_name = "a computed tensor";
 
 // Reads through `read`, which takes only whole units, a range that may begin and end within one.
 template <class Read>
-Status read_whole_units(std::uint64_t unit, std::uint64_t offset, std::span<std::byte> out, Read read) {
+Status read_whole_units(std::uint64_t unit, std::uint64_t offset, std::span<std::byte> out,
+                        Read read) {
   if (offset % unit == 0 && out.size() % unit == 0) return read(offset, out);
   const std::uint64_t begin = offset / unit * unit;
   const std::uint64_t end = (offset + out.size() + unit - 1) / unit * unit;
@@ -35,10 +36,9 @@ class ExpressionSource final : public ByteSource {
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return read_whole_units(std::max(1u, bit_width(below_->dtype()) / 8), offset, out,
-                            [&](std::uint64_t at, std::span<std::byte> room) {
-                              return below_->read_part(at, room);
-                            });
+    return read_whole_units(
+        std::max(1u, bit_width(below_->dtype()) / 8), offset, out,
+        [&](std::uint64_t at, std::span<std::byte> room) { return below_->read_part(at, room); });
   }
   ExpressionPtr below_;
 };
@@ -58,7 +58,8 @@ class PackedCastSource final : public ByteSource {
     return read_whole_units(
         to_unit, offset, out, [&](std::uint64_t at, std::span<std::byte> room) -> Status {
           const std::uint64_t units = room.size() / to_unit;
-          ANDIRON_ASSIGN(Bytes stored, Bytes::allocate(static_cast<std::size_t>(units * from_unit)));
+          ANDIRON_ASSIGN(Bytes stored,
+                         Bytes::allocate(static_cast<std::size_t>(units * from_unit)));
           ANDIRON_TRY(below_->read_part(at / to_unit * from_unit, stored.writable()));
           convert(below_->dtype(), stored.data(), to_, room.data(),
                   static_cast<std::size_t>(2 * units));

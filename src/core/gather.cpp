@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A range of the output is cut into boxes (all inner dimensions whole), a box into blocks of the source
-// that fit the scratch buffer, and a block is moved by two nested loops over tiles.
-// Tested by tests/core/gather_test.cpp
+// A range of the output is cut into boxes (all inner dimensions whole), a box into blocks of the
+// source that fit the scratch buffer, and a block is moved by two nested loops over tiles. Tested
+// by tests/core/gather_test.cpp
 #include "src/core/gather.h"
 
 #include <algorithm>
@@ -56,11 +56,16 @@ void copy_elements(std::size_t width, const std::byte* source, std::int64_t sour
     return;
   }
   switch (width) {
-    case 1: return copy_run<1>(source, source_stride, out, out_stride, count);
-    case 2: return copy_run<2>(source, source_stride, out, out_stride, count);
-    case 4: return copy_run<4>(source, source_stride, out, out_stride, count);
-    case 8: return copy_run<8>(source, source_stride, out, out_stride, count);
-    default: return copy_run<16>(source, source_stride, out, out_stride, count);
+    case 1:
+      return copy_run<1>(source, source_stride, out, out_stride, count);
+    case 2:
+      return copy_run<2>(source, source_stride, out, out_stride, count);
+    case 4:
+      return copy_run<4>(source, source_stride, out, out_stride, count);
+    case 8:
+      return copy_run<8>(source, source_stride, out, out_stride, count);
+    default:
+      return copy_run<16>(source, source_stride, out, out_stride, count);
   }
 }
 
@@ -162,9 +167,9 @@ class BoxReader {
   Status read(const Dims& box, std::uint64_t offset, std::byte* out) {
     if (source_.in_memory()) return read_block(box.all(), offset, out);
     Dims sorted = box;
-    std::stable_sort(
-        sorted.items.begin(), sorted.items.begin() + static_cast<std::ptrdiff_t>(sorted.count),
-        [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
+    std::sort(sorted.items.begin(),
+              sorted.items.begin() + static_cast<std::ptrdiff_t>(sorted.count),
+              [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
     return split(sorted.all(), offset, out);
   }
 
@@ -245,8 +250,8 @@ class BoxReader {
   Bytes scratch_;
 };
 
-// The box of `count` steps along `dim` with all inner dimensions whole. Neighbouring dimensions that
-// continue each other on both sides become one.
+// The box of `count` steps along `dim` with all inner dimensions whole. Neighbouring dimensions
+// that continue each other on both sides become one.
 Dims make_box(const StridedView& view, std::size_t dim, std::uint64_t count, std::uint64_t width) {
   Dims reversed;
   std::uint64_t out_step = width;

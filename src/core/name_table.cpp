@@ -25,7 +25,8 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
 
 std::uint64_t load(const char* at, std::size_t count) noexcept {
   std::uint64_t word = 0;
-  std::memcpy(&word, at, count);
+  // An empty name may have no address.
+  if (count != 0) std::memcpy(&word, at, count);
   return word;
 }
 

@@ -13,7 +13,8 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-// Hash of a name under a seed that differs between processes, so that a file cannot be made to collide.
+// Hash of a name under a seed that differs between processes, so that a file cannot be made to
+// collide.
 std::uint64_t hash_name(std::string_view name) noexcept;
 
 class NameTable {
@@ -48,7 +49,8 @@ class NameTable {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Slot {
-    std::uint32_t tag;  // upper half of the hash: most other names are told apart without a look at them
+    std::uint32_t
+        tag;  // upper half of the hash: most other names are told apart without a look at them
     std::uint32_t position;
   };
 

@@ -128,6 +128,7 @@ class RegexTranslator {
     };
     Kind kind;
     std::string text;
+    std::uint32_t code = 0;  // of a character
   };
 
   bool at_end() const { return at_ == pattern_.size(); }
@@ -193,13 +194,20 @@ class RegexTranslator {
       default:
         break;
     }
-    if (is_one_of(c, "afnrtv")) return Escape{Kind::character, {'\\', c}};
+    constexpr std::string_view letters = "afnrtv";
+    if (const std::size_t at = letters.find(c); at != std::string_view::npos) {
+      return character("\a\f\n\r\t\v"[at]);
+    }
     if (is_one_of(c, "AzbB")) return Escape{Kind::assertion, {'\\', c}};
     const bool is_ascii = static_cast<unsigned char>(c) < 0x80;
     if (!is_ascii || is_letter(c) || c == '<' || c == '>') {
       return error(start, "no such escape", "only punctuation needs a backslash");
     }
-    return Escape{Kind::character, literal(c)};
+    return character(c);
+  }
+
+  static Escape character(char ascii) {
+    return {Escape::Kind::character, literal(ascii), static_cast<unsigned char>(ascii)};
   }
 
   // \pL or \p{Greek}; the engine knows the names.
@@ -232,7 +240,7 @@ class RegexTranslator {
     if (value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
       return error(start, "no such character in Unicode");
     }
-    return Escape{Escape::Kind::character, code_point(value)};
+    return Escape{Escape::Kind::character, code_point(value), value};
   }
 
   Status bracket() {
@@ -243,8 +251,9 @@ class RegexTranslator {
     std::optional<std::size_t> not_word;  // where \W is
     const std::size_t first = at_;
     while (true) {
-      if (at_end())
+      if (at_end()) {
         return error(open, "the bracket is never closed", "write \\[ for a literal one");
+      }
       // A bracket that closes nothing yet stands for itself.
       if (at_ != first && take_if("]")) break;
       const std::size_t start = at_;
@@ -277,6 +286,7 @@ class RegexTranslator {
           return error(start, "a range runs from one character to another",
                        "write \\- for a literal dash");
         }
+        if (high.code < low.code) return error(start, "the range runs backwards");
         items += low.text + "-" + high.text;
       } else if (low.kind == Kind::not_word) {
         not_word = start;
@@ -304,9 +314,10 @@ class RegexTranslator {
   Result<Escape> take_item() {
     if (peek() == '\\') return take_escape();
     const CodePoint c = decode_utf8(pattern_.data() + at_, pattern_.data() + pattern_.size());
+    if (c.length == 1) return character(take());
     const std::string_view bytes = pattern_.substr(at_, c.length);
     at_ += c.length;
-    return Escape{Escape::Kind::character, c.length == 1 ? literal(bytes[0]) : std::string(bytes)};
+    return Escape{Escape::Kind::character, std::string(bytes), c.value};
   }
 
   Status open_group() {
@@ -353,8 +364,9 @@ class RegexTranslator {
       switch (c) {
         case ':':
         case ')':
-          if (before == '-' || (before == '?' && c == ')'))
+          if (before == '-' || (before == '?' && c == ')')) {
             return error(start, "a flag is missing");
+          }
           if (c == ':') {
             out_ += "(?" + kept + ":";
             open_groups_.push_back(start);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SHA-256 by OpenSSL where the build has it, which uses the processor's own instructions; otherwise by
-// sha256_portable.h.
-// Tested by tests/core/sha256_test.cpp
+// SHA-256 by OpenSSL where the build has it, which uses the processor's own instructions; otherwise
+// by sha256_portable.h. Tested by tests/core/sha256_test.cpp
 #include "andiron/sha256.h"
 
 #include <algorithm>
@@ -72,14 +71,14 @@ Result<Sha256Digest> sha256(const TensorSnapshot& snapshot, std::uint64_t window
                             const std::function<bool(std::uint64_t)>& read) {
   Sha256 hash;
   Bytes window;
-  ANDIRON_TRY(detail::for_each_window(
-      snapshot, window_bytes, window, [&](std::span<const std::byte> part) -> Status {
-        hash.update(part);
-        if (!read || read(part.size())) return {};
-        return Error{.code = ErrorCode::cancelled,
-                     .message = "hashing was cancelled",
-                     .tensor = snapshot.full_path()};
-      }));
+  ANDIRON_TRY(detail::for_each_window(snapshot, window_bytes, window,
+                                      [&](std::span<const std::byte> part) -> Status {
+                                        hash.update(part);
+                                        if (!read || read(part.size())) return {};
+                                        return Error{.code = ErrorCode::cancelled,
+                                                     .message = "hashing was cancelled",
+                                                     .tensor = snapshot.full_path()};
+                                      }));
   return hash.finish();
 }
 

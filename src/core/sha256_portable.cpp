@@ -64,7 +64,8 @@ void Sha256Portable::update(std::span<const std::byte> data) noexcept {
       continue;
     }
     const std::size_t count = std::min(block_bytes - partial_bytes_, data.size());
-    std::copy_n(data.begin(), count, partial_.begin() + static_cast<std::ptrdiff_t>(partial_bytes_));
+    std::copy_n(data.begin(), count,
+                partial_.begin() + static_cast<std::ptrdiff_t>(partial_bytes_));
     partial_bytes_ += count;
     data = data.subspan(count);
     if (partial_bytes_ == block_bytes) {
@@ -81,7 +82,8 @@ std::array<std::uint8_t, 32> Sha256Portable::finish() noexcept {
   update({&one, 1});
   while (partial_bytes_ != block_bytes - 8) update({&zero, 1});
   std::array<std::byte, 8> length;
-  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<std::byte>(bits >> (56 - 8 * i) & 0xff);
+  for (std::size_t i = 0; i < 8; ++i)
+    length[i] = static_cast<std::byte>(bits >> (56 - 8 * i) & 0xff);
   update(length);
   std::array<std::uint8_t, 32> digest;
   for (std::size_t i = 0; i < digest.size(); ++i) {

@@ -2,6 +2,8 @@
 // Tested by tests/core/shape_test.cpp
 #include "andiron/shape.h"
 
+#include "andiron/limits.h"
+
 namespace andiron {
 inline namespace v1 {
 
@@ -24,18 +26,28 @@ Result<std::uint64_t> Shape::byte_count(DType dtype) const {
   }
   std::uint64_t bytes = 0;
   switch (andiron::byte_count(dtype, dims_, bytes)) {
-    case SizeCheck::ok: return bytes;
+    case SizeCheck::ok:
+      return bytes;
     case SizeCheck::overflow:
       return Error{.code = ErrorCode::overflow,
                    .message = "the tensor is too large to address",
                    .found = std::string(dtype_name(dtype)) + " " + to_string(),
                    .expected = "fewer than 2^64 bits"};
-    case SizeCheck::partial_byte: break;
+    case SizeCheck::partial_byte:
+      break;
   }
   return Error{.code = ErrorCode::misaligned,
                .message = "the elements do not fill whole bytes",
                .found = std::string(dtype_name(dtype)) + " " + to_string(),
                .expected = "a number of bits divisible by 8"};
+}
+
+Status Shape::check_rank() const {
+  if (rank() <= max_rank) return {};
+  return Error{.code = ErrorCode::limit_exceeded,
+               .message = "too many dimensions",
+               .found = std::to_string(rank()),
+               .expected = "at most " + std::to_string(max_rank)};
 }
 
 std::string Shape::to_string() const {

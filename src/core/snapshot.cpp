@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "andiron/display_text.h"
 #include "src/core/expression.h"
 #include "src/core/try.h"
 
@@ -46,18 +47,22 @@ void resolve_slice(std::optional<std::int64_t> start, std::optional<std::int64_t
   const std::int64_t last = bound(stop, step < 0 ? low : high);
   const std::int64_t distance = step < 0 ? first - last : last - first;
   // Written without |step|, which does not exist for the smallest integer.
-  const std::uint64_t stride = step < 0 ? 0 - static_cast<std::uint64_t>(step)
-                                        : static_cast<std::uint64_t>(step);
-  count = distance <= 0 ? 0
-                        : static_cast<std::int64_t>(
-                              (static_cast<std::uint64_t>(distance) + stride - 1) / stride);
+  const std::uint64_t stride =
+      step < 0 ? 0 - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
+  count =
+      distance <= 0
+          ? 0
+          : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) + stride - 1) / stride);
 }
 
 Result<Tensor> make_tensor(const Expression& expression, Bytes bytes) {
   switch (expression.dtype()) {
-    case DType::raw: return Tensor::raw(expression.raw_name(), expression.shape(), std::move(bytes));
-    case DType::qfloat: return Tensor::qfloat(expression.shape(), std::move(bytes));
-    default: return Tensor::from_bytes(expression.dtype(), expression.shape(), std::move(bytes));
+    case DType::raw:
+      return Tensor::raw(expression.raw_name(), expression.shape(), std::move(bytes));
+    case DType::qfloat:
+      return Tensor::qfloat(expression.shape(), std::move(bytes));
+    default:
+      return Tensor::from_bytes(expression.dtype(), expression.shape(), std::move(bytes));
   }
 }
 
@@ -146,10 +151,7 @@ Status TensorSnapshot::read_into(std::span<std::byte> out) const {
 }
 
 Result<Tensor> TensorSnapshot::read() const {
-  if (byte_size() > std::numeric_limits<std::size_t>::max()) {
-    return annotate(Error{.code = ErrorCode::out_of_memory, .message = "the tensor is too large"});
-  }
-  Result<Bytes> bytes = Bytes::allocate(static_cast<std::size_t>(byte_size()));
+  Result<Bytes> bytes = Bytes::allocate(byte_size());
   if (!bytes) return annotate(std::move(bytes).error());
   ANDIRON_TRY(read_into(bytes->writable()));
   return make_tensor(*expression_, *std::move(bytes));
@@ -214,7 +216,7 @@ Result<TensorSnapshot> TensorSnapshot::slice(std::size_t dim, std::optional<std:
   std::int64_t count = 0;
   resolve_slice(start, stop, step, size, first, count);
   return with(expression_->slice(dim, count == 0 ? 0 : static_cast<std::uint64_t>(first),
-                                   static_cast<std::uint64_t>(count), step));
+                                 static_cast<std::uint64_t>(count), step));
 }
 
 Result<TensorSnapshot> TensorSnapshot::reshape(Shape wanted) const {
@@ -286,9 +288,9 @@ Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> pa
           .code = part.dtype() != first.dtype() ? ErrorCode::dtype_mismatch
                   : is_opaque(part.dtype())     ? ErrorCode::unsupported
                                                 : ErrorCode::shape_mismatch,
-          .message = "this tensor cannot be joined with '" + first.full_path() + "'",
-          .found = part.dtype_text() + " " + part.shape().to_string(),
-          .expected = first.dtype_text() + " " + first.shape().to_string() +
+          .message = "this tensor cannot be joined with '" + display_text(first.full_path()) + "'",
+          .found = display_text(part.dtype_text()) + " " + part.shape().to_string(),
+          .expected = display_text(first.dtype_text()) + " " + first.shape().to_string() +
                       " but for dimension " + std::to_string(dim)});
     }
     expressions.push_back(part.expression_);

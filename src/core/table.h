@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A growing array for indexes of files: large ones sit on huge pages, growing reports failure, and copies
-// share memory until make_private().
+// A growing array for indexes of files: large ones sit on huge pages, growing reports failure, and
+// copies share memory until make_private().
 #pragma once
 
 #include <cstring>

@@ -2,14 +2,16 @@
 // Tested by tests/core/tensor_test.cpp
 #include "andiron/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "andiron/display_text.h"
 #include "src/core/try.h"
 
 namespace andiron {
 inline namespace v1 {
-
 Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
+  ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t wanted, shape.byte_count(dtype));
   if (bytes.size() != wanted) {
     return Error{.code = ErrorCode::size_mismatch,
@@ -21,17 +23,20 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
   return Tensor(dtype, std::move(shape), std::move(bytes), {});
 }
 
-Tensor Tensor::raw(std::string file_dtype, Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::raw(std::string file_dtype, Shape shape, Bytes bytes) {
+  ANDIRON_TRY(shape.check_rank());
   return Tensor(DType::raw, std::move(shape), std::move(bytes), std::move(file_dtype));
 }
 
-Tensor Tensor::qfloat(Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::qfloat(Shape shape, Bytes bytes) {
+  ANDIRON_TRY(shape.check_rank());
   return Tensor(DType::qfloat, std::move(shape), std::move(bytes), {});
 }
 
 Result<Tensor> Tensor::zeros(DType dtype, Shape shape) {
+  ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t size, shape.byte_count(dtype));
-  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(static_cast<std::size_t>(size)));
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(size));
   if (size != 0) std::memset(bytes.writable().data(), 0, bytes.size());
   return Tensor(dtype, std::move(shape), std::move(bytes), {});
 }
@@ -45,7 +50,7 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   if (wanted != dtype_) {
     return Error{.code = ErrorCode::dtype_mismatch,
                  .message = "the tensor holds another type",
-                 .found = dtype_text(),
+                 .found = display_text(dtype_text()),
                  .expected = std::string(dtype_name(wanted)),
                  .hint = "cast the snapshot before reading it"};
   }
@@ -54,6 +59,14 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
                  .message = "the borrowed data does not start on an element boundary",
                  .expected = "an address divisible by " + std::to_string(alignment),
                  .hint = "read the tensor instead of borrowing it"};
+  }
+  // A bool of any other value is undefined behaviour in C++, and files hold what they like.
+  const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
+  if (wanted == DType::boolean &&
+      !std::all_of(bytes_.span().begin(), bytes_.span().end(), is_bool)) {
+    return Error{.code = ErrorCode::dtype_mismatch,
+                 .message = "the tensor holds booleans that are neither 0 nor 1",
+                 .hint = "cast the snapshot to u8, or to bool by way of u8"};
   }
   return {};
 }

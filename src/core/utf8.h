@@ -27,7 +27,8 @@ constexpr CodePoint decode_utf8(const char* at, const char* end) noexcept {
     value = value << 6 | (byte(i) & 0x3f);
   }
   constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
+  if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+    return {};
   return {value, length};
 }
 

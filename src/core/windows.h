@@ -15,8 +15,9 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-// Calls `take(span) -> Status` with the tensor's bytes in order, in parts of at most `window_bytes`. Parts of
-// tensors in memory are lent as they are; others pass through `window`, which is kept for the next call.
+// Calls `take(span) -> Status` with the tensor's bytes in order, in parts of at most
+// `window_bytes`. Parts of tensors in memory are lent as they are; others pass through `window`,
+// which is kept for the next call.
 template <class Take>
 Status for_each_window(const TensorSnapshot& snapshot, std::uint64_t window_bytes, Bytes& window,
                        Take take) {

@@ -75,12 +75,17 @@ Result<Archive> open(ByteSourcePtr source, const OpenOptions& options) {
   if (options.format == Format::safetensors) return read_safetensors(source, options);
   ANDIRON_ASSIGN(const Sniffed sniffed, sniff(*source));
   switch (sniffed.content) {
-    case Content::safetensors: return read_safetensors(source, options);
-    case Content::json: return open_json(*source, options);
-    case Content::foreign: return not_a_weight_file(source->name(), sniffed.what, sniffed.hint);
-    case Content::unknown: break;
+    case Content::safetensors:
+      return read_safetensors(source, options);
+    case Content::json:
+      return open_json(*source, options);
+    case Content::foreign:
+      return not_a_weight_file(source->name(), sniffed.what, sniffed.hint);
+    case Content::unknown:
+      break;
   }
-  // A broken file deserves the reason why: the name cannot make it readable, but it tells what it was meant to be.
+  // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
+  // was meant to be.
   if (source->name().ends_with(".safetensors")) return read_safetensors(source, options);
   return not_a_weight_file(source->name(), "unknown content", "");
 }

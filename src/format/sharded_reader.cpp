@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A model spread over several SafeTensors files, with Hugging Face's index:
 //
-//   {"metadata": {"total_size": bytes, ...}, "weight_map": {"tensor": "model-00001-of-00002.safetensors", ...}}
+//   {"metadata": {"total_size": bytes, ...}, "weight_map": {"tensor":
+//   "model-00001-of-00002.safetensors", ...}}
 //
 // The map decides which shard a tensor comes from.
 // Tested by tests/format/sharded_test.cpp
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "andiron/display_text.h"
 #include "andiron/file.h"
-#include "andiron/json.h"
 #include "andiron/natural_order.h"
+#include "src/codec/decoded.h"
+#include "src/codec/json_reader.h"
 #include "src/core/archive_builder.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
@@ -44,86 +49,131 @@ bool stays_in_folder(std::string_view name) {
 
 class ShardedReader {
  public:
-  ShardedReader(const std::string& path, const OpenOptions& options)
-      : path_(path), options_(options), builder_("safetensors", "sharded") {}
+  ShardedReader(const std::string& path, std::string_view index_text, const OpenOptions& options)
+      : path_(path), json_(index_text), options_(options), builder_("safetensors", "sharded") {
+    builder_.state().file_bytes = index_text.size();
+  }
 
-  Result<Archive> read(std::string_view index_text) {
-    Result<Value> parsed = parse_json(index_text);
-    if (!parsed) {
-      Error error = std::move(parsed).error();
-      error.file = path_;
-      if (error.code == ErrorCode::bad_header) error.code = ErrorCode::bad_index;
-      return error;
-    }
-    index_ = *std::move(parsed);
-    ANDIRON_TRY(read_map());
-    for (const auto& [name, wanted] : shards_) ANDIRON_TRY(open_shard(name));
+  Result<Archive> read() {
+    ANDIRON_TRY(read_index());
+    for (auto& [name, shard] : shards_) ANDIRON_TRY(open_shard(name, shard));
     ANDIRON_TRY(check_map());
     ANDIRON_TRY(merge());
     note_total();
-    if (const Value* metadata = index_.find("metadata")) builder_.state().value = *metadata;
-    builder_.state().file_bytes += index_text.size();
     return builder_.finish();
   }
 
  private:
-  Error bad_index(std::string message, std::string found, std::string expected) const {
-    return Error{.code = ErrorCode::bad_index,
-                 .message = std::move(message),
+  struct Shard {
+    Archive archive;
+    std::uint32_t file = 0;
+  };
+  using Shards = std::map<std::string, Shard, NaturalLess>;
+  struct Mapping {
+    std::string tensor;
+    Shards::value_type* shard;
+  };
+
+  Error json_error() const {
+    return Error{
+        .code = json_.code() == ErrorCode::bad_header ? ErrorCode::bad_index : json_.code(),
+        .message = json_.what(),
+        .file = path_,
+        .found = "at byte " + std::to_string(json_.offset())};
+  }
+
+  Error too_many(const char* message, std::uint64_t most) const {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = message,
                  .file = path_,
-                 .found = std::move(found),
-                 .expected = std::move(expected)};
+                 .expected = "at most " + std::to_string(most)};
+  }
+
+  // Read piece by piece rather than into a tree: an index can be large, and most of what a hostile
+  // one holds is only skipped.
+  Status read_index() {
+    bool first = true;
+    bool has_map = false;
+    json_.expect('{', "an index is a JSON object");
+    while (json_.next_item('}', first)) {
+      JsonText key;
+      if (!json_.key(key)) break;
+      if (key.equals("weight_map")) {
+        if (has_map) json_.fail(ErrorCode::duplicate_key, "weight_map given twice");
+        has_map = true;
+        ANDIRON_TRY(read_map());
+      } else if (key.equals("metadata") && json_.peek() == '{') {
+        read_metadata();
+      } else {
+        json_.skip_value(1);
+      }
+    }
+    if (!json_.failed() && !json_.at_end())
+      json_.fail(ErrorCode::bad_index, "text after the index");
+    if (json_.failed()) return json_error();
+    if (has_map) return {};
+    return Error{.code = ErrorCode::not_a_weight_file,
+                 .message = "this is JSON, but no shard index",
+                 .file = path_,
+                 .expected = "a top-level \"weight_map\""};
+  }
+
+  void read_metadata() {
+    bool first = true;
+    json_.expect('{', "metadata is an object");
+    while (json_.next_item('}', first)) {
+      JsonText key;
+      if (!json_.key(key)) return;
+      const bool total = key.equals("total_size") && json_.peek() >= '0' && json_.peek() <= '9';
+      std::string_view number;
+      if (!(total ? json_.number(number) : json_.skip_value(2))) return;
+      std::uint64_t bytes = 0;
+      const char* end = number.data() + number.size();
+      if (total && std::from_chars(number.data(), end, bytes).ptr == end) claimed_bytes_ = bytes;
+    }
   }
 
   Status read_map() {
-    const Value* map = index_.find("weight_map");
-    if (map == nullptr) {
-      return Error{.code = ErrorCode::not_a_weight_file,
-                   .message = "this is JSON, but no shard index",
-                   .file = path_,
-                   .expected = "a top-level \"weight_map\""};
-    }
-    weight_map_ = map->get<ValueDict>();
-    if (weight_map_ == nullptr) {
-      return bad_index("weight_map is no object", "", "tensor names with file names");
-    }
-    if (weight_map_->size() > options_.limits.tensors) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "too many tensors",
-                   .file = path_,
-                   .found = std::to_string(weight_map_->size()),
-                   .expected = "at most " + std::to_string(options_.limits.tensors)};
-    }
-    for (const auto& [tensor, file] : *weight_map_) {
-      const std::string* name = file.get<std::string>();
-      if (name == nullptr || !stays_in_folder(*name)) {
-        Error error = bad_index("a shard must be a file in the index's folder",
-                                name == nullptr ? "no text" : "'" + display_text(*name) + "'",
-                                "a relative name without '..'");
-        error.tensor = tensor;
-        return error;
-      }
-      if (!name->ends_with(".safetensors")) {
-        return Error{.code = ErrorCode::unsupported,
-                     .message = "this shard is no SafeTensors file",
-                     .file = path_,
-                     .tensor = tensor,
-                     .found = "'" + display_text(*name) + "'",
-                     .hint = "this version reads SafeTensors"};
-      }
-      shards_[*name];
-    }
-    if (shards_.size() > options_.limits.shards) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "too many shards",
-                   .file = path_,
-                   .found = std::to_string(shards_.size()),
-                   .expected = "at most " + std::to_string(options_.limits.shards)};
+    bool first = true;
+    json_.expect('{', "weight_map is an object of tensor and file names");
+    while (json_.next_item('}', first)) {
+      JsonText tensor;
+      JsonText file;
+      if (!json_.key(tensor) || !json_.string(file)) break;
+      ANDIRON_TRY(map_tensor(decoded(tensor), decoded(file)));
     }
     return {};
   }
 
-  Status open_shard(const std::string& name) {
+  Status map_tensor(std::string tensor, const std::string& file) {
+    if (!stays_in_folder(file)) {
+      return Error{.code = ErrorCode::bad_index,
+                   .message = "a shard must be a file in the index's folder",
+                   .file = path_,
+                   .tensor = std::move(tensor),
+                   .found = "'" + display_text(file) + "'",
+                   .expected = "a relative name without '..'"};
+    }
+    if (!file.ends_with(".safetensors")) {
+      return Error{.code = ErrorCode::unsupported,
+                   .message = "this shard is no SafeTensors file",
+                   .file = path_,
+                   .tensor = std::move(tensor),
+                   .found = "'" + display_text(file) + "'",
+                   .hint = "this version reads SafeTensors"};
+    }
+    if (map_.size() >= options_.limits.tensors) {
+      return too_many("too many tensors", options_.limits.tensors);
+    }
+    Shards::value_type& shard = *shards_.try_emplace(file).first;
+    if (shards_.size() > options_.limits.shards) {
+      return too_many("too many shards", options_.limits.shards);
+    }
+    map_.push_back({std::move(tensor), &shard});
+    return {};
+  }
+
+  Status open_shard(const std::string& name, Shard& shard) {
     const std::string path = join_path(folder_of(path_), name);
     Result<ByteSourcePtr> source = open_file(path, options_.io);
     if (!source) {
@@ -136,29 +186,27 @@ class ShardedReader {
       }
       return error;
     }
-    ANDIRON_ASSIGN(Archive archive, read_safetensors(*source, options_));
-    Shard& shard = shards_[name];
+    ANDIRON_ASSIGN(shard.archive, read_safetensors(*source, options_));
     shard.file = builder_.add_file(*std::move(source), name);
-    builder_.keep_names_of(archive);
-    for (const std::string& note : archive.notes()) {
+    builder_.keep_names_of(shard.archive);
+    for (const std::string& note : shard.archive.notes()) {
       builder_.state().notes.push_back(display_text(name) + ": " + note);
     }
-    shard.archive = std::move(archive);
     return {};
   }
 
   // Every tensor of the map is in its shard.
   Status check_map() const {
-    for (const auto& [tensor, file] : *weight_map_) {
-      const std::string& name = *file.get<std::string>();
-      if (shards_.at(name).archive.find(tensor)) continue;
+    for (const Mapping& mapping : map_) {
+      const auto& [name, shard] = *mapping.shard;
+      if (shard.archive.find(mapping.tensor)) continue;
       Error error{.code = ErrorCode::missing_tensor,
                   .message = "the index and the shard disagree",
                   .file = path_,
-                  .tensor = tensor,
+                  .tensor = mapping.tensor,
                   .found = "the tensor is not in '" + display_text(name) + "'"};
-      for (const auto& [other, shard] : shards_) {
-        if (!shard.archive.find(tensor)) continue;
+      for (const auto& [other, other_shard] : shards_) {
+        if (!other_shard.archive.find(mapping.tensor)) continue;
         error.found += " but in '" + display_text(other) + "'";
         break;
       }
@@ -169,29 +217,34 @@ class ShardedReader {
   }
 
   Status merge() {
-    ANDIRON_TRY(builder_.reserve(weight_map_->size(), 2 * weight_map_->size()));
-    std::unordered_map<std::string_view, const std::string*> home;
-    home.reserve(weight_map_->size());
-    for (const auto& [tensor, file] : *weight_map_) home[tensor] = file.get<std::string>();
-
+    ANDIRON_TRY(builder_.reserve(map_.size(), 2 * map_.size()));
+    std::unordered_map<std::string_view, const Shards::value_type*> home;
+    home.reserve(map_.size());
+    for (const Mapping& mapping : map_) {
+      if (home.emplace(mapping.tensor, mapping.shard).second) continue;
+      return Error{.code = ErrorCode::duplicate_key,
+                   .message = "weight_map lists a tensor twice",
+                   .file = path_,
+                   .tensor = mapping.tensor};
+    }
     std::size_t unlisted = 0;
     std::string first_unlisted;
-    for (const auto& [name, shard] : shards_) {
-      for (std::size_t i = 0; i < shard.archive.size(); ++i) {
-        const std::string_view tensor = shard.archive.info(i).name;
+    for (const Shards::value_type& shard : shards_) {
+      const auto& [name, content] = shard;
+      for (std::size_t i = 0; i < content.archive.size(); ++i) {
+        const std::string_view tensor = content.archive.info(i).name;
         const auto at = home.find(tensor);
-        if (at != home.end() && *at->second == name) {
-          ANDIRON_TRY(builder_.add_from(shard.archive, i, shard.file));
+        if (at != home.end() && at->second == &shard) {
+          ANDIRON_TRY(builder_.add_from(content.archive, i, content.file));
         } else if (unlisted++ == 0) {
-          first_unlisted = display_text(tensor) + "' in '" + display_text(name);
+          first_unlisted = "'" + display_text(tensor) + "' in '" + display_text(name) + "'";
         }
       }
-      merge_metadata(name, shard.archive);
+      merge_metadata(name, content.archive);
     }
     if (unlisted != 0) {
-      builder_.state().notes.push_back(std::to_string(unlisted) +
-                                       " tensors are not listed there by the index and were left "
-                                       "out, the first: '" + first_unlisted + "'");
+      builder_.state().notes.push_back("the index leaves out " + std::to_string(unlisted) +
+                                       " tensors of its shards, the first: " + first_unlisted);
     }
     return {};
   }
@@ -209,37 +262,27 @@ class ShardedReader {
   }
 
   void note_total() {
-    const Value* metadata = index_.find("metadata");
-    const Value* total = metadata != nullptr ? metadata->find("total_size") : nullptr;
-    const std::int64_t* claimed = total != nullptr ? total->get<std::int64_t>() : nullptr;
-    if (claimed == nullptr) return;
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < builder_.size(); ++i) {
-      bytes += builder_.state().entries[i].byte_size;
-    }
-    if (bytes == static_cast<std::uint64_t>(*claimed)) return;
-    builder_.state().notes.push_back("the index claims " + std::to_string(*claimed) +
+    for (const ArchiveEntry& entry : builder_.state().entries.items()) bytes += entry.byte_size;
+    if (!claimed_bytes_ || bytes == *claimed_bytes_) return;
+    builder_.state().notes.push_back("the index claims " + std::to_string(*claimed_bytes_) +
                                      " bytes of tensors, the shards hold " + std::to_string(bytes));
   }
 
-  struct Shard {
-    Archive archive;
-    std::uint32_t file = 0;
-  };
-
   const std::string& path_;
+  JsonReader json_;
   const OpenOptions& options_;
   ArchiveBuilder builder_;
-  Value index_;
-  const ValueDict* weight_map_ = nullptr;
-  std::map<std::string, Shard, NaturalLess> shards_;
+  std::optional<std::uint64_t> claimed_bytes_;
+  std::vector<Mapping> map_;
+  Shards shards_;
 };
 
 }  // namespace
 
 Result<Archive> read_sharded(const std::string& path, std::string_view index_text,
                              const OpenOptions& options) {
-  return ShardedReader(path, options).read(index_text);
+  return ShardedReader(path, index_text, options).read();
 }
 
 }  // namespace detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An archive over several SafeTensors files, as Hugging Face's tools expect them. The index is described in
-// sharded_reader.cpp.
-// Tested by tests/format/sharded_test.cpp
+// An archive over several SafeTensors files, as Hugging Face's tools expect them. The index is
+// described in sharded_reader.cpp. Tested by tests/format/sharded_test.cpp
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -81,7 +80,7 @@ class ShardedWriter {
     Metadata metadata = archive_.metadata();
     metadata.emplace("format", "pt");
     shard.set_metadata(std::move(metadata));
-    ANDIRON_ASSIGN(Sink* sink, create(name));
+    ANDIRON_ASSIGN(Sink * sink, create(name));
     std::uint64_t bytes = 0;
     ANDIRON_TRY(write_safetensors(shard, *sink, shard_options_, bytes));
     report_.bytes += bytes;
@@ -97,10 +96,11 @@ class ShardedWriter {
     std::sort(weight_map_.begin(), weight_map_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     const Value index(ValueDict{
-        {"metadata", Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
+        {"metadata",
+         Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
         {"weight_map", Value(std::move(weight_map_))}});
     const std::string text = to_json(index, 2) + "\n";
-    ANDIRON_ASSIGN(Sink* sink, create(stem_ + std::string(extension) + ".index.json"));
+    ANDIRON_ASSIGN(Sink * sink, create(stem_ + std::string(extension) + ".index.json"));
     ANDIRON_TRY(sink->write(std::as_bytes(std::span(text))));
     report_.bytes += text.size();
     return {};

@@ -48,9 +48,9 @@ constexpr Signature signatures[] = {
     {0, "\x1f\x8b"sv, "a gzip file", "unpack it first"},
 };
 
-// A length that fits a header, then JSON. This must come before all signatures: a header of 640 bytes makes the
-// file begin like a pickle. A file that is cut short, or lies about its length, but goes on like a header is
-// SafeTensors too, so that the reader can say what is wrong with it.
+// A length that fits a header, then JSON. This must come before all signatures: a header of 640
+// bytes makes the file begin like a pickle. A file that is cut short, or lies about its length, but
+// goes on like a header is SafeTensors too, so that the reader can say what is wrong with it.
 bool is_safetensors(std::string_view head, std::uint64_t file_bytes) {
   if (head.size() <= length_bytes) return false;
   const std::uint64_t length = load_u64(reinterpret_cast<const std::byte*>(head.data()));

@@ -32,17 +32,28 @@ struct DTypeName {
 };
 // In the order of the reference implementation, which sorts by it when writing.
 constexpr DTypeName dtype_names[] = {
-    {"BOOL", DType::boolean},          {"F4", DType::f4e2m1},
-    {"F6_E2M3", DType::f6e2m3},        {"F6_E3M2", DType::f6e3m2},
-    {"U8", DType::u8},                 {"I8", DType::i8},
-    {"F8_E5M2", DType::f8e5m2},        {"F8_E4M3", DType::f8e4m3fn},
-    {"F8_E8M0", DType::f8e8m0},        {"F8_E4M3FNUZ", DType::f8e4m3fnuz},
-    {"F8_E5M2FNUZ", DType::f8e5m2fnuz}, {"I16", DType::i16},
-    {"U16", DType::u16},               {"F16", DType::f16},
-    {"BF16", DType::bf16},             {"I32", DType::i32},
-    {"U32", DType::u32},               {"F32", DType::f32},
-    {"C64", DType::c64},               {"F64", DType::f64},
-    {"I64", DType::i64},               {"U64", DType::u64},
+    {"BOOL", DType::boolean},
+    {"F4", DType::f4e2m1},
+    {"F6_E2M3", DType::f6e2m3},
+    {"F6_E3M2", DType::f6e3m2},
+    {"U8", DType::u8},
+    {"I8", DType::i8},
+    {"F8_E5M2", DType::f8e5m2},
+    {"F8_E4M3", DType::f8e4m3fn},
+    {"F8_E8M0", DType::f8e8m0},
+    {"F8_E4M3FNUZ", DType::f8e4m3fnuz},
+    {"F8_E5M2FNUZ", DType::f8e5m2fnuz},
+    {"I16", DType::i16},
+    {"U16", DType::u16},
+    {"F16", DType::f16},
+    {"BF16", DType::bf16},
+    {"I32", DType::i32},
+    {"U32", DType::u32},
+    {"F32", DType::f32},
+    {"C64", DType::c64},
+    {"F64", DType::f64},
+    {"I64", DType::i64},
+    {"U64", DType::u64},
 };
 
 // As substr, for ranges known to be inside: substr may throw, which firmware cannot link.
@@ -85,8 +96,8 @@ class EntryReader {
 
   bool dtype() noexcept {
     if (!reader_.string(entry_.dtype_name)) return false;
-    entry_.dtype = entry_.dtype_name.has_escapes ? DType::raw
-                                                 : safetensors_dtype(entry_.dtype_name.raw);
+    entry_.dtype =
+        entry_.dtype_name.has_escapes ? DType::raw : safetensors_dtype(entry_.dtype_name.raw);
     return true;
   }
 
@@ -117,7 +128,8 @@ class EntryReader {
     if (entry_.dtype == DType::raw) return true;
     std::uint64_t bytes = 0;
     switch (byte_count(entry_.dtype, entry_.dims(), bytes)) {
-      case SizeCheck::ok: break;
+      case SizeCheck::ok:
+        break;
       case SizeCheck::overflow:
         return reader_.fail(ErrorCode::overflow, "the shape is too large to address");
       case SizeCheck::partial_byte:
@@ -292,9 +304,13 @@ ViewStatus SafetensorsView::open(std::span<const std::byte> file, SafetensorsVie
   SafetensorsEntry entry;
   for (;;) {
     switch (header.next(entry)) {
-      case SafetensorsHeader::Item::error: return header.status();
-      case SafetensorsHeader::Item::metadata: break;
-      case SafetensorsHeader::Item::end: view = opened; return {};
+      case SafetensorsHeader::Item::error:
+        return header.status();
+      case SafetensorsHeader::Item::metadata:
+        break;
+      case SafetensorsHeader::Item::end:
+        view = opened;
+        return {};
       case SafetensorsHeader::Item::tensor:
         if (entry.end > opened.data_.size()) {
           return {ErrorCode::truncated, "the data passes the end of the file", entry.header_offset};
@@ -332,7 +348,8 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
   fill([](const SafetensorsEntry& entry) { return entry.begin; });
   const CoverageIssue issue = check_coverage(items, data_.size(), false);
   switch (issue.kind) {
-    case CoverageIssue::Kind::none: break;
+    case CoverageIssue::Kind::none:
+      break;
     case CoverageIssue::Kind::gap:
       return {ErrorCode::bad_offsets, "a gap before this tensor", issue.tag};
     case CoverageIssue::Kind::overlap:

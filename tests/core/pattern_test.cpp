@@ -254,7 +254,8 @@ TEST(Pattern, RefusesWhatDoesNotParse) {
   EXPECT_EQ(refusal(R"([a-\d])"), "a range runs from one character to another");
   EXPECT_EQ(refusal(R"([\w-.])"), "a range runs from one character to another");
   EXPECT_EQ(refusal(R"([\b])"), "an assertion cannot stand in a class");
-  EXPECT_NE(refusal("[z-a]"), "(accepted)");
+  EXPECT_EQ(refusal("[z-a]"), "the range runs backwards");
+  EXPECT_EQ(refusal(R"([\x{42}-A])"), "the range runs backwards");
   EXPECT_NE(refusal("[[:nonsense:]]"), "(accepted)");
   EXPECT_NE(refusal("a{1001}"), "(accepted)");
   EXPECT_NE(refusal("a{3,2}"), "(accepted)");

@@ -13,7 +13,6 @@
 #include <random>
 
 #include "andiron/file.h"
-#include "src/io/file_source.h"
 #include "src/io/system.h"
 #include "tests/support/temp_dir.h"
 

@@ -25,7 +25,8 @@ Result<std::string> edited_header(std::string_view text, const Metadata& metadat
   SafetensorsHeader header(text);
   SafetensorsEntry entry;
   bool has_tensors = false;
-  for (auto item = header.next(entry); item != SafetensorsHeader::Item::end; item = header.next(entry)) {
+  for (auto item = header.next(entry); item != SafetensorsHeader::Item::end;
+       item = header.next(entry)) {
     has_tensors = has_tensors || item == SafetensorsHeader::Item::tensor;
   }
   ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, limits));
@@ -72,7 +73,8 @@ Status patch_in_place(const std::string& path, const ByteSource& source, const s
   const auto begin = static_cast<std::size_t>(first - fresh.begin());
   const auto end = static_cast<std::size_t>(fresh.rend() - last);
   if (begin / page_bytes != (end - 1) / page_bytes) {
-    refused.found = "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " would change";
+    refused.found =
+        "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " would change";
     refused.expected = "changes within one page of 4096 bytes";
     return refused;
   }

@@ -19,8 +19,8 @@ inline constexpr std::size_t safetensors_length_bytes = 8;
 // Metadata as the value of `__metadata__`, sorted by key.
 Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Limits& limits);
 
-// Pads a header (8 bytes for its length, then the JSON text) with spaces so that data after it is aligned, and
-// fills in the length.
+// Pads a header (8 bytes for its length, then the JSON text) with spaces so that data after it is
+// aligned, and fills in the length.
 Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
                                  const Limits& limits);
 

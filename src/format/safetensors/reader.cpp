@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SafeTensors to Archive: the parser of src/view over the header, plus what needs a heap: names in a hash table,
-// ranges compared with each other, errors with names and numbers. The byte layout is in
-// src/view/safetensors_view.cpp.
-// Tested by tests/format/safetensors_reader_test.cpp
+// SafeTensors to Archive: the parser of src/view over the header, plus what needs a heap: names in
+// a hash table, ranges compared with each other, errors with names and numbers. The byte layout is
+// in src/view/safetensors_view.cpp. Tested by tests/format/safetensors_reader_test.cpp
 #include <vector>
 
 #include "andiron/display_text.h"
 #include "andiron/safetensors_view.h"
+#include "src/codec/decoded.h"
 #include "src/core/archive_builder.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
@@ -17,8 +17,8 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
-// A usual entry: name, "dtype":"BF16", two dimensions, two large offsets. Tables are sized by it and grow when
-// entries are shorter.
+// A usual entry: name, "dtype":"BF16", two dimensions, two large offsets. Tables are sized by it
+// and grow when entries are shorter.
 constexpr std::size_t usual_entry_bytes = 96;
 
 class Reader {
@@ -35,7 +35,8 @@ class Reader {
     ANDIRON_TRY(read_entries(text));
     ANDIRON_TRY(check_ranges());
     note_aliases();
-    if (unknown_keys_.count != 0) note("unknown keys in a tensor's description were ignored", unknown_keys_);
+    if (unknown_keys_.count != 0)
+      note("unknown keys in a tensor's description were ignored", unknown_keys_);
     if (nul_names_.count != 0) note("a NUL byte in a name", nul_names_);
     return builder_.finish();
   }
@@ -49,12 +50,6 @@ class Reader {
 
   Error error(ErrorCode code, std::string message) const {
     return Error{.code = code, .message = std::move(message), .file = source_->name()};
-  }
-
-  static std::string decoded(const JsonText& text) {
-    std::string out(text.raw.size(), '\0');
-    out.resize(text.decode(out.data()));
-    return out;
   }
 
   std::string_view kept(const JsonText& text) {
@@ -78,12 +73,16 @@ class Reader {
     SafetensorsEntry entry;
     for (;;) {
       switch (header.next(entry)) {
-        case SafetensorsHeader::Item::tensor: ANDIRON_TRY(add(entry)); break;
+        case SafetensorsHeader::Item::tensor:
+          ANDIRON_TRY(add(entry));
+          break;
         case SafetensorsHeader::Item::metadata:
           ANDIRON_TRY(add_metadata(header.metadata_key(), header.metadata_value()));
           break;
-        case SafetensorsHeader::Item::end: return {};
-        case SafetensorsHeader::Item::error: return header_error(header.status(), entry);
+        case SafetensorsHeader::Item::end:
+          return {};
+        case SafetensorsHeader::Item::error:
+          return header_error(header.status(), entry);
       }
     }
   }
@@ -103,7 +102,9 @@ class Reader {
         result.expected = std::to_string(bytes) + " for " + what;
         break;
       case ErrorCode::overflow:
-      case ErrorCode::misaligned: result.found = what; break;
+      case ErrorCode::misaligned:
+        result.found = what;
+        break;
       case ErrorCode::bad_offsets:
         result.found = std::to_string(entry.begin) + " to " + std::to_string(entry.end);
         break;
@@ -111,7 +112,8 @@ class Reader {
         result.found = "at byte " + std::to_string(status.offset);
         const std::string_view text = header_.text();
         if (text.ends_with('\0')) result.hint = "the header is padded with NUL bytes: try lenient";
-        if (text.starts_with("\xef\xbb\xbf")) result.hint = "the header begins with a byte order mark";
+        if (text.starts_with("\xef\xbb\xbf"))
+          result.hint = "the header begins with a byte order mark";
       }
     }
     return result;
@@ -145,7 +147,8 @@ class Reader {
     in_order_ = in_order_ && entry.begin == covered_;
     covered_ = entry.end;
     if (entry.unknown_keys != 0) count(unknown_keys_, name);
-    if (entry.name.has_escapes && name.find('\0') != std::string_view::npos) count(nul_names_, name);
+    if (entry.name.has_escapes && name.find('\0') != std::string_view::npos)
+      count(nul_names_, name);
     return {};
   }
 
@@ -200,7 +203,9 @@ class Reader {
     if (lenient) {
       issue = check_coverage(ranges, data_bytes_, false);
       if (issue.kind != CoverageIssue::Kind::none) {
-        builder_.state().notes.push_back(coverage_error(issue).description());
+        Error tolerated = coverage_error(issue);
+        tolerated.hint = "ignored";
+        builder_.state().notes.push_back(tolerated.description());
       }
     }
     return {};

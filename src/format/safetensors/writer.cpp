@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Archive to SafeTensors, byte for byte as the reference crate writes: tensors by dtype rank descending, then by
-// name; compact JSON; spaces up to the alignment. Metadata, which the crate leaves in a hash map's order, is
-// sorted. The byte layout is in src/view/safetensors_view.cpp.
+// Archive to SafeTensors, byte for byte as the reference crate writes: tensors by dtype rank
+// descending, then by name; compact JSON; spaces up to the alignment. Metadata, which the crate
+// leaves in a hash map's order, is sorted. The byte layout is in src/view/safetensors_view.cpp.
 // Tested by tests/format/safetensors_writer_test.cpp
 #include <algorithm>
 #include <bit>
@@ -165,7 +165,7 @@ Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions&
   }
   std::uint64_t data_bytes = 0;
   for (std::size_t i : order) {
-    if (header.back() != '{' ) header += ',';
+    if (header.back() != '{') header += ',';
     const TensorInfo info = archive.info(i);
     append_tensor(header, info, data_bytes);
     if (__builtin_add_overflow(data_bytes, info.byte_size, &data_bytes)) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Opening: how long until all names, shapes and places of the tensors are known.
+#include <fcntl.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "andiron/open.h"
+#include "bench/cases.h"
+#include "bench/files.h"
+#include "bench/peer.h"
+
+namespace andiron::bench {
+namespace {
+
+constexpr std::size_t length_bytes = 8;
+
+std::vector<TensorSpec> many_tensors(std::size_t count) {
+  constexpr const char* parts[] = {
+      "self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight",
+      "self_attn.o_proj.weight", "mlp.gate_proj.weight",    "mlp.up_proj.weight",
+      "mlp.down_proj.weight",    "input_layernorm.weight",  "post_attention_layernorm.weight"};
+  constexpr std::size_t part_count = std::size(parts);
+  std::vector<TensorSpec> tensors;
+  tensors.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name =
+        "model.layers." + std::to_string(i / part_count) + "." + parts[i % part_count];
+    tensors.push_back({name, "BF16", {1024, 1024}, 2 * 1024 * 1024});
+  }
+  return tensors;
+}
+
+// The least that a reader can do: reads the header into memory that it keeps, and takes names,
+// shapes and places out of the text in one pass. It trusts every byte, checks nothing and cannot
+// look up a name.
+class RawReader {
+ public:
+  explicit RawReader(std::string path) : path_(std::move(path)) {}
+
+  std::size_t read() {
+    const Descriptor file(path_, O_RDONLY);
+    std::uint64_t length = 0;
+    read_all(file, 0, std::as_writable_bytes(std::span(&length, 1)));
+    header_.resize(length);
+    read_all(file, length_bytes, std::as_writable_bytes(std::span(header_)));
+    scan();
+    keep(records_);
+    return records_.size();
+  }
+  std::size_t header_bytes() const { return header_.size(); }
+
+ private:
+  struct Record {
+    std::string_view name;
+    std::string_view dtype;
+    std::uint64_t shape[4];
+    std::size_t rank;
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  void scan() {
+    constexpr std::size_t before_dtype = std::string_view(R"(":{"dtype":")").size();
+    constexpr std::size_t before_shape = std::string_view(R"(","shape":[)").size();
+    constexpr std::size_t before_offsets = std::string_view(R"(,"data_offsets":[)").size();
+    records_.clear();
+    const char* at = header_.data();
+    const char* const end = at + header_.size();
+    const auto text = [&] {
+      const char* const first = at;
+      at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+      return std::string_view(first, static_cast<std::size_t>(at - first));
+    };
+    const auto number = [&] {
+      std::uint64_t value = 0;
+      for (; *at >= '0' && *at <= '9'; ++at) {
+        value = 10 * value + static_cast<std::uint64_t>(*at - '0');
+      }
+      ++at;  // the comma or bracket after it
+      return value;
+    };
+    for (;;) {
+      at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+      if (at == nullptr) return;
+      ++at;
+      Record& record = records_.emplace_back();
+      record.name = text();
+      at += before_dtype;
+      record.dtype = text();
+      at += before_shape;
+      record.rank = 0;
+      while (at[-1] != ']') record.shape[record.rank++] = number();
+      at += before_offsets;
+      record.begin = number();
+      record.end = number();
+    }
+  }
+
+  std::string path_;
+  std::vector<char> header_;
+  std::vector<Record> records_;
+};
+
+std::string bytes_note(std::uint64_t read, std::uint64_t header) {
+  return "reads " + std::to_string(read) + " bytes, header " + std::to_string(header);
+}
+
+void open_index(Harness& harness, const std::string& name, std::size_t tensors) {
+  const TempFolder folder;
+  const std::string path = folder.file("many.safetensors");
+  write_model(path, many_tensors(tensors), true);
+  RawReader raw(path);
+  if (raw.read() != tensors || open(path).value().size() != tensors) {
+    throw std::runtime_error("tensors are missing");
+  }
+  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
+  Job job{.name = name, .unit = Unit::tensors, .amount = tensors};
+  job.programs = {{.name = "raw", .run = [&] { raw.read(); }},
+                  {.name = "andiron", .run = [&] { keep(open(path).value()); }}};
+  job.note = bytes_note(read, length_bytes + raw.header_bytes());
+  const auto peer = Peer::start(harness, "open", path);
+  if (peer != nullptr) job.programs.push_back(peer->program());
+  harness.measure(job);
+}
+
+void open_4gib(Harness& harness) {
+  const TempFolder folder;
+  const std::string path = folder.file("large.safetensors");
+  constexpr std::uint64_t tensor_bytes = std::uint64_t{16} << 20;
+  std::vector<TensorSpec> tensors;
+  for (std::size_t i = 0; i < 256; ++i) {
+    tensors.push_back(
+        {"layers." + std::to_string(i) + ".weight", "F32", {2048, 2048}, tensor_bytes});
+  }
+  write_model(path, tensors, true);
+  RawReader raw(path);
+  raw.read();
+  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
+  evict(path);
+  keep(open(path).value());
+  const std::uint64_t resident = Mapping(path).resident_bytes();
+  harness.measure({.name = "open_4gib",
+                   .unit = Unit::runs,
+                   .programs = {{.name = "raw", .run = [&] { raw.read(); }},
+                                {.name = "andiron", .run = [&] { keep(open(path).value()); }}},
+                   .note = bytes_note(read, length_bytes + raw.header_bytes()) +
+                           ", cold it brings " + std::to_string(resident) +
+                           " into the page cache"});
+}
+
+Case index_case(const std::string& name, std::size_t tensors) {
+  return {name, "header of " + std::to_string(tensors) + " tensors, warm",
+          [=](Harness& harness) { open_index(harness, name, tensors); }};
+}
+
+}  // namespace
+
+std::vector<Case> open_cases() {
+  return {index_case("open_index_1k", 1000),
+          index_case("open_index_10k", 10'000),
+          index_case("open_index_100k", 100'000),
+          {"open_4gib", "256 tensors in a file of 4 GiB: only the header is touched", open_4gib}};
+}
+
+}  // namespace andiron::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "bench/peer.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace andiron::bench {
+namespace {
+
+// Where scripts/interop installs the programs that we compare with.
+std::string peer_python() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string base = cache != nullptr && *cache != '\0' ? cache
+                           : home != nullptr                  ? std::string(home) + "/.cache"
+                                                              : std::string();
+  return base + "/andiron/python/bin/python";
+}
+
+}  // namespace
+
+std::shared_ptr<Peer> Peer::start(Harness& harness, const std::string& job,
+                                  const std::string& path) {
+  const std::string python = peer_python();
+  if (::access(python.c_str(), X_OK) != 0) {
+    harness.skip("python safetensors", "not installed; scripts/interop does that");
+    return nullptr;
+  }
+  int to[2];
+  int from[2];
+  if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) {
+    throw std::runtime_error("cannot make a pipe");
+  }
+  const pid_t process = ::fork();
+  if (process < 0) throw std::runtime_error("cannot start a process");
+  if (process == 0) {
+    ::dup2(to[0], STDIN_FILENO);
+    ::dup2(from[1], STDOUT_FILENO);
+    ::execl(python.c_str(), python.c_str(), ANDIRON_PEER_SCRIPT, job.c_str(), path.c_str(),
+            nullptr);
+    ::_exit(127);
+  }
+  ::close(to[0]);
+  ::close(from[1]);
+  std::shared_ptr<Peer> peer(new Peer(process, to[1], from[0]));
+  peer->name_ = peer->read_line();
+  if (!peer->name_.empty()) return peer;
+  harness.skip("python safetensors", "it did not start");
+  return nullptr;
+}
+
+Peer::~Peer() {
+  // At the end of its input it ends.
+  ::close(to_);
+  ::close(from_);
+  ::waitpid(process_, nullptr, 0);
+}
+
+Program Peer::program() {
+  return {.name = name_, .run = [this] { go(); }, .in_process = false};
+}
+
+void Peer::go() {
+  if (::write(to_, "go\n", 3) != 3 || read_line() != "done") {
+    throw std::runtime_error(name_ + " failed");
+  }
+}
+
+std::string Peer::read_line() {
+  std::string line;
+  for (char c; ::read(from_, &c, 1) == 1 && c != '\n';) line += c;
+  return line;
+}
+
+}  // namespace andiron::bench

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// JSON text as a string of its own.
+#pragma once
+
+#include <string>
+
+#include "andiron/json_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+inline std::string decoded(const JsonText& text) {
+  std::string out(text.raw.size(), '\0');
+  out.resize(text.decode(out.data()));
+  return out;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

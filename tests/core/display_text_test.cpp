@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Text from files made safe to show.
+#include "andiron/display_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace andiron {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(DisplayText, LeavesPlainTextAlone) {
+  for (const std::string_view text : {""sv, "model.layers.0.weight"sv, "a b'c\"d"sv, "~"sv,
+                                      "caf\xc3\xa9"sv, "\xe6\xbc\xa2"sv, "\xf0\x9f\x94\xa5"sv}) {
+    EXPECT_EQ(display_text(text), text);
+  }
+}
+
+TEST(DisplayText, EscapesControlCharacters) {
+  EXPECT_EQ(display_text("a\nb\rc\td"), "a\\nb\\rc\\td");
+  EXPECT_EQ(display_text("\x1b[2J"), "\\x1b[2J");
+  EXPECT_EQ(display_text("\0"sv), "\\x00");
+  EXPECT_EQ(display_text("\x7f"), "\\x7f");
+  EXPECT_EQ(display_text("\xc2\x9b"), "\\u009b") << "a terminal may take C1 controls for an escape";
+}
+
+TEST(DisplayText, DoublesBackslashesSoThatEscapesAreUnique) {
+  EXPECT_EQ(display_text("\\n"), "\\\\n");
+  EXPECT_NE(display_text("\\n"), display_text("\n"));
+}
+
+TEST(DisplayText, EscapesCharactersThatReorderOrHide) {
+  EXPECT_EQ(display_text("\xe2\x80\xae"
+                         "abc"),
+            "\\u202eabc");                             // right-to-left override
+  EXPECT_EQ(display_text("\xe2\x81\xa6"), "\\u2066");  // left-to-right isolate
+  EXPECT_EQ(display_text("\xe2\x80\x8f"), "\\u200f");  // right-to-left mark
+  EXPECT_EQ(display_text("\xd8\x9c"), "\\u061c");      // Arabic letter mark
+  EXPECT_EQ(display_text("a\xe2\x80\x8b"
+                         "b"),
+            "a\\u200bb");                                      // zero-width space
+  EXPECT_EQ(display_text("\xe2\x80\xa8"), "\\u2028");          // line separator
+  EXPECT_EQ(display_text("\xef\xbb\xbf"), "\\ufeff");          // byte order mark
+  EXPECT_EQ(display_text("\xc2\xad"), "\\u00ad");              // soft hyphen
+  EXPECT_EQ(display_text("\xf3\xa0\x81\x81"), "\\U000e0041");  // tag character
+}
+
+TEST(DisplayText, EscapesBytesThatAreNotUtf8) {
+  EXPECT_EQ(display_text("\xff"), "\\xff");
+  EXPECT_EQ(display_text("a\x80"), "a\\x80");
+  EXPECT_EQ(display_text("\xc3"), "\\xc3");
+  EXPECT_EQ(display_text("\xc3x"), "\\xc3x");
+  EXPECT_EQ(display_text("\xc0\xaf"), "\\xc0\\xaf") << "an overlong slash";
+  EXPECT_EQ(display_text("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(display_text("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "past U+10FFFF";
+}
+
+TEST(DisplayText, GivesPrintableTextForAnyBytes) {
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string text = {static_cast<char>(first), static_cast<char>(second)};
+      for (const char c : display_text(text)) {
+        ASSERT_GE(static_cast<unsigned char>(c), 0x20) << first << " " << second;
+        ASSERT_NE(c, '\x7f');
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace andiron

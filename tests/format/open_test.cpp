@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "andiron/open.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/safetensors_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron {
+namespace {
+
+const std::string sample = test::safetensors_file(
+    R"({"t":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", std::string_view("abc"));
+
+TEST(Open, FindsTheFormatByContentWhateverTheName) {
+  const test::TempDir folder;
+  test::write_file(folder.file("weights.bin"), sample);
+  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+    const Archive archive = open(folder.file("weights.bin"), {.io = mode}).value();
+    EXPECT_EQ(archive.format(), "safetensors");
+    EXPECT_EQ(archive.container(), "single");
+    EXPECT_EQ(archive.file_bytes(), sample.size());
+    EXPECT_EQ(archive.get("t").value().read().value().bytes().text(), "abc");
+  }
+}
+
+TEST(Open, BorrowsFromStaticMemoryWithoutACopy) {
+  const Bytes memory = Bytes::borrow(std::as_bytes(std::span(sample.data(), sample.size())));
+  const Archive archive = open(memory).value();
+  const Tensor tensor = archive.get("t").value().borrow().value();
+  EXPECT_EQ(static_cast<const void*>(tensor.bytes().data()), sample.data() + sample.size() - 3);
+}
+
+TEST(Open, TensorsOutliveTheArchive) {
+  const test::TempDir folder;
+  test::write_file(folder.file("m.safetensors"), sample);
+  Tensor tensor;
+  {
+    const Archive archive = open(folder.file("m.safetensors")).value();
+    tensor = archive.get("t").value().borrow().value();
+  }
+  std::filesystem::remove(folder.file("m.safetensors"));
+  EXPECT_EQ(tensor.bytes().text(), "abc");
+}
+
+TEST(Open, TellsWhatAFileIsInstead) {
+  const test::TempDir folder;
+  test::write_file(folder.file("pointer.safetensors"),
+                   "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n");
+  Result<Archive> archive = open(folder.file("pointer.safetensors"));
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::not_a_weight_file);
+  EXPECT_NE(archive.error().to_string().find("git lfs pull"), std::string::npos);
+
+  EXPECT_EQ(open(folder.file("absent")).error().code, ErrorCode::not_found);
+  test::write_file(folder.file("text"), "hello");
+  EXPECT_EQ(open(folder.file("text")).error().code, ErrorCode::not_a_weight_file);
+  test::write_file(folder.file("config.json"), R"({"hidden_size": 8})");
+  EXPECT_EQ(open(folder.file("config.json")).error().code, ErrorCode::not_a_weight_file);
+}
+
+TEST(Open, ABrokenFileNamedSafetensorsGetsTheReasonWhy) {
+  const test::TempDir folder;
+  test::write_file(folder.file("short.safetensors"), "abc");
+  EXPECT_EQ(open(folder.file("short.safetensors")).error().code, ErrorCode::truncated);
+}
+
+TEST(Open, TakesAFolderWithOneModel) {
+  const test::TempDir folder;
+  EXPECT_EQ(open(folder.path()).error().code, ErrorCode::not_a_weight_file);
+  test::write_file(folder.file("config.json"), "{}");
+  test::write_file(folder.file("other.safetensors"), sample);
+  EXPECT_EQ(open(folder.path()).value().size(), 1u);
+  test::write_file(folder.file("second.safetensors"), sample);
+  Result<Archive> two = open(folder.path());
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.error().to_string().find("other.safetensors, second.safetensors"),
+            std::string::npos);
+  test::write_file(folder.file("model.safetensors"), test::safetensors_file("{}", 0));
+  EXPECT_TRUE(open(folder.path()).value().empty());
+}
+
+TEST(Open, AFileCutUnderAnOpenArchiveIsAnError) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.safetensors");
+  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+    test::write_file(path, sample);
+    const Archive archive = open(path, {.io = mode}).value();
+    std::filesystem::resize_file(path, 20);
+    Result<Tensor> read = archive.get("t").value().read();
+    ASSERT_FALSE(read);
+    EXPECT_TRUE(read.error().code == ErrorCode::truncated ||
+                read.error().code == ErrorCode::file_changed);
+    EXPECT_EQ(read.error().tensor, "t");
+    EXPECT_FALSE(archive.get("t").value().borrow());
+    std::filesystem::remove(path);
+  }
+}
+
+}  // namespace
+}  // namespace andiron

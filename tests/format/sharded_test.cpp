@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "andiron/open.h"
+#include "andiron/write.h"
+#include "tests/support/safetensors_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron {
+namespace {
+
+std::string shard(const std::string& name, char fill) {
+  return test::safetensors_file(R"({"__metadata__":{"format":"pt"},")" + name +
+                                    R"(":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})",
+                                std::string(4, fill));
+}
+
+// Two shards, a and b, and their index.
+class Sharded : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::write_file(folder_.file("m-00001-of-00002.safetensors"), shard("a", 'a'));
+    test::write_file(folder_.file("m-00002-of-00002.safetensors"), shard("b", 'b'));
+    write_index({{"metadata", {{"total_size", 8}}},
+                 {"weight_map",
+                  {{"a", "m-00001-of-00002.safetensors"}, {"b", "m-00002-of-00002.safetensors"}}}});
+  }
+  void write_index(const nlohmann::json& index) {
+    test::write_file(folder_.file("m.safetensors.index.json"), index.dump());
+  }
+  Result<Archive> open_index() { return open(folder_.file("m.safetensors.index.json")); }
+
+  test::TempDir folder_;
+};
+
+TEST_F(Sharded, IsReadAsOneArchiveByIndexOrFolder) {
+  for (const std::string& path : {folder_.file("m.safetensors.index.json"), folder_.path()}) {
+    const Archive archive = open(path).value();
+    EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_EQ(archive.size(), 2u);
+    EXPECT_EQ(archive.info(1).file, "m-00002-of-00002.safetensors");
+    EXPECT_EQ(archive.get("b").value().read().value().bytes().text(), "bbbb");
+    EXPECT_EQ(archive.metadata(), (Metadata{{"format", "pt"}}));
+    EXPECT_TRUE(archive.notes().empty());
+  }
+}
+
+TEST_F(Sharded, AMissingShardIsNamed) {
+  std::filesystem::remove(folder_.file("m-00002-of-00002.safetensors"));
+  Result<Archive> archive = open_index();
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::missing_shard);
+  EXPECT_NE(archive.error().to_string().find("m-00002-of-00002.safetensors"), std::string::npos);
+}
+
+TEST_F(Sharded, ATensorInTheWrongShardIsToldWithTheRightOne) {
+  write_index({{"weight_map",
+                {{"a", "m-00002-of-00002.safetensors"}, {"b", "m-00001-of-00002.safetensors"}}}});
+  Result<Archive> archive = open_index();
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::missing_tensor);
+  EXPECT_EQ(archive.error().tensor, "a");
+  EXPECT_NE(archive.error().found.find("but in 'm-00001-of-00002.safetensors'"), std::string::npos);
+}
+
+TEST_F(Sharded, ATensorInNoShardIsAnErrorAndOneNotInTheIndexIsANote) {
+  write_index({{"weight_map",
+                {{"a", "m-00001-of-00002.safetensors"}, {"c", "m-00001-of-00002.safetensors"}}}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::missing_tensor);
+
+  write_index({{"weight_map", {{"a", "m-00001-of-00002.safetensors"}}}});
+  test::write_file(folder_.file("m-00001-of-00002.safetensors"),
+                   test::safetensors_file(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                                          R"("x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                                          2));
+  const Archive archive = open_index().value();
+  EXPECT_EQ(archive.size(), 1u);
+  ASSERT_EQ(archive.notes().size(), 1u);
+  EXPECT_NE(archive.notes()[0].find("'x'"), std::string::npos);
+}
+
+TEST_F(Sharded, ATotalThatDisagreesIsANote) {
+  write_index({{"metadata", {{"total_size", 7}}},
+               {"weight_map",
+                {{"a", "m-00001-of-00002.safetensors"}, {"b", "m-00002-of-00002.safetensors"}}}});
+  ASSERT_EQ(open_index().value().notes().size(), 1u);
+}
+
+TEST_F(Sharded, ShardsOutsideTheFolderAreRefused) {
+  for (const char* name :
+       {"../m.safetensors", "/etc/m.safetensors", "a/../../m.safetensors", "C:m.safetensors",
+        "a\\m.safetensors", "", "./m.safetensors", "a//m.safetensors"}) {
+    write_index({{"weight_map", {{"a", name}}}});
+    Result<Archive> archive = open_index();
+    ASSERT_FALSE(archive) << name;
+    EXPECT_EQ(archive.error().code, ErrorCode::bad_index) << name;
+  }
+  write_index({{"weight_map", {{"a", "pytorch_model-00001.bin"}}}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::unsupported);
+  write_index({{"weight_map", {{"a", 7}}}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
+  write_index({{"weight_map", 7}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
+  test::write_file(folder_.file("m.safetensors.index.json"), R"({"weight_map": {"a": )");
+  EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
+}
+
+Archive numbered(int count) {
+  Archive archive;
+  for (int i = 0; i < count; ++i) {
+    std::vector<float> values(10, static_cast<float>(i));
+    archive.add({"layers." + std::to_string(i), Tensor::from_values<float>({10}, values).value()})
+        .value();
+  }
+  return archive;
+}
+
+TEST(ShardedWriter, SpreadsTensorsInOrderAndWritesTheIndex) {
+  const test::TempDir folder;
+  const WriteReport report =
+      write(numbered(5), folder.file("model.safetensors"), {.max_shard_bytes = 80}).value();
+  EXPECT_EQ(folder.names(),
+            (std::vector<std::string>{
+                "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
+                "model-00003-of-00003.safetensors", "model.safetensors.index.json"}));
+  EXPECT_EQ(report.files.size(), 4u);
+  const auto index =
+      nlohmann::json::parse(test::read_file(folder.file("model.safetensors.index.json")));
+  EXPECT_EQ(index["metadata"]["total_size"], 200);
+  EXPECT_EQ(index["weight_map"]["layers.2"], "model-00002-of-00003.safetensors");
+  const Archive archive = open(folder.path()).value();
+  EXPECT_EQ(archive.size(), 5u);
+  EXPECT_EQ(archive.metadata(), (Metadata{{"format", "pt"}}));
+  EXPECT_EQ(archive.get("layers.4").value().read().value().as<float>().value()[9], 4.0f);
+}
+
+TEST(ShardedWriter, OneShardIsOneFileAndALargeTensorGetsItsOwn) {
+  const test::TempDir folder;
+  ASSERT_TRUE(write(numbered(2), folder.file("a.safetensors"), {.max_shard_bytes = 80}));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.safetensors"});
+  const WriteReport report =
+      write(numbered(3), folder.file("b.safetensors"), {.max_shard_bytes = 1}).value();
+  EXPECT_EQ(report.files.size(), 4u);
+}
+
+TEST(ShardedWriter, LeavesNothingWhenAShardFails) {
+  const test::TempDir folder;
+  Archive archive = numbered(3);
+  archive.add({"bad", Tensor::zeros(DType::c128, {10}).value()}).value();
+  EXPECT_FALSE(write(archive, folder.file("m.safetensors"), {.max_shard_bytes = 40}));
+  EXPECT_TRUE(folder.names().empty());
+  // The last of the shards is taken already.
+  test::write_file(folder.file("m-00003-of-00003.safetensors"), "old");
+  EXPECT_EQ(write(numbered(3), folder.file("m.safetensors"), {.max_shard_bytes = 40}).error().code,
+            ErrorCode::already_exists);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m-00003-of-00003.safetensors"});
+}
+
+TEST(ShardedWriter, ReportsProgressOverAllShards) {
+  const test::TempDir folder;
+  std::vector<std::uint64_t> seen;
+  WriteOptions options{.max_shard_bytes = 40};
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_EQ(total, 120u);
+    seen.push_back(done);
+    return true;
+  };
+  ASSERT_TRUE(write(numbered(3), folder.file("m.safetensors"), options));
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{40, 80, 120}));
+}
+
+}  // namespace
+}  // namespace andiron

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/io/folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "src/io/system.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron::detail {
+namespace {
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+TEST(Folder, ListsRegularFilesInOrder) {
+  const test::TempDir folder;
+  test::write_file(folder.file("b"), "");
+  test::write_file(folder.file("a"), "");
+  std::filesystem::create_directory(folder.file("sub"));
+  EXPECT_EQ(list_files(folder.path()).value(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(is_folder(folder.path()));
+  EXPECT_FALSE(is_folder(folder.file("a")));
+  EXPECT_FALSE(list_files(folder.file("absent")));
+}
+
+TEST(Folder, SplitsAndJoinsPaths) {
+  EXPECT_EQ(folder_of("a/b/c"), "a/b");
+  EXPECT_EQ(folder_of("c"), ".");
+  EXPECT_EQ(file_name_of("a/b/c"), "c");
+  EXPECT_EQ(join_path("a/b", "c"), "a/b/c");
+  EXPECT_EQ(join_path(".", "c"), "c");
+}
+
+TEST(Folder, OverwritesBytesWhereTheyStand) {
+  const test::TempDir folder;
+  test::write_file(folder.file("f"), "0123456789");
+  ASSERT_TRUE(overwrite_bytes(folder.file("f"), 3, bytes("xyz"), true));
+  EXPECT_EQ(test::read_file(folder.file("f")), "012xyz6789");
+  EXPECT_FALSE(overwrite_bytes(folder.file("absent"), 0, bytes("x"), true));
+}
+
+TEST(Folder, OverwritingReportsAFullDisk) {
+  const test::TempDir folder;
+  test::write_file(folder.file("f"), "0123456789");
+  System& system = system_calls();
+  const System kept = system;
+  system.pwrite = [](int, const void*, std::size_t, off_t) -> ssize_t {
+    return errno = ENOSPC, -1;
+  };
+  Status failed = overwrite_bytes(folder.file("f"), 0, bytes("x"), true);
+  system.pwrite = [](int, const void*, std::size_t, off_t) -> ssize_t { return 0; };
+  Status stuck = overwrite_bytes(folder.file("f"), 0, bytes("x"), true);
+  system = kept;
+  EXPECT_EQ(failed.error().code, ErrorCode::io);
+  EXPECT_EQ(stuck.error().code, ErrorCode::io);
+}
+
+}  // namespace
+}  // namespace andiron::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// SafeTensors files put together by hand, right or wrong.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "andiron/bytes.h"
+#include "andiron/open.h"
+
+namespace andiron::test {
+
+/// Length, header, data: whatever the header says.
+inline std::string safetensors_file(std::string_view header, std::string_view data) {
+  std::string file;
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> 8 * i & 0xff);
+  file += header;
+  file += data;
+  return file;
+}
+
+inline std::string safetensors_file(std::string_view header, std::size_t data_bytes) {
+  return safetensors_file(header, std::string(data_bytes, '\1'));
+}
+
+inline Bytes to_bytes(std::string_view text) {
+  return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
+}
+
+inline Result<Archive> open_safetensors(std::string_view file,
+                                        Strictness strictness = Strictness::standard,
+                                        const Limits& limits = {}) {
+  return open(to_bytes(file),
+              {.strictness = strictness, .format = Format::safetensors, .limits = limits});
+}
+
+}  // namespace andiron::test
