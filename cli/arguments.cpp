@@ -101,7 +101,7 @@ using Choices = std::vector<std::pair<std::string, Choice>>;
 // An option whose value is one of a few words.
 template <class Choice>
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& target,
-                        Choices<Choice> choices, const std::string& description) {
+                        const Choices<Choice>& choices, const std::string& description) {
   std::string words;
   for (const auto& [word, choice] : choices) words += (words.empty() ? "" : "|") + word;
   const auto choose = [name, words, choices, &target](const std::string& text) {

@@ -30,8 +30,10 @@ ExitCode exit_code_of(const Error& error) {
 ExitCode combine(ExitCode a, ExitCode b) {
   constexpr ExitCode gravest_first[] = {ExitCode::failed, ExitCode::unsupported, ExitCode::usage,
                                         ExitCode::findings, ExitCode::ok};
-  return *std::find_if(std::begin(gravest_first), std::end(gravest_first),
-                       [=](ExitCode code) { return code == a || code == b; });
+  for (const ExitCode code : gravest_first) {
+    if (code == a || code == b) return code;
+  }
+  return ExitCode::ok;
 }
 
 std::string one_line(std::string_view message) {

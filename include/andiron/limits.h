@@ -26,16 +26,16 @@ struct Limits {
   /// A 100 MB header holds about two million tensors; beyond this is an attack.
   std::uint64_t tensors = 4'000'000;
   /// Module paths are short; 64 KiB leaves room for anything but abuse.
-  std::uint64_t name_bytes = 64 * 1024;
+  std::uint64_t name_bytes = std::uint64_t{64} << 10;
   /// Diffusion tools keep training logs of some hundred KB in metadata.
-  std::uint64_t metadata_bytes = 64 * 1024 * 1024;
+  std::uint64_t metadata_bytes = std::uint64_t{64} << 20;
   /// A shard index is JSON text of about 100 bytes a tensor; the largest published ones have some
   /// 20 MB.
-  std::uint64_t index_bytes = 64 * 1024 * 1024;
+  std::uint64_t index_bytes = std::uint64_t{64} << 20;
   /// Shards of one model; the largest published ones have a few hundred.
   std::uint64_t shards = 10'000;
   /// Tensor data held at once while saving or hashing, whatever the size of the model.
-  std::uint64_t window_bytes = 8 * 1024 * 1024;
+  std::uint64_t window_bytes = std::uint64_t{8} << 20;
 };
 
 }  // namespace v1

@@ -43,7 +43,7 @@ class TensorSnapshot {
   /// An empty f32 tensor without a name.
   TensorSnapshot();
   /// A tensor in memory.
-  TensorSnapshot(std::string path, Tensor tensor);
+  TensorSnapshot(std::string path, const Tensor& tensor);
 
   /// A run of row-major little-endian bytes in `source`. SizeMismatch when the range does not fit
   /// shape and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype.

@@ -73,6 +73,39 @@ class JsonReader {
   bool key(JsonText& out) noexcept { return string(out) && expect(':', "a key without a colon"); }
   // A whole number without sign, fraction or exponent, up to 2^64 - 1.
   bool unsigned_integer(std::uint64_t& out) noexcept;
+  // Takes exactly these bytes if they are next: the quick way through text that looks as writers
+  // make it.
+  bool take_text(std::string_view text) noexcept {
+    if (failed() || static_cast<std::size_t>(end_ - at_) < text.size() ||
+        __builtin_memcmp(at_, text.data(), text.size()) != 0) {
+      return false;
+    }
+    at_ += text.size();
+    return true;
+  }
+  // Takes up to 19 digits without a leading zero, which fit 64 bits. Leaves other numbers to
+  // unsigned_integer().
+  bool take_digits(std::uint64_t& out) noexcept {
+    const char* start = at_;
+    std::uint64_t value = 0;
+    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+      value = value * 10 + static_cast<unsigned>(*at_ - '0');
+    }
+    out = value;
+    const auto digits = at_ - start;
+    return digits != 0 && digits <= 19 && (*start != '0' || digits == 1);
+  }
+  // Takes capital letters, digits and underscores: the names of dtypes.
+  std::string_view take_word() noexcept {
+    const char* start = at_;
+    while (at_ != end_ &&
+           ((*at_ >= 'A' && *at_ <= 'Z') || (*at_ >= '0' && *at_ <= '9') || *at_ == '_'))
+      ++at_;
+    return {start, static_cast<std::size_t>(at_ - start)};
+  }
+  // A place to come back to.
+  const char* mark() const noexcept { return at_; }
+  void rewind(const char* mark) noexcept { at_ = mark; }
   // Any number, as its text.
   bool number(std::string_view& out) noexcept;
   // "true", "false" or "null".

@@ -3,6 +3,7 @@
 #include "andiron/archive.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -48,10 +49,20 @@ Result<std::optional<std::uint32_t>> ArchiveState::append(const ArchiveEntry& en
 Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> ArchiveState::index_names(
     std::size_t count) {
   ANDIRON_TRY(names.reset(count));
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    const std::optional<std::uint32_t> taken =
-        names.insert(name_at(i), i, [&](std::uint32_t at) { return name_at(at); });
-    if (taken) return std::make_optional(std::make_pair(*taken, i));
+  const auto name = [&](std::uint32_t at) { return name_at(at); };
+  constexpr std::uint32_t ahead = 16;
+  std::array<std::uint64_t, ahead> hashes;
+  const auto size = static_cast<std::uint32_t>(entries.size());
+  for (std::uint32_t begin = 0; begin < size; begin += ahead) {
+    const std::uint32_t end = std::min(size, begin + ahead);
+    for (std::uint32_t i = begin; i < end; ++i) {
+      hashes[i - begin] = hash_name(name(i));
+      names.prefetch(hashes[i - begin]);
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const auto taken = names.insert(name(i), hashes[i - begin], i, name);
+      if (taken) return std::make_optional(std::make_pair(*taken, i));
+    }
   }
   return std::optional<std::pair<std::uint32_t, std::uint32_t>>();
 }

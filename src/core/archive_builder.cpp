@@ -16,8 +16,7 @@ ArchiveBuilder::ArchiveBuilder(std::string format, std::string container)
 
 Status ArchiveBuilder::reserve(std::size_t tensors, std::size_t dims) {
   ANDIRON_TRY(state_->entries.reserve(tensors));
-  ANDIRON_TRY(state_->dims.reserve(dims));
-  return state_->names.reset(tensors);
+  return state_->dims.reserve(dims);
 }
 
 std::uint32_t ArchiveBuilder::add_file(ByteSourcePtr source, std::string shard_name) {
@@ -30,7 +29,7 @@ void ArchiveBuilder::keep(Bytes header) { state_->headers.push_back(std::move(he
 
 std::string_view ArchiveBuilder::store(std::string_view text) { return state_->texts.store(text); }
 
-Result<bool> ArchiveBuilder::add(const TensorRun& run) {
+Status ArchiveBuilder::add(const TensorRun& run) {
   ArchiveEntry entry{};
   entry.name_data = run.name.data();
   entry.name_size = static_cast<std::uint32_t>(run.name.size());
@@ -43,10 +42,14 @@ Result<bool> ArchiveBuilder::add(const TensorRun& run) {
   entry.snapshot = ArchiveEntry::none;
   entry.rank = static_cast<std::uint8_t>(run.shape.size());
   entry.dtype = run.dtype;
-  ANDIRON_ASSIGN(const auto taken, state_->append(entry));
-  if (taken) return false;
+  ANDIRON_TRY(state_->entries.push(entry));
   for (std::uint64_t dim : run.shape) ANDIRON_TRY(state_->dims.push(dim));
-  return true;
+  return {};
+}
+
+Result<std::optional<std::uint32_t>> ArchiveBuilder::index_names() {
+  ANDIRON_ASSIGN(const auto twice, state_->index_names(size()));
+  return twice ? std::optional(twice->second) : std::nullopt;
 }
 
 void ArchiveBuilder::keep_names_of(const Archive& archive) {
@@ -54,8 +57,7 @@ void ArchiveBuilder::keep_names_of(const Archive& archive) {
   state_->headers.push_back(Bytes::share(archive.state_, {}));
 }
 
-Result<bool> ArchiveBuilder::add_from(const Archive& archive, std::size_t index,
-                                      std::uint32_t file) {
+Status ArchiveBuilder::add_from(const Archive& archive, std::size_t index, std::uint32_t file) {
   const TensorInfo info = archive.info(index);
   return add({info.name, info.dtype, info.file_dtype, info.shape, file, info.offset.value_or(0),
               info.byte_size});

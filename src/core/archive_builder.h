@@ -39,14 +39,18 @@ class ArchiveBuilder {
     std::uint64_t offset;
     std::uint64_t byte_size;
   };
-  // Appends a tensor that is one run of row-major bytes. False when the name is taken.
-  Result<bool> add(const TensorRun& run);
-  // Appends tensor `index` of another archive, from its file number `file` of this one.
-  Result<bool> add_from(const Archive& archive, std::size_t index, std::uint32_t file);
+  // Appends a tensor that is one run of row-major bytes.
+  Status add(const TensorRun& run);
+  // Appends tensor `index` of another archive, which lies in file number `file` of this one.
+  Status add_from(const Archive& archive, std::size_t index, std::uint32_t file);
   // Shares the names of another archive, so that add_from need not copy them.
   void keep_names_of(const Archive& archive);
 
   std::size_t size() const noexcept { return state_->entries.size(); }
+  // Enters all names into the hash table, once all tensors are there: in one go, the memory that
+  // each name needs can be fetched ahead. Gives the first tensor whose name an earlier one has.
+  Result<std::optional<std::uint32_t>> index_names();
+  // REQUIRES: index_names() was called.
   std::optional<std::uint32_t> find(std::string_view name) const;
   ArchiveState& state() noexcept { return *state_; }
   const ArchiveState& state() const noexcept { return *state_; }

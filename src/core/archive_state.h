@@ -23,8 +23,10 @@ class TextArena {
   TextArena() = default;
   TextArena(const TextArena& other) : chunks_(other.chunks_) {}
   TextArena& operator=(const TextArena& other) {
-    chunks_ = other.chunks_;
-    left_ = 0;
+    if (this != &other) {
+      chunks_ = other.chunks_;
+      left_ = 0;
+    }
     return *this;
   }
   std::string_view store(std::string_view text);
@@ -78,7 +80,7 @@ struct ArchiveState {
 
   std::string_view name_at(std::uint32_t index) const noexcept { return entries[index].name(); }
   // Appends and enters the name, or gives the position of the tensor that has the name already.
-  // REQUIRES: the tables are private.
+  // REQUIRES: the tables are private, and all names are indexed.
   Result<std::optional<std::uint32_t>> append(const ArchiveEntry& entry);
   // Enters all names anew with room for `count`; gives the first two tensors that share one.
   Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> index_names(std::size_t count);

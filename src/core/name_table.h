@@ -34,12 +34,21 @@ class NameTable {
     return slot.position;
   }
 
+  // Asks for the memory that a name with this hash will need.
+  void prefetch(std::uint64_t hash) const noexcept {
+    __builtin_prefetch(&slots_[static_cast<std::size_t>(hash) & (slots_.size() - 1)], 1);
+  }
+
   // Stores `position` for `name`, or returns the position that already has it. REQUIRES: fewer than
   // capacity() names are stored.
   template <class NameAt>
   std::optional<std::uint32_t> insert(std::string_view name, std::uint32_t position,
                                       NameAt name_at) {
-    const std::uint64_t hash = hash_name(name);
+    return insert(name, hash_name(name), position, name_at);
+  }
+  template <class NameAt>
+  std::optional<std::uint32_t> insert(std::string_view name, std::uint64_t hash,
+                                      std::uint32_t position, NameAt name_at) {
     const std::size_t at = probe(name, hash, name_at);
     if (slots_[at].position != none) return slots_[at].position;
     slots_.set(at, {static_cast<std::uint32_t>(hash >> 32), position});

@@ -70,7 +70,7 @@ Result<Tensor> make_tensor(const Expression& expression, Bytes bytes) {
 
 TensorSnapshot::TensorSnapshot() : TensorSnapshot(std::string(), Tensor()) {}
 
-TensorSnapshot::TensorSnapshot(std::string path, Tensor tensor) : path_(std::move(path)) {
+TensorSnapshot::TensorSnapshot(std::string path, const Tensor& tensor) : path_(std::move(path)) {
   // A Tensor keeps its size, dtype and shape in step, so this cannot fail.
   expression_ = *Expression::contiguous(memory_source(tensor.bytes()), 0, tensor.byte_size(),
                                         tensor.dtype(), tensor.shape(), tensor.raw_name());

@@ -242,6 +242,8 @@ class ShardedReader {
       }
       merge_metadata(name, content.archive);
     }
+    // The map names each tensor once, and a shard has each once.
+    ANDIRON_TRY(builder_.index_names());
     if (unlisted != 0) {
       builder_.state().notes.push_back("the index leaves out " + std::to_string(unlisted) +
                                        " tensors of its shards, the first: " + first_unlisted);

@@ -67,6 +67,33 @@ class EntryReader {
   EntryReader(JsonReader& reader, SafetensorsEntry& entry) : reader_(reader), entry_(entry) {}
 
   bool read() noexcept {
+    const char* start = reader_.mark();
+    if (read_usual()) return check();
+    reader_.rewind(start);
+    entry_.rank = 0;
+    return read_any();
+  }
+
+ private:
+  // An entry exactly as the reference implementation writes it.
+  bool read_usual() noexcept {
+    if (!reader_.take_text(R"({"dtype":")")) return false;
+    entry_.dtype_name = {reader_.take_word(), false};
+    if (!reader_.take_text(R"(","shape":[)")) return false;
+    if (!reader_.take_text("]")) {
+      do {
+        if (entry_.rank == max_rank || !reader_.take_digits(entry_.shape[entry_.rank++]))
+          return false;
+      } while (reader_.take_text(","));
+      if (!reader_.take_text("]")) return false;
+    }
+    entry_.dtype = safetensors_dtype(entry_.dtype_name.raw);
+    return reader_.take_text(R"(,"data_offsets":[)") && reader_.take_digits(entry_.begin) &&
+           reader_.take_text(",") && reader_.take_digits(entry_.end) && reader_.take_text("]}");
+  }
+
+  // An entry with its fields in any order, spaces, and fields that we do not know.
+  bool read_any() noexcept {
     if (!reader_.expect('{', "a tensor is described by an object")) return false;
     bool first = true;
     while (reader_.next_item('}', first)) {
@@ -80,7 +107,6 @@ class EntryReader {
     return check();
   }
 
- private:
   bool field(const JsonText& key) noexcept {
     if (key.equals("dtype")) return once(has_dtype_) && dtype();
     if (key.equals("shape")) return once(has_shape_) && shape();

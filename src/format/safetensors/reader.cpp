@@ -33,6 +33,7 @@ class Reader {
     std::string_view text = header_.text();
     if (options_.strictness == Strictness::lenient) strip_nul_padding(text);
     ANDIRON_TRY(read_entries(text));
+    ANDIRON_TRY(check_names());
     ANDIRON_TRY(check_ranges());
     note_aliases();
     if (unknown_keys_.count != 0)
@@ -135,21 +136,22 @@ class Reader {
     }
     if (entry.end > data_bytes_) return beyond_end(entry);
     const std::string_view name = kept(entry.name);
-    ANDIRON_ASSIGN(const bool added,
-                   builder_.add({name, entry.dtype, kept(entry.dtype_name), entry.dims(), file_,
-                                 data_begin_ + entry.begin, entry.end - entry.begin}));
-    if (!added) {
-      Error result = error(ErrorCode::duplicate_key, "a name given twice");
-      result.tensor = name;
-      result.found = "again at byte " + std::to_string(entry.header_offset);
-      return result;
-    }
+    ANDIRON_TRY(builder_.add({name, entry.dtype, kept(entry.dtype_name), entry.dims(), file_,
+                              data_begin_ + entry.begin, entry.end - entry.begin}));
     in_order_ = in_order_ && entry.begin == covered_;
     covered_ = entry.end;
     if (entry.unknown_keys != 0) count(unknown_keys_, name);
     if (entry.name.has_escapes && name.find('\0') != std::string_view::npos)
       count(nul_names_, name);
     return {};
+  }
+
+  Status check_names() {
+    ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
+    if (!twice) return {};
+    Error result = error(ErrorCode::duplicate_key, "a name given twice");
+    result.tensor = builder_.state().name_at(*twice);
+    return result;
   }
 
   Error beyond_end(const SafetensorsEntry& entry) const {
