@@ -56,7 +56,7 @@ std::uint64_t run_and_sample(const Program& program) {
   do {
     if (program.prepare) program.prepare();
     program.run();
-  } while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(100));
+  } while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(20));
   done = true;
   sampler.join();
   return peak - before;

@@ -23,7 +23,7 @@ std::string best(const Row& row) {
     case Unit::tensors:
       return fixed(row.best_seconds / amount * 1e9, 1) + " ns/tensor";
     case Unit::runs:
-      return fixed(row.best_seconds / amount * 1e6, 1) + " us";
+      return fixed(row.best_seconds / amount * 1e6, 1) + " us each";
   }
   return {};
 }

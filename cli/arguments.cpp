@@ -31,6 +31,13 @@ Examples:
   andiron ls --json *.safetensors | jq -r '.tensors[].name'
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
 
+const std::string names_footer =
+    R"(Names: --top-level-key comes first, then --sub, then --contiguous-indices;
+--include, --regex and --exclude see the result. One --include or --regex that
+matches is enough.
+
+)";
+
 constexpr const char* ls_footer = R"(Examples:
   andiron ls model.safetensors
   andiron ls --sort size --exclude '**.bias' model.safetensors
@@ -136,10 +143,12 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
                  "Tensors to take; * is one dotted segment,\n** any depth (repeatable)")
       ->option_text("GLOB")
       ->group(group);
-  add_repeatable(verb, "--exclude", reading.exclude, "Tensors to leave out (repeatable)")
+  add_repeatable(verb, "--exclude", reading.exclude,
+                 "Tensors to leave out, whatever takes them\n(repeatable)")
       ->option_text("GLOB")
       ->group(group);
-  add_repeatable(verb, "--regex", reading.regex, "Tensors to take, found anywhere in the name")
+  add_repeatable(verb, "--regex", reading.regex,
+                 "Tensors to take, found anywhere in the name\n(repeatable; one match is enough)")
       ->option_text("RE")
       ->group(group);
   verb.add_option_function<std::string>(
@@ -148,7 +157,8 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
       ->option_text("KEY")
       ->group(group);
   verb.add_option("--sub", reading.substitutions,
-                  "Rename by regular expression; $1 is a group\n(repeatable, in order)")
+                  "Rename by regular expression; $1 is a group,\n${1} before a letter, digit or _ "
+                  "(repeatable,\nin order)")
       ->allow_extra_args(false)
       ->option_text("PATTERN REPLACEMENT")
       ->group(group);
@@ -193,7 +203,7 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
   verb.add_option_function<std::string>("--max-memory", set_memory,
                                         "Most tensor data held at once, and largest\n"
                                         "header; K M G and KiB MiB GiB are powers of\n"
-                                        "1024, KB MB GB of 1000")
+                                        "1024, KB MB GB of 1000; at least 64K")
       ->option_text("SIZE")
       ->group(group);
   CLI::Option* strict = verb.add_flag_callback(
@@ -219,7 +229,7 @@ void add_output_options(CLI::App& verb, ReadingOptions& reading) {
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
                    const std::string& footer, ReadingOptions& reading) {
   CLI::App& verb = *app.add_subcommand(name, description);
-  verb.footer(footer);
+  verb.footer(names_footer + footer);
   reading.threads = usual_threads();
   verb.add_option("INPUT", reading.inputs, "Weight files, shard indexes or folders")
       ->required()

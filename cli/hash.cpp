@@ -93,7 +93,7 @@ Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Wor
   try {
     const std::size_t wanted = std::min<std::size_t>(force.threads, work.size());
     while (helpers.size() + 1 < wanted) helpers.emplace_back(hash_until_stopped);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // The system has no more threads to give; this one and those there are do the work.
   }
   hash_until_stopped();
@@ -104,18 +104,19 @@ Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Wor
 }
 
 void append_digest_lines(std::string& out, const Archive& archive,
-                         std::span<const std::size_t> order,
-                         std::span<const Sha256Digest> digests) {
+                         std::span<const std::size_t> order, std::span<const Sha256Digest> digests,
+                         const std::string& prefix) {
   for (const std::size_t index : order) {
-    out += to_hex(digests[index]) + "  " + display_text(archive.info(index).name) + '\n';
+    out += to_hex(digests[index]) + "  " + prefix + display_text(archive.info(index).name) + '\n';
   }
 }
 
 void append_digest_table(std::string& out, const Archive& archive,
                          std::span<const std::size_t> order, std::span<const Sha256Digest> digests,
-                         const Page& page) {
-  constexpr std::size_t shown_digits = 16;
-  Table table("NAME", {{"SHA-256", Column::Align::left, shown_digits}});
+                         const Page& page, bool wide) {
+  constexpr std::size_t all_digits = 64;
+  const std::size_t shown_digits = wide ? all_digits : 16;
+  Table table("NAME", {{wide ? "SHA-256" : "SHA-256 (START)", Column::Align::left, shown_digits}});
   for (const std::size_t index : order) {
     table.add_row(
         {std::string(archive.info(index).name), to_hex(digests[index]).substr(0, shown_digits)});
@@ -129,8 +130,10 @@ ExitCode run(const HashOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
   const Workforce force = workforce(reading);
+  const bool lines = reading.json || options.full;
   return for_each_input(
-      reading, [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
+      reading, lines,
+      [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
         const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
         Result<std::vector<Sha256Digest>> digests = hash_tensors(archive, force, path);
         if (!digests) return std::move(digests).error();
@@ -139,11 +142,13 @@ ExitCode run(const HashOptions& options) {
           out += json_object(path, archive, order, *digests);
           return Status();
         }
-        append_input_heading(out, path, reading);
         if (options.full) {
-          append_digest_lines(out, archive, order, *digests);
+          const bool several = reading.inputs.size() > 1;
+          append_digest_lines(out, archive, order, *digests,
+                              several ? display_text(path) + ":" : std::string());
         } else {
-          append_digest_table(out, archive, order, *digests, page);
+          append_input_heading(out, path, reading);
+          append_digest_table(out, archive, order, *digests, page, reading.wide);
         }
         print_notes(path, archive);
         return Status();

@@ -33,10 +33,6 @@ struct Summary {
   std::vector<Group> shards;  // natural order; empty when there is one file
 };
 
-struct NaturalLess {
-  bool operator()(std::string_view a, std::string_view b) const { return natural_less(a, b); }
-};
-
 Summary summarize(const Archive& archive) {
   Summary summary;
   std::map<std::string, Totals> dtypes;
@@ -172,7 +168,8 @@ ExitCode run(const InfoOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
   return for_each_input(
-      reading, [&](const std::string& path, const Archive& archive, std::string& out) {
+      reading, reading.json,
+      [&](const std::string& path, const Archive& archive, std::string& out) {
         const Summary summary = summarize(archive);
         if (reading.json) {
           out += json_object(path, archive, archive.natural_order(), {},

@@ -14,6 +14,7 @@ Result<InputReader> InputReader::create(const ReadingOptions& options) {
   reader.open_options_.io = options.io;
   reader.open_options_.strictness = options.strictness;
   if (options.max_memory) {
+    reader.limits_memory_ = true;
     Limits& limits = reader.open_options_.limits;
     for (std::uint64_t* limit : {&limits.header_bytes, &limits.index_bytes}) {
       *limit = std::min(*limit, *options.max_memory);
@@ -35,6 +36,11 @@ Result<InputReader> InputReader::create(const ReadingOptions& options) {
 
 Result<Archive> InputReader::open(const std::string& path) const {
   Result<Archive> archive = andiron::open(path, open_options_);
+  if (!archive && archive.error().code == ErrorCode::header_too_large && limits_memory_) {
+    Error error = std::move(archive).error();
+    error.hint = "raise --max-memory";
+    return error;
+  }
   if (archive && top_level_key_) archive = at_top_level_key(*archive, *top_level_key_);
   if (archive && !remapper_.is_empty()) archive = remap(*archive, remapper_);
   if (archive && contiguous_indices_) archive = close_index_gaps(*archive);
@@ -46,7 +52,7 @@ namespace {
 
 // The line on standard error, and with --json the object that stands for the input.
 std::string report_failure(const ReadingOptions& options, const std::string& path, Error error) {
-  if (error.file.empty()) error.file = path;
+  if (error.file.empty()) error.file = path.empty() ? "''" : path;
   print_error(error);
   return options.json ? json_error(path, error) : std::string();
 }
@@ -63,7 +69,7 @@ ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
 
 }  // namespace
 
-ExitCode for_each_input(const ReadingOptions& options, const Render& render) {
+ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render) {
   Result<InputReader> reader = InputReader::create(options);
   if (!reader) return report_bad_pattern(options, reader.error());
 
@@ -78,7 +84,7 @@ ExitCode for_each_input(const ReadingOptions& options, const Render& render) {
       code = combine(code, exit_code_of(status.error()));
       out = report_failure(options, path, std::move(status).error());
     } else {
-      blank_line_due = !options.json;
+      blank_line_due = !lines;
     }
     switch (write_to_standard_output(out)) {
       case Written::all:

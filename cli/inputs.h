@@ -27,6 +27,7 @@ class InputReader {
 
  private:
   OpenOptions open_options_;
+  bool limits_memory_ = false;
   std::optional<std::string> top_level_key_;
   KeyRemapper remapper_;
   bool contiguous_indices_ = false;
@@ -38,8 +39,9 @@ using Render =
     std::function<Status(const std::string& path, const Archive& archive, std::string& out)>;
 
 /// Opens every input in turn and prints what `render` makes of it. Inputs that fail are reported,
-/// and the others still done.
-ExitCode for_each_input(const ReadingOptions& options, const Render& render);
+/// and the others still done. Blank lines come between them unless the output is `lines` for
+/// programs.
+ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render);
 
 /// Appends "PATH:" above a listing when there are several inputs.
 void append_input_heading(std::string& out, const std::string& path, const ReadingOptions& options);

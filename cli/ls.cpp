@@ -30,18 +30,19 @@ void append_listing(std::string& out, const Archive& archive, std::span<const st
 ExitCode run(const LsOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
-  return for_each_input(
-      reading, [&](const std::string& path, const Archive& archive, std::string& out) {
-        const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
-        if (reading.json) {
-          out += json_object(path, archive, order);
-        } else {
-          append_input_heading(out, path, reading);
-          append_listing(out, archive, order, page);
-          print_notes(path, archive);
-        }
-        return Status();
-      });
+  return for_each_input(reading, reading.json,
+                        [&](const std::string& path, const Archive& archive, std::string& out) {
+                          const std::vector<std::size_t> order =
+                              sorted_indices(archive, options.sort);
+                          if (reading.json) {
+                            out += json_object(path, archive, order);
+                          } else {
+                            append_input_heading(out, path, reading);
+                            append_listing(out, archive, order, page);
+                            print_notes(path, archive);
+                          }
+                          return Status();
+                        });
 }
 
 }  // namespace andiron::cli

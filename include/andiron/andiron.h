@@ -22,8 +22,8 @@
 //   TensorSnapshot half = rows.cast(DType::f16).value();
 //   Tensor part = half.read().value();
 //
-// Zero-copy. borrow() gives a Tensor over the file's mapping or over memory. It keeps that alive;
-// nothing dangles.
+// Zero-copy. borrow() gives a Tensor over the file's mapping or over memory. It keeps that alive
+// for as long as the Tensor lives.
 //
 // Writing. An Archive, opened or built with add(), is written whole or not at all, through one
 // window of memory:
@@ -32,6 +32,8 @@
 //   out.add(TensorSnapshot("half", part)).value();
 //   out.set_metadata({{"format", "pt"}});
 //   write(out, "half.safetensors", {.overwrite = true}).value();
+//
+// With <fcntl.h> in sight, write andiron::open: the system has an open of its own.
 //
 // Names. KeyRemapper renames, PathFilter selects, close_index_gaps renumbers.
 //

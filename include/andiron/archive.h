@@ -26,7 +26,8 @@ using Metadata = std::map<std::string, std::string, std::less<>>;
 /// Tied names: name to the name that holds the data.
 using Aliases = std::map<std::string, std::string, std::less<>>;
 
-/// What is known of a tensor without reading it. The views are valid while the archive lives.
+/// What is known of a tensor without reading it. The views are valid until the archive is changed
+/// or destroyed.
 struct TensorInfo {
   std::string_view name;
   DType dtype = DType::f32;
@@ -57,6 +58,9 @@ class Archive {
  public:
   Archive();
 
+  /// The file, index or source it was opened from, for messages; empty for an archive made in
+  /// memory.
+  const std::string& origin() const noexcept;
   /// "safetensors", or empty for an archive made in memory.
   const std::string& format() const noexcept;
   /// "single" or "sharded"; what holds the tensors.
@@ -78,6 +82,7 @@ class Archive {
 
   /// Names that the file records as tied, each with the name its data is stored under.
   const Aliases& aliases() const noexcept;
+  /// Changes the metadata that records them, too.
   void set_aliases(Aliases aliases);
 
   const Metadata& metadata() const noexcept;

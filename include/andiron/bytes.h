@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "andiron/error.h"
@@ -25,6 +26,20 @@ class Bytes {
   static constexpr std::size_t alignment = 64;
 
   Bytes() = default;
+  Bytes(const Bytes&) = default;
+  Bytes& operator=(const Bytes&) = default;
+  /// A moved-from Bytes is empty.
+  Bytes(Bytes&& other) noexcept
+      : owner_(std::move(other.owner_)),
+        data_(std::exchange(other.data_, {})),
+        allocated_(std::exchange(other.allocated_, false)) {}
+  Bytes& operator=(Bytes&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    data_ = std::exchange(other.data_, {});
+    allocated_ = std::exchange(other.allocated_, false);
+    return *this;
+  }
+  ~Bytes() = default;
 
   /// Fresh memory of unspecified content, to be filled through `writable()`. OutOfMemory when it
   /// cannot be had.

@@ -55,8 +55,9 @@ namespace detail {
 }
 }  // namespace detail
 
-/// A T or an Error. Test it (`if (!result)`) before use: `*result` and `result->` on an error are
-/// undefined; `value()` throws Exception instead (and traps in programs built without exceptions).
+/// A T or an Error; move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
+/// error are undefined; `value()` throws Exception instead (and traps in programs built without
+/// exceptions).
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -3,6 +3,10 @@
 // Freestanding.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Andiron needs C++20: compile with -std=c++20"
+#endif
+
 #include <cstdint>
 #include <string_view>
 

@@ -15,8 +15,8 @@ inline namespace v1 {
 /// How a file is read.
 enum class IoMode : std::uint8_t {
   automatic,  ///< positional reads for copies, a mapping for zero-copy views
-  mmap,       ///< a mapping for everything but headers; see the warning at open_file
-  pread,      ///< positional reads alone; views are refused
+  mmap,       ///< gathers and casts straight out of a mapping; see the warning at open_file
+  pread,      ///< positional reads alone; view() is refused, and borrow() copies
   direct,     ///< positional reads past the page cache, where the file system allows it
 };
 

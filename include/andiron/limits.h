@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every limit in one place. Weight files come from strangers: nothing in them decides how much
-// memory or time is spent beyond these numbers. Writers keep to them too. Freestanding.
+// Every limit on what a file may ask for, in one place. Weight files come from strangers: nothing
+// in them decides how much memory or time is spent beyond these numbers. Writers keep to them too.
+// Freestanding.
 #pragma once
 
 #include <cstddef>

@@ -11,5 +11,12 @@ inline namespace v1 {
 /// only in leading zeros fall back to bytewise order, so it is a strict total order.
 bool natural_less(std::string_view a, std::string_view b) noexcept;
 
+/// The same order for std::set and std::map.
+struct NaturalLess {
+  bool operator()(std::string_view a, std::string_view b) const noexcept {
+    return natural_less(a, b);
+  }
+};
+
 }  // namespace v1
 }  // namespace andiron

@@ -11,8 +11,8 @@
 namespace andiron {
 inline namespace v1 {
 
-/// A compiled pattern. Matching takes time linear in the text, whatever the pattern. Immutable,
-/// cheap to copy, safe from several threads.
+/// A compiled pattern. matches() takes time linear in the text, whatever the pattern; replace_all()
+/// starts anew after each match. Immutable, cheap to copy, safe from several threads.
 ///
 /// The dialect is that of Rust's regex crate: Perl-like, Unicode, leftmost-first; no look-around
 /// and no back-references. \d \w \s are Unicode classes. Not supported, and refused with
@@ -23,8 +23,9 @@ class Pattern {
  public:
   /// InvalidPattern with the pattern and the position when it does not parse.
   static Result<Pattern> regex(std::string_view pattern);
-  /// Matches whole names: `*` stands for text within one dotted segment, `**` for any depth, `?`
-  /// for one character other than a dot; all else is literal.
+  /// Matches whole names, where a leading or inner `**.` may stand for nothing: `*` stands for text
+  /// within one dotted segment, `**` for any depth, `?` for one character other than a dot; all
+  /// else is literal.
   static Result<Pattern> glob(std::string_view pattern);
 
   /// The text it was made from.

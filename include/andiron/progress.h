@@ -8,8 +8,9 @@
 namespace andiron {
 inline namespace v1 {
 
-/// Called on the calling thread with bytes done and bytes in all. Return false to cancel: the
-/// operation then ends with Cancelled and leaves nothing behind.
+/// Called on the calling thread, after each window of tensor data, with bytes done and bytes in
+/// all; not at all when there are none. Return false to cancel: the operation then ends with
+/// Cancelled and leaves nothing behind.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 }  // namespace v1

@@ -13,7 +13,7 @@
 namespace andiron {
 inline namespace v1 {
 
-/// A change to a file's string metadata.
+/// A change to a file's string metadata: keys are removed first, then set.
 struct MetadataEdit {
   Metadata set = {};                     ///< added or replaced
   std::vector<std::string> remove = {};  ///< dropped; absent keys are no error

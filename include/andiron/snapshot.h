@@ -35,9 +35,11 @@ using ExpressionPtr = std::shared_ptr<const Expression>;
 /// reads from, outlives the archive or store it came from, and is safe to use from several threads.
 ///
 /// The operations (transpose, slice, cast ...) return a changed snapshot at once and read nothing;
-/// the data is gathered in one pass when read. They fail only for arguments that do not fit the
-/// shape. Sub-byte types can be sliced on byte boundaries and reshaped, opaque types are taken
-/// whole: anything else is Unsupported.
+/// the data is gathered in one pass when read. They fail for
+/// arguments that do not fit the shape, for conversions that do not exist (UnsupportedDType), for
+/// sizes beyond 64 bits (Overflow) and after max_expression_depth operations (LimitExceeded).
+/// Sub-byte types can be sliced on byte boundaries and reshaped, opaque types are taken whole:
+/// anything else is Unsupported.
 class TensorSnapshot {
  public:
   /// An empty f32 tensor without a name.
@@ -117,6 +119,7 @@ class TensorSnapshot {
   /// integers by wrapping. bool gives 0 and 1; to bool, anything but zero is true. Complex types
   /// convert to each other.
   Result<TensorSnapshot> cast(DType dtype) const;
+  /// Changes the sign; integers wrap. UnsupportedDType for bool and f8e8m0, which have none.
   Result<TensorSnapshot> negate() const;
   /// Complex conjugate; other types are unchanged.
   Result<TensorSnapshot> conjugate() const;

@@ -2,12 +2,14 @@
 // A tensor in memory.
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "andiron/bytes.h"
 #include "andiron/dtype.h"
@@ -18,7 +20,11 @@
 namespace andiron {
 inline namespace v1 {
 
-/// The C++ type of a dtype's elements. Sub-byte, f8 and opaque dtypes are read as bytes.
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian, and so must the host be");
+
+/// The C++ type of a dtype's elements. Sub-byte, f8, c32 and opaque dtypes have none: use bytes(),
+/// or cast the snapshot before reading.
 template <class T>
 struct ElementOf;
 template <>
@@ -121,19 +127,31 @@ class Tensor {
   const Bytes& bytes() const noexcept { return bytes_; }
   std::size_t byte_size() const noexcept { return bytes_.size(); }
 
-  /// The elements, without a copy. DTypeMismatch when T is another type; Misaligned when the bytes
-  /// (borrowed from a file, say) do not start on a T boundary. For bool, every byte is looked at.
+  /// The elements, without a copy, valid while this Tensor lives and is not changed: keep it in a
+  /// variable. DTypeMismatch when T is another type; Misaligned when the bytes (borrowed from a
+  /// file, say) do not start on a T boundary. For bool, every byte is looked at.
   template <Element T>
-  Result<std::span<const T>> as() const {
+  Result<std::span<const T>> as() const& {
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
       return std::move(status).error();
     }
     return std::span<const T>(reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T));
   }
 
+  template <Element T>
+  Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
+
+  /// The elements, copied; for tensors that are not kept.
+  template <Element T>
+  Result<std::vector<T>> to_vector() const {
+    Result<std::span<const T>> elements = as<T>();
+    if (!elements) return std::move(elements).error();
+    return std::vector<T>(elements->begin(), elements->end());
+  }
+
   /// The elements for writing; copies first unless this tensor alone owns its memory.
   template <Element T>
-  Result<std::span<T>> as_mutable() {
+  Result<std::span<T>> as_mutable() & {
     Result<std::span<std::byte>> data = mutable_bytes();
     if (!data) return std::move(data).error();
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {

@@ -29,8 +29,9 @@ struct WriteOptions {
   /// When not 0: tensors are spread, in archive order, over files `STEM-00001-of-0000N.safetensors`
   /// of at most this many tensor bytes (a larger tensor gets a file of its own), with an index
   /// `STEM.safetensors.index.json`. A model that fits one file is written as one file. Shards of an
-  /// archive without a "format" entry get the metadata format=pt, which Hugging Face's loaders ask
-  /// for.
+  /// archive without a "format" entry get the
+  /// metadata format=pt, which Hugging Face's loaders ask for. Each shard takes two file
+  /// descriptors until all are written.
   std::uint64_t max_shard_bytes = 0;
   Progress progress = {};
   Limits limits = {};
@@ -44,11 +45,14 @@ struct WriteReport {
 
 /// Writes an archive. The layout is fixed before any tensor is read; tensor data passes through one
 /// window of limits.window_bytes. Files appear whole or not at all, and the targets may be the
-/// files that the archive is read from. Of several shards, none appears before all are written.
+/// files that the archive is read from. Of several shards, none
+/// appears before all are written. A model has one form: an index beside a new single file, or a
+/// single file beside new shards, of the same name, is AlreadyExists, or with overwrite is taken
+/// away. Old shards that a new index does not name stay.
 ///
 /// SafeTensors: the bytes are those of the safetensors crate 0.8 for the same content, with
 /// metadata sorted by key. Errors: UnsupportedDType for types the format lacks (c32, c128, qfloat),
-/// BadHeader for names it cannot hold ("__metadata__", NUL, text that is not UTF-8).
+/// BadHeader for names that are not written ("__metadata__", NUL, text that is not UTF-8).
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options = {});
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <unordered_set>
+#include <set>
 
 #include "src/codec/decoded.h"
 #include "src/codec/json_reader.h"
@@ -53,7 +53,7 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
       out = Value(std::move(list));
     } else if (reader.take('{')) {
       ValueDict dict;
-      std::unordered_set<std::string> seen;
+      std::set<std::string> seen;  // not hashed: a hostile text could make hashes collide
       while (reader.next_item('}', first)) {
         JsonText key;
         if (!reader.key(key)) return false;

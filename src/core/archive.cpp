@@ -12,6 +12,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/archive_state.h"
 #include "src/core/similarity.h"
+#include "src/core/sole_owner.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -39,6 +40,7 @@ std::string_view TextArena::store(std::string_view text) {
 Result<std::optional<std::uint32_t>> ArchiveState::append(const ArchiveEntry& entry) {
   const std::size_t count = entries.size();
   if (count >= names.capacity()) ANDIRON_TRY(index_names(2 * count + 16));
+  ANDIRON_TRY(entries.reserve_one());
   const std::optional<std::uint32_t> taken =
       names.insert(entry.name(), static_cast<std::uint32_t>(count),
                    [&](std::uint32_t at) { return name_at(at); });
@@ -67,6 +69,15 @@ Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> ArchiveState::ind
   return std::optional<std::pair<std::uint32_t, std::uint32_t>>();
 }
 
+void ArchiveState::replace_aliases(Aliases next) {
+  for (const auto& [alias, kept] : aliases) {
+    const auto recorded = metadata.find(alias);
+    if (recorded != metadata.end() && recorded->second == kept) metadata.erase(recorded);
+  }
+  for (const auto& [alias, kept] : next) metadata.insert_or_assign(alias, kept);
+  aliases = std::move(next);
+}
+
 Status ArchiveState::make_private() {
   ANDIRON_TRY(entries.make_private());
   ANDIRON_TRY(dims.make_private());
@@ -79,11 +90,12 @@ Archive::Archive() : state_(std::make_shared<ArchiveState>()) {}
 Archive::Archive(std::shared_ptr<ArchiveState> state) : state_(std::move(state)) {}
 
 ArchiveState& Archive::change() {
-  if (state_.use_count() != 1) state_ = std::make_shared<ArchiveState>(*state_);
+  if (!detail::is_sole_owner(state_)) state_ = std::make_shared<ArchiveState>(*state_);
   return *state_;
 }
 
 const std::string& Archive::format() const noexcept { return state_->format; }
+const std::string& Archive::origin() const noexcept { return state_->origin; }
 const std::string& Archive::container() const noexcept { return state_->container; }
 std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; }
 std::size_t Archive::size() const noexcept { return state_->entries.size(); }
@@ -93,7 +105,7 @@ const Value& Archive::value() const noexcept { return state_->value; }
 const std::vector<std::string>& Archive::notes() const noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->skipped; }
 
-void Archive::set_aliases(Aliases aliases) { change().aliases = std::move(aliases); }
+void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }
 void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
 void Archive::add_note(std::string note) { change().notes.push_back(std::move(note)); }
 
@@ -140,7 +152,7 @@ Result<TensorSnapshot> Archive::get(std::string_view name) const {
   if (const auto index = find(name)) return snapshot(*index).with_path(std::string(name));
   Error error{.code = ErrorCode::missing_tensor, .message = "there is no such tensor"};
   error.tensor = name;
-  if (!state_->files.empty()) error.file = state_->files.front().source->name();
+  error.file = state_->origin;
   const auto nearest = nearest_name(name, size(), [&](std::size_t i) { return info(i).name; });
   if (nearest) error.hint = "did you mean '" + display_text(info(*nearest).name) + "'?";
   return error;
@@ -161,22 +173,33 @@ Status Archive::add(TensorSnapshot snapshot) {
   entry.snapshot = static_cast<std::uint32_t>(state.snapshots.size());
   entry.rank = static_cast<std::uint8_t>(snapshot.shape().rank());
   entry.dtype = snapshot.dtype();
-  ANDIRON_ASSIGN(const auto taken, state.append(entry));
-  if (taken) {
-    return Error{.code = ErrorCode::duplicate_key,
-                 .message = "the archive has a tensor of this name",
-                 .tensor = snapshot.full_path()};
-  }
+  // What the entry refers to comes before it, so that a failure in between leaves the archive
+  // whole.
   for (std::uint64_t dim : snapshot.shape()) ANDIRON_TRY(state.dims.push(dim));
   state.snapshots.push_back(std::move(snapshot));
-  return {};
+  ANDIRON_ASSIGN(const auto taken, state.append(entry));
+  if (!taken) return {};
+  state.snapshots.pop_back();
+  return Error{.code = ErrorCode::duplicate_key,
+               .message = "the archive has a tensor of this name",
+               .file = state.origin,
+               .tensor = std::string(name)};
 }
 
 Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   auto state = std::make_shared<ArchiveState>(*state_);
   state->entries = {};
   ANDIRON_TRY(state->entries.reserve(indices.size()));
-  for (std::size_t index : indices) ANDIRON_TRY(state->entries.push(state_->entries[index]));
+  for (std::size_t index : indices) {
+    if (index >= size()) {
+      return Error{.code = ErrorCode::invalid_argument,
+                   .message = "there is no tensor at this index",
+                   .file = state_->origin,
+                   .found = std::to_string(index),
+                   .expected = "less than " + std::to_string(size())};
+    }
+    ANDIRON_TRY(state->entries.push(state_->entries[index]));
+  }
   ANDIRON_ASSIGN(const auto twice, state->index_names(indices.size()));
   if (twice) {
     return Error{.code = ErrorCode::duplicate_key,
@@ -184,8 +207,9 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
                  .tensor = std::string(state->name_at(twice->first))};
   }
   Archive selected(std::move(state));
-  std::erase_if(selected.state_->aliases,
-                [&](const auto& alias) { return !selected.find(alias.second); });
+  Aliases aliases = state_->aliases;
+  std::erase_if(aliases, [&](const auto& alias) { return !selected.find(alias.second); });
+  selected.state_->replace_aliases(std::move(aliases));
   return selected;
 }
 
@@ -212,14 +236,17 @@ Result<Archive> Archive::rename(std::span<const std::string> names) const {
   if (twice) {
     return Error{.code = ErrorCode::name_collision,
                  .message = "two tensors would get this name",
+                 .file = state_->origin,
                  .tensor = names[twice->first],
                  .found = "'" + display_text(state_->name_at(twice->first)) + "' and '" +
                           display_text(state_->name_at(twice->second)) + "'",
                  .hint = "rename one of them first, or leave one out"};
   }
-  for (auto& [alias, kept] : state->aliases) {
+  Aliases aliases = state_->aliases;
+  for (auto& [alias, kept] : aliases) {
     if (const auto index = find(kept)) kept = names[*index];
   }
+  state->replace_aliases(std::move(aliases));
   return Archive(std::move(state));
 }
 

@@ -8,8 +8,9 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-ArchiveBuilder::ArchiveBuilder(std::string format, std::string container)
+ArchiveBuilder::ArchiveBuilder(std::string origin, std::string format, std::string container)
     : state_(std::make_shared<ArchiveState>()) {
+  state_->origin = std::move(origin);
   state_->format = std::move(format);
   state_->container = std::move(container);
 }

@@ -19,7 +19,7 @@ namespace detail {
 
 class ArchiveBuilder {
  public:
-  ArchiveBuilder(std::string format, std::string container);
+  ArchiveBuilder(std::string origin, std::string format, std::string container);
 
   // Room for this many tensors before the first is added: growing later copies.
   Status reserve(std::size_t tensors, std::size_t dims);

@@ -62,6 +62,7 @@ struct ArchiveFile {
 };
 
 struct ArchiveState {
+  std::string origin;
   std::string format;
   std::string container;
   std::uint64_t file_bytes = 0;
@@ -84,6 +85,8 @@ struct ArchiveState {
   Result<std::optional<std::uint32_t>> append(const ArchiveEntry& entry);
   // Enters all names anew with room for `count`; gives the first two tensors that share one.
   Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> index_names(std::size_t count);
+  // Changes the aliases together with the metadata that records them.
+  void replace_aliases(Aliases next);
   // Takes the tables out of memory that copies of this state can see.
   Status make_private();
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "src/core/try.h"
+#include "src/core/with_file.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -44,12 +45,16 @@ Status ByteSource::check_range(std::uint64_t offset, std::uint64_t count) const 
 
 Status ByteSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   ANDIRON_TRY(check_range(offset, out.size()));
-  return do_read_at(offset, out);
+  Status status = do_read_at(offset, out);
+  if (!status) return with_file(std::move(status).error(), name());
+  return {};
 }
 
 Result<Bytes> ByteSource::view(std::uint64_t offset, std::uint64_t count) const {
   ANDIRON_TRY(check_range(offset, count));
-  return do_view(offset, count);
+  Result<Bytes> bytes = do_view(offset, count);
+  if (!bytes) return with_file(std::move(bytes).error(), name());
+  return bytes;
 }
 
 ByteSourcePtr memory_source(Bytes bytes, std::string name) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/core/pages.h"
+#include "src/core/sole_owner.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -71,7 +72,7 @@ Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
 }
 
 std::span<std::byte> Bytes::writable() noexcept {
-  if (!allocated_ || owner_.use_count() != 1) return {};
+  if (!allocated_ || !detail::is_sole_owner(owner_)) return {};
   return {const_cast<std::byte*>(data_.data()), data_.size()};
 }
 

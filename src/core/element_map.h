@@ -23,7 +23,7 @@ struct ElementStep {
 class ElementMap {
  public:
   // Elements handled by one call of run().
-  static constexpr std::size_t tile = 1024;
+  static constexpr std::size_t tile = 256;
   static constexpr std::size_t max_element_bytes = 16;
   using Buffer = std::array<std::byte, tile * max_element_bytes>;
 

@@ -247,9 +247,10 @@ Result<ExpressionPtr> Expression::slice(std::size_t dim, std::uint64_t start, st
     const auto index_of = [&](std::uint64_t i) {
       return start + i * static_cast<std::uint64_t>(step);
     };
+    std::size_t part = 0;
+    std::uint64_t begin = 0;  // of that part
     for (std::uint64_t i = 0; i < count;) {
-      std::size_t part = 0;
-      std::uint64_t begin = 0;
+      while (index_of(i) < begin) begin -= join->parts[--part]->shape_[dim];
       while (index_of(i) >= begin + join->parts[part]->shape_[dim]) {
         begin += join->parts[part++]->shape_[dim];
       }

@@ -22,7 +22,7 @@ Status read_whole_units(std::uint64_t unit, std::uint64_t offset, std::span<std:
   if (offset % unit == 0 && out.size() % unit == 0) return read(offset, out);
   const std::uint64_t begin = offset / unit * unit;
   const std::uint64_t end = (offset + out.size() + unit - 1) / unit * unit;
-  ANDIRON_ASSIGN(Bytes around, Bytes::allocate(static_cast<std::size_t>(end - begin)));
+  ANDIRON_ASSIGN(Bytes around, Bytes::allocate(end - begin));
   ANDIRON_TRY(read(begin, around.writable()));
   if (!out.empty()) std::memcpy(out.data(), around.data() + (offset - begin), out.size());
   return {};
@@ -58,8 +58,7 @@ class PackedCastSource final : public ByteSource {
     return read_whole_units(
         to_unit, offset, out, [&](std::uint64_t at, std::span<std::byte> room) -> Status {
           const std::uint64_t units = room.size() / to_unit;
-          ANDIRON_ASSIGN(Bytes stored,
-                         Bytes::allocate(static_cast<std::size_t>(units * from_unit)));
+          ANDIRON_ASSIGN(Bytes stored, Bytes::allocate(units * from_unit));
           ANDIRON_TRY(below_->read_part(at / to_unit * from_unit, stored.writable()));
           convert(below_->dtype(), stored.data(), to_, room.data(),
                   static_cast<std::size_t>(2 * units));

@@ -30,21 +30,28 @@ std::uint64_t load(const char* at, std::size_t count) noexcept {
   return word;
 }
 
-std::uint64_t process_seed() noexcept {
-  static const std::uint64_t seed = [] {
+// Secrets of this process. The second takes the place of a constant that names could cancel out.
+struct Seeds {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+const Seeds& process_seeds() noexcept {
+  static const Seeds seeds = [] {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     const int here = 0;  // its address moves with every start of the process
-    return fold(static_cast<std::uint64_t>(now) | 1,
-                reinterpret_cast<std::uintptr_t>(&here) ^ 0x6a09e667f3bcc909u);
+    const std::uint64_t first = fold(static_cast<std::uint64_t>(now) | 1,
+                                     reinterpret_cast<std::uintptr_t>(&here) ^ 0x6a09e667f3bcc909u);
+    return Seeds{first, fold(first, 0x9e3779b97f4a7c15u) | 1};
   }();
-  return seed;
+  return seeds;
 }
 
 }  // namespace
 
 std::uint64_t hash_name(std::string_view name) noexcept {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
-  std::uint64_t state = process_seed() ^ name.size() * odd;
+  const auto& [seed, odd] = process_seeds();
+  std::uint64_t state = seed ^ name.size() * odd;
   const char* at = name.data();
   std::size_t left = name.size();
   for (; left > 16; at += 16, left -= 16) {

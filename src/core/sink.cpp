@@ -13,7 +13,7 @@ inline namespace v1 {
 
 Status MemorySink::reserve(std::uint64_t total) {
   if (total <= data_.size()) return {};
-  ANDIRON_ASSIGN(Bytes grown, Bytes::allocate(static_cast<std::size_t>(total)));
+  ANDIRON_ASSIGN(Bytes grown, Bytes::allocate(total));
   if (used_ != 0) std::memcpy(grown.writable().data(), data_.data(), used_);
   data_ = std::move(grown);
   return {};

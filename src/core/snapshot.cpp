@@ -174,6 +174,7 @@ Result<Tensor> TensorSnapshot::borrow() const {
   const ByteSource* source = expression_->stored_run(offset);
   if (source == nullptr || !source->can_view()) return read();
   Result<Bytes> bytes = source->view(offset, byte_size());
+  if (!bytes && bytes.error().code == ErrorCode::unsupported) return read();
   if (!bytes) return annotate(std::move(bytes).error());
   return make_tensor(*expression_, *std::move(bytes));
 }

@@ -37,8 +37,12 @@ class Table {
   }
 
   // REQUIRES of all that follow: the memory is private.
+  Status reserve_one() {
+    if (memory_.size() >= (size_ + 1) * sizeof(T)) return {};
+    return reserve(2 * size_ + 16);
+  }
   Status push(const T& item) {
-    if (memory_.size() < (size_ + 1) * sizeof(T)) ANDIRON_TRY(reserve(2 * size_ + 16));
+    ANDIRON_TRY(reserve_one());
     mutable_data()[size_++] = item;
     return {};
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace andiron {
 inline namespace v1 {
@@ -30,6 +31,16 @@ constexpr CodePoint decode_utf8(const char* at, const char* end) noexcept {
   if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
     return {};
   return {value, length};
+}
+
+constexpr bool is_utf8(std::string_view text) noexcept {
+  const char* end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const unsigned length = decode_utf8(at, end).length;
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
 }
 
 // Writes a code point; `out` has room for 4 bytes. Returns how many were written.

@@ -29,7 +29,7 @@ Status for_each_window(const TensorSnapshot& snapshot, std::uint64_t window_byte
     ANDIRON_ASSIGN(const Tensor tensor, snapshot.borrow());
     lent = tensor.bytes();
   } else if (window.size() < std::min(step, size)) {
-    ANDIRON_ASSIGN(window, Bytes::allocate(static_cast<std::size_t>(std::min(step, size))));
+    ANDIRON_ASSIGN(window, Bytes::allocate(std::min(step, size)));
   }
   for (std::uint64_t done = 0; done < size;) {
     const auto count = static_cast<std::size_t>(std::min(step, size - done));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
@@ -15,13 +16,18 @@ inline namespace v1 {
 namespace detail {
 
 Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions& options);
-Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions& options,
-                         std::uint64_t& bytes_written);
+// Writes the given tensors of an archive; returns how many bytes that took.
+Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> tensors,
+                                        const Metadata& metadata, Sink& sink,
+                                        const WriteOptions& options);
 
 // `*.safetensors.index.json` at `path`, with its text.
 Result<Archive> read_sharded(const std::string& path, std::string_view index_text,
                              const OpenOptions& options);
+// Tensors in archive order, a new shard whenever the next tensor does not fit.
+std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most);
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
+                                  const std::vector<std::vector<std::size_t>>& shards,
                                   const WriteOptions& options);
 
 }  // namespace detail

@@ -25,6 +25,12 @@ Error not_a_weight_file(const std::string& file, std::string found, std::string 
 }
 
 Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) {
+  if (source.file_descriptor() == -1) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "this is JSON; a shard index names files beside it",
+                 .file = source.name(),
+                 .hint = "open it by its path"};
+  }
   if (source.size() > options.limits.index_bytes) {
     return Error{.code = ErrorCode::limit_exceeded,
                  .message = "the index is larger than allowed",
@@ -32,7 +38,7 @@ Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) 
                  .found = std::to_string(source.size()) + " bytes",
                  .expected = "at most " + std::to_string(options.limits.index_bytes)};
   }
-  ANDIRON_ASSIGN(Bytes text, Bytes::allocate(static_cast<std::size_t>(source.size())));
+  ANDIRON_ASSIGN(Bytes text, Bytes::allocate(source.size()));
   ANDIRON_TRY(source.read_at(0, text.writable()));
   return read_sharded(source.name(), text.text(), options);
 }
@@ -62,10 +68,10 @@ Result<std::string> find_model(const std::string& folder) {
   }
   if (candidates.size() > 3) found += ", ...";
   return Error{.code = ErrorCode::not_a_weight_file,
-               .message = "the folder holds more than one model and no index",
+               .message = "the folder holds more than one model",
                .file = folder,
                .found = std::move(found),
-               .expected = "an index or exactly one model",
+               .expected = "one index, or exactly one model",
                .hint = "name the file"};
 }
 

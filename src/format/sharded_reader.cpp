@@ -10,7 +10,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "andiron/display_text.h"
@@ -19,6 +18,7 @@
 #include "src/codec/decoded.h"
 #include "src/codec/json_reader.h"
 #include "src/core/archive_builder.h"
+#include "src/core/name_table.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
 #include "src/io/folder.h"
@@ -27,10 +27,6 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
-
-struct NaturalLess {
-  bool operator()(const std::string& a, const std::string& b) const { return natural_less(a, b); }
-};
 
 // A name below the index's own folder, on any system.
 bool stays_in_folder(std::string_view name) {
@@ -47,10 +43,19 @@ bool stays_in_folder(std::string_view name) {
   return true;
 }
 
+// Whether a tensor of this very name is there, not one tied to it.
+bool stores(const Archive& archive, std::string_view tensor) {
+  const auto index = archive.find(tensor);
+  return index && archive.info(*index).name == tensor;
+}
+
 class ShardedReader {
  public:
   ShardedReader(const std::string& path, std::string_view index_text, const OpenOptions& options)
-      : path_(path), json_(index_text), options_(options), builder_("safetensors", "sharded") {
+      : path_(path),
+        json_(index_text),
+        options_(options),
+        builder_(path, "safetensors", "sharded") {
     builder_.state().file_bytes = index_text.size();
   }
 
@@ -199,14 +204,14 @@ class ShardedReader {
   Status check_map() const {
     for (const Mapping& mapping : map_) {
       const auto& [name, shard] = *mapping.shard;
-      if (shard.archive.find(mapping.tensor)) continue;
+      if (stores(shard.archive, mapping.tensor)) continue;
       Error error{.code = ErrorCode::missing_tensor,
                   .message = "the index and the shard disagree",
                   .file = path_,
                   .tensor = mapping.tensor,
                   .found = "the tensor is not in '" + display_text(name) + "'"};
       for (const auto& [other, other_shard] : shards_) {
-        if (!other_shard.archive.find(mapping.tensor)) continue;
+        if (!stores(other_shard.archive, mapping.tensor)) continue;
         error.found += " but in '" + display_text(other) + "'";
         break;
       }
@@ -218,10 +223,12 @@ class ShardedReader {
 
   Status merge() {
     ANDIRON_TRY(builder_.reserve(map_.size(), 2 * map_.size()));
-    std::unordered_map<std::string_view, const Shards::value_type*> home;
-    home.reserve(map_.size());
-    for (const Mapping& mapping : map_) {
-      if (home.emplace(mapping.tensor, mapping.shard).second) continue;
+    NameTable home;
+    const auto tensor_at = [&](std::uint32_t at) { return std::string_view(map_[at].tensor); };
+    ANDIRON_TRY(home.reset(map_.size()));
+    for (std::uint32_t i = 0; i < map_.size(); ++i) {
+      const Mapping& mapping = map_[i];
+      if (!home.insert(mapping.tensor, i, tensor_at)) continue;
       return Error{.code = ErrorCode::duplicate_key,
                    .message = "weight_map lists a tensor twice",
                    .file = path_,
@@ -233,17 +240,17 @@ class ShardedReader {
       const auto& [name, content] = shard;
       for (std::size_t i = 0; i < content.archive.size(); ++i) {
         const std::string_view tensor = content.archive.info(i).name;
-        const auto at = home.find(tensor);
-        if (at != home.end() && at->second == &shard) {
+        const auto at = home.find(tensor, tensor_at);
+        if (at && map_[*at].shard == &shard) {
           ANDIRON_TRY(builder_.add_from(content.archive, i, content.file));
         } else if (unlisted++ == 0) {
           first_unlisted = "'" + display_text(tensor) + "' in '" + display_text(name) + "'";
         }
       }
-      merge_metadata(name, content.archive);
     }
     // The map names each tensor once, and a shard has each once.
     ANDIRON_TRY(builder_.index_names());
+    for (const auto& [name, content] : shards_) merge_metadata(name, content.archive);
     if (unlisted != 0) {
       builder_.state().notes.push_back("the index leaves out " + std::to_string(unlisted) +
                                        " tensors of its shards, the first: " + first_unlisted);
@@ -260,7 +267,9 @@ class ShardedReader {
                               display_text(key) + "' than the shards before it");
       }
     }
-    for (const auto& [alias, kept] : archive.aliases()) state.aliases.emplace(alias, kept);
+    for (const auto& [alias, kept] : archive.aliases()) {
+      if (!builder_.find(alias) && builder_.find(kept)) state.aliases.emplace(alias, kept);
+    }
   }
 
   void note_total() {

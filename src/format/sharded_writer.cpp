@@ -19,22 +19,6 @@ namespace {
 
 constexpr std::string_view extension = ".safetensors";
 
-// Tensors in archive order, a new shard whenever the next tensor does not fit.
-std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most) {
-  std::vector<std::vector<std::size_t>> shards(1);
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    const std::uint64_t size = archive.info(i).byte_size;
-    if (!shards.back().empty() && (bytes >= most || size > most - bytes)) {
-      shards.emplace_back();
-      bytes = 0;
-    }
-    shards.back().push_back(i);
-    bytes += size;
-  }
-  return shards;
-}
-
 std::string shard_name(const std::string& stem, std::size_t number, std::size_t count) {
   char suffix[48];
   std::snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", number, count);
@@ -47,8 +31,9 @@ class ShardedWriter {
       : archive_(archive), folder_(folder_of(path)), stem_(file_name_of(path)), options_(options) {
     if (stem_.ends_with(extension)) stem_.resize(stem_.size() - extension.size());
     for (std::size_t i = 0; i < archive.size(); ++i) total_bytes_ += archive.info(i).byte_size;
+    metadata_ = archive.metadata();
+    metadata_.emplace("format", "pt");
     shard_options_ = options;
-    shard_options_.max_shard_bytes = 0;
     if (options.progress) {
       shard_options_.progress = [this](std::uint64_t done, std::uint64_t) {
         return options_.progress(done_bytes_ + done, total_bytes_);
@@ -76,16 +61,12 @@ class ShardedWriter {
   }
 
   Status write_shard(const std::vector<std::size_t>& tensors, const std::string& name) {
-    ANDIRON_ASSIGN(Archive shard, archive_.select(tensors));
-    Metadata metadata = archive_.metadata();
-    metadata.emplace("format", "pt");
-    shard.set_metadata(std::move(metadata));
     ANDIRON_ASSIGN(Sink * sink, create(name));
-    std::uint64_t bytes = 0;
-    ANDIRON_TRY(write_safetensors(shard, *sink, shard_options_, bytes));
+    ANDIRON_ASSIGN(const std::uint64_t bytes,
+                   write_safetensors(archive_, tensors, metadata_, *sink, shard_options_));
     report_.bytes += bytes;
-    for (std::size_t i = 0; i < shard.size(); ++i) {
-      const TensorInfo info = shard.info(i);
+    for (std::size_t i : tensors) {
+      const TensorInfo info = archive_.info(i);
       done_bytes_ += info.byte_size;
       weight_map_.emplace_back(std::string(info.name), Value(name));
     }
@@ -123,6 +104,7 @@ class ShardedWriter {
   std::string stem_;
   const WriteOptions& options_;
   WriteOptions shard_options_;
+  Metadata metadata_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
   std::vector<std::unique_ptr<AtomicFile>> files_;
@@ -132,14 +114,24 @@ class ShardedWriter {
 
 }  // namespace
 
-Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
-                                  const WriteOptions& options) {
-  const auto shards = plan_shards(archive, options.max_shard_bytes);
-  if (shards.size() == 1) {
-    WriteOptions single = options;
-    single.max_shard_bytes = 0;
-    return write(archive, path, single);
+std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most) {
+  std::vector<std::vector<std::size_t>> shards(1);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const std::uint64_t size = archive.info(i).byte_size;
+    if (!shards.back().empty() && (bytes >= most || size > most - bytes)) {
+      shards.emplace_back();
+      bytes = 0;
+    }
+    shards.back().push_back(i);
+    bytes += size;
   }
+  return shards;
+}
+
+Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
+                                  const std::vector<std::vector<std::size_t>>& shards,
+                                  const WriteOptions& options) {
   if (shards.size() > options.limits.shards) {
     return Error{.code = ErrorCode::limit_exceeded,
                  .message = "too many shards",

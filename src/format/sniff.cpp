@@ -59,7 +59,7 @@ bool is_safetensors(std::string_view head, std::uint64_t file_bytes) {
   if (length <= Limits().header_bytes && length <= file_bytes - length_bytes) {
     return start == std::string_view::npos || header[start] == '{';
   }
-  return header.starts_with("{\"");
+  return head.front() != '{' && header.starts_with("{\"");
 }
 
 }  // namespace

@@ -52,7 +52,6 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
  protected:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (out.empty()) return {};
-    if (mode_ == IoMode::mmap) return read_mapped(offset, out);
     if (direct_) return read_direct(offset, out);
     return read_buffered(offset, out);
   }
@@ -80,13 +79,6 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
     }
-    return {};
-  }
-
-  Status read_mapped(std::uint64_t offset, std::span<std::byte> out) const {
-    ANDIRON_TRY(check_size(ErrorCode::truncated));
-    ANDIRON_ASSIGN(const std::byte* const begin, mapping());
-    std::memcpy(out.data(), begin + offset, out.size());
     return {};
   }
 

@@ -45,18 +45,34 @@ std::string join_path(const std::string& folder, const std::string& name) {
   return folder == "." ? name : (fs::path(folder) / name).string();
 }
 
+bool file_exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 void remove_file(const std::string& path) {
   System& system = system_calls();
   system.unlinkat(AT_FDCWD, path.c_str(), 0);
 }
 
-Status overwrite_bytes(const std::string& path, std::uint64_t offset,
+Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,
                        std::span<const std::byte> bytes, bool sync) {
   ANDIRON_TRY(check_path(path));
   System& system = system_calls();
   const Descriptor file(
       retry([&] { return system.openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
   if (!file) return io_error("open for writing", path, errno);
+  struct stat wanted{};
+  struct stat found{};
+  if (system.fstat(same_file, &wanted) != 0 || system.fstat(file.get(), &found) != 0) {
+    return io_error("tell the file from others", path, errno);
+  }
+  if (wanted.st_dev != found.st_dev || wanted.st_ino != found.st_ino) {
+    return Error{.code = ErrorCode::file_changed,
+                 .message = "the file was replaced while it was being changed",
+                 .file = path,
+                 .hint = "try again"};
+  }
   while (!bytes.empty()) {
     const ssize_t written = retry([&] {
       return system.pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));

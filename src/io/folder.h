@@ -21,10 +21,12 @@ Result<std::vector<std::string>> list_files(const std::string& folder);
 std::string folder_of(const std::string& path);
 std::string file_name_of(const std::string& path);
 std::string join_path(const std::string& folder, const std::string& name);
+bool file_exists(const std::string& path);
 // Takes a file away; a file that is not there is no concern.
 void remove_file(const std::string& path);
-// Changes bytes of an existing file where it stands.
-Status overwrite_bytes(const std::string& path, std::uint64_t offset,
+// Changes bytes of a file where it stands. FileChanged when the path no longer leads to the file
+// that is open as `same_file`.
+Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,
                        std::span<const std::byte> bytes, bool sync);
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The operating system as the library sees it: every system call goes through one table, so that
-// tests can make any of them fail.
+// The operating system as the library sees it: every call on an open file goes through one table,
+// so that tests can make any of them fail.
 #pragma once
 
 #include <sys/stat.h>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -49,9 +50,10 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
   // In bytewise order the names below one parent follow each other. So it is enough to hold the
   // parents of the name at hand, outermost first, and to keep those that end within what it shares
   // with the next.
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   struct Parent {
     std::size_t end;
-    std::size_t id;
+    std::size_t id = none;  // of its numbers, from the first one on
   };
   std::vector<Parent> parents;
   std::string_view previous;
@@ -64,12 +66,15 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
     std::size_t begin = 0;
     for (std::size_t depth = 0; begin <= name.size(); ++depth) {
       if (depth == parents.size()) {
-        parents.push_back({begin, numbers.size()});
-        numbers.emplace_back();
+        parents.push_back({begin});
       }
-      const std::size_t parent = parents[depth].id;
       const std::size_t end = std::min(name.find('.', begin), name.size());
       if (const auto value = parse_index(name.substr(begin, end - begin))) {
+        std::size_t& parent = parents[depth].id;
+        if (parent == none) {
+          parent = numbers.size();
+          numbers.emplace_back();
+        }
         indices.push_back({i, begin, end, parent, *value});
         numbers[parent].push_back(*value);
       }

@@ -48,8 +48,16 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
   for (const std::string_view name : names_and_aliases(archive)) {
     names.emplace_back(remapper.remap(std::string(name)));
   }
-  ANDIRON_ASSIGN(Archive renamed, with_new_names(archive, std::move(names)));
-  for (std::string& warning : remapper.warnings()) renamed.add_note(std::move(warning));
+  Result<Archive> renamed = with_new_names(archive, std::move(names));
+  for (std::string& warning : remapper.warnings()) {
+    // A group that is not there makes names equal more often than not.
+    if (!renamed) {
+      Error error = std::move(renamed).error();
+      error.hint = std::move(warning);
+      return error;
+    }
+    renamed->add_note(std::move(warning));
+  }
   return renamed;
 }
 

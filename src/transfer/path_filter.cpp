@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "andiron/display_text.h"
 #include "src/core/try.h"
 #include "src/transfer/new_names.h"
 
@@ -139,7 +140,12 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
     }
     if (filter.matches(names[i], container)) taken[i] = names[i];
   }
-  return with_new_names(archive, std::move(taken));
+  ANDIRON_ASSIGN(Archive filtered, with_new_names(archive, std::move(taken)));
+  if (filtered.empty() && !archive.empty()) {
+    filtered.add_note("no name passes the filter; they look like '" +
+                      display_text(archive.info(0).name) + "'");
+  }
+  return filtered;
 }
 
 }  // namespace v1

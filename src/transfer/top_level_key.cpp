@@ -17,10 +17,6 @@ namespace {
 // Enough to recognise a file by.
 constexpr std::size_t shown_keys = 8;
 
-struct NaturalLess {
-  bool operator()(std::string_view a, std::string_view b) const { return natural_less(a, b); }
-};
-
 // First segments of all names that have more than one.
 std::vector<std::string_view> top_level_keys(const Archive& archive) {
   std::set<std::string_view, NaturalLess> keys;
@@ -45,8 +41,9 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   const std::vector<std::string_view> keys = top_level_keys(archive);
   Error error;
   error.code = ErrorCode::missing_tensor;
+  error.file = archive.origin();
   error.message = "nothing lies below the key '" + display_text(key) + "'";
-  error.found = keys.empty() ? "no name with a dot" : "the top-level keys " + listed(keys);
+  error.found = keys.empty() ? "no name with a dot" : "the top-level keys are " + listed(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
     error.hint = "that is a tensor itself; leave the top-level key out";

@@ -56,6 +56,8 @@ constexpr DTypeName dtype_names[] = {
     {"U64", DType::u64},
 };
 
+constexpr std::size_t longest_dtype_name = 11;
+
 // As substr, for ranges known to be inside: substr may throw, which firmware cannot link.
 std::string_view part(std::string_view text, std::size_t begin, std::size_t end) {
   return {text.data() + begin, end - begin};
@@ -122,8 +124,15 @@ class EntryReader {
 
   bool dtype() noexcept {
     if (!reader_.string(entry_.dtype_name)) return false;
-    entry_.dtype =
-        entry_.dtype_name.has_escapes ? DType::raw : safetensors_dtype(entry_.dtype_name.raw);
+    // Room for the longest name we know, were every letter of it escaped.
+    char name[6 * longest_dtype_name];
+    if (!entry_.dtype_name.has_escapes) {
+      entry_.dtype = safetensors_dtype(entry_.dtype_name.raw);
+    } else if (entry_.dtype_name.raw.size() <= sizeof name) {
+      entry_.dtype = safetensors_dtype({name, entry_.dtype_name.decode(name)});
+    } else {
+      entry_.dtype = DType::raw;
+    }
     return true;
   }
 
@@ -366,9 +375,11 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
   const auto fill = [&](auto key) {
     SafetensorsHeader scan = header();
     SafetensorsEntry entry;
+    // open() saw the header whole: it has as many tensors as there are items, and no error.
     for (std::size_t count = 0; count < items.size();) {
-      if (scan.next(entry) != SafetensorsHeader::Item::tensor) continue;
-      items[count++] = {key(entry), entry.end, entry.header_offset};
+      if (scan.next(entry) == SafetensorsHeader::Item::tensor) {
+        items[count++] = {key(entry), entry.end, entry.header_offset};
+      }
     }
   };
   fill([](const SafetensorsEntry& entry) { return entry.begin; });

@@ -24,7 +24,7 @@ TEST_F(Hash, PrintsShortDigestsInATable) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
   EXPECT_EQ(run.out,
-            "NAME  SHA-256\n"
+            "NAME  SHA-256 (START)\n"
             "t.2   " +
                 of_four.substr(0, 16) +
                 "\n"

@@ -149,5 +149,12 @@ TEST(Bytes, TheLastSliceIsWritableWithinItsRange) {
   EXPECT_EQ(part.writable().data(), part.data());
 }
 
+TEST(Bytes, AreEmptyAfterTheyWereMoved) {
+  Bytes first = Bytes::own(std::vector<std::byte>(3));
+  const Bytes second = std::move(first);
+  EXPECT_EQ(second.size(), 3u);
+  EXPECT_TRUE(first.empty());
+}
+
 }  // namespace
 }  // namespace andiron

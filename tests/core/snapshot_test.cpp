@@ -439,14 +439,14 @@ TEST(Snapshot, ConjugateFlipsImaginaryPartsOnly) {
   EXPECT_EQ(read.as<std::complex<float>>().value()[0], std::complex<float>(1, -2));
   EXPECT_EQ(read.as<std::complex<float>>().value()[1], std::complex<float>(3, 4));
   const TensorSnapshot real("r", Tensor::from_values<float>({1}, {2.0f}).value());
-  EXPECT_EQ(real.conjugate().value().read().value().as<float>().value()[0], 2.0f);
+  EXPECT_EQ(real.conjugate().value().read().value().to_vector<float>().value()[0], 2.0f);
 }
 
 TEST(Snapshot, CastsRoundOneAfterTheOther) {
   // 1 + 2^-12 rounds to 1 in f16; going back to f32 cannot bring the digits back.
   const TensorSnapshot exact("x", Tensor::from_values<float>({1}, {1.000244140625f}).value());
   const TensorSnapshot there_and_back = exact.cast(DType::f16).value().cast(DType::f32).value();
-  EXPECT_EQ(there_and_back.read().value().as<float>().value()[0], 1.0f);
+  EXPECT_EQ(there_and_back.read().value().to_vector<float>().value()[0], 1.0f);
 }
 
 TEST(Snapshot, FourBitFloatsAreSlicedOnBytesAndCastBothWays) {
@@ -529,7 +529,7 @@ TEST(Snapshot, BorrowsWhatLiesInMemoryAndCopiesTheRest) {
   EXPECT_EQ(row.borrow().value().bytes().data(), tensor.bytes().data() + 8);
   const TensorSnapshot turned = whole.transpose(0, 1).value();
   EXPECT_FALSE(turned.can_borrow());
-  EXPECT_EQ(turned.borrow().value().as<float>().value()[1], 3.0f);
+  EXPECT_EQ(turned.borrow().value().to_vector<float>().value()[1], 3.0f);
 }
 
 TEST(Snapshot, OutlivesWhatItWasMadeFrom) {
@@ -539,7 +539,7 @@ TEST(Snapshot, OutlivesWhatItWasMadeFrom) {
     kept = TensorSnapshot("t", tensor).slice(0, 2, 3).value();
     tensor.as_mutable<float>().value()[2] = 9;  // a write to the tensor is not seen by the snapshot
   }
-  EXPECT_EQ(kept->read().value().as<float>().value()[0], 3.0f);
+  EXPECT_EQ(kept->read().value().to_vector<float>().value()[0], 3.0f);
 }
 
 }  // namespace

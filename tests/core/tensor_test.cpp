@@ -176,5 +176,19 @@ TEST(Tensor, WithoutElementsHasNothingToWrite) {
   EXPECT_TRUE(tensor.as_mutable<float>().value().empty());
 }
 
+TEST(Tensor, RefusesBooleansThatAreNeitherZeroNorOne) {
+  const Tensor good =
+      Tensor::from_bytes(DType::boolean, {2}, Bytes::own({std::byte{0}, std::byte{1}})).value();
+  EXPECT_TRUE(good.as<bool>().value()[1]);
+  const Tensor odd =
+      Tensor::from_bytes(DType::boolean, {2}, Bytes::own({std::byte{0}, std::byte{7}})).value();
+  EXPECT_EQ(odd.as<bool>().error().code, ErrorCode::dtype_mismatch);
+}
+
+TEST(Tensor, GivesItsElementsAsAVectorToo) {
+  EXPECT_EQ(Tensor::from_values<float>({2}, {1, 2}).value().to_vector<float>().value(),
+            (std::vector<float>{1, 2}));
+}
+
 }  // namespace
 }  // namespace andiron

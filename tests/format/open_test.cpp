@@ -61,6 +61,26 @@ TEST(Open, TellsWhatAFileIsInstead) {
   EXPECT_EQ(open(folder.file("config.json")).error().code, ErrorCode::not_a_weight_file);
 }
 
+TEST(Open, AnIndexInMemoryHasNoShardsBesideIt) {
+  EXPECT_EQ(open(test::to_bytes(R"({"weight_map":{"a":"a.safetensors"}})")).error().code,
+            ErrorCode::unsupported);
+}
+
+TEST(Open, ErrorsOfASourceNameIt) {
+  class Broken : public ByteSource {
+   public:
+    std::uint64_t size() const noexcept override { return 100; }
+    const std::string& name() const noexcept override { return name_; }
+
+   private:
+    Status do_read_at(std::uint64_t, std::span<std::byte>) const override {
+      return Error{.code = ErrorCode::io, .message = "gone"};
+    }
+    std::string name_ = "net://x";
+  };
+  EXPECT_EQ(open(ByteSourcePtr(std::make_shared<Broken>())).error().to_string(), "net://x: gone");
+}
+
 TEST(Open, ABrokenFileNamedSafetensorsGetsTheReasonWhy) {
   const test::TempDir folder;
   test::write_file(folder.file("short.safetensors"), "abc");

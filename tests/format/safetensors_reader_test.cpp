@@ -9,6 +9,7 @@
 #include "andiron/sha256.h"
 #include "andiron/write.h"
 #include "tests/support/safetensors_file.h"
+#include "tests/support/test_source.h"
 
 namespace andiron {
 namespace {
@@ -152,6 +153,27 @@ TEST(SafetensorsReader, UnderstandsTiedNamesInMetadata) {
   EXPECT_EQ(archive.aliases(), (Aliases{{"lm_head.weight", "embed.weight"}}));
   EXPECT_EQ(archive.get("lm_head.weight").value().read().value().bytes().text(), "ab");
   EXPECT_EQ(archive.get("lm_head.weight").value().full_path(), "lm_head.weight");
+}
+
+TEST(SafetensorsReader, ReadsADtypeThatIsSpelledWithEscapes) {
+  const std::string file =
+      safetensors_file("{" + tensor("t", R"(F\u0033\u0032)", "[1]", 0, 4) + "}", 4);
+  EXPECT_EQ(open_safetensors(file).value().info(0).dtype, DType::f32);
+  EXPECT_EQ(open_safetensors(
+                safetensors_file("{" + tensor("t", R"(F\u0033\u0032)", "[1]", 0, 5) + "}", 5))
+                .error()
+                .code,
+            ErrorCode::size_mismatch);
+}
+
+TEST(SafetensorsReader, ReadsNoTensorWhenItOpens) {
+  const std::string header = "{" + tensor("t", "U8", "[1000000]", 0, 1'000'000) + "}";
+  const std::string file = safetensors_file(header, 1'000'000);
+  const auto* begin = reinterpret_cast<const std::byte*>(file.data());
+  auto source =
+      std::make_shared<test::TestSource>(std::vector<std::byte>(begin, begin + file.size()));
+  ASSERT_TRUE(open(ByteSourcePtr(source)));
+  EXPECT_LE(source->bytes_read(), 512 + 8 + header.size());
 }
 
 // --- Refuses

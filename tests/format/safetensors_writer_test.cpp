@@ -88,6 +88,9 @@ TEST(SafetensorsWriter, RefusesWhatTheFormatCannotHold) {
   EXPECT_EQ(code({"t", filled(DType::c32, {1})}), ErrorCode::unsupported_dtype);
   EXPECT_EQ(code({"t", Tensor::qfloat({1}, Bytes()).value()}), ErrorCode::unsupported_dtype);
   EXPECT_EQ(code({"t", Tensor::raw("quint8", {1}, Bytes()).value()}), ErrorCode::unsupported_dtype);
+  // A known name over other bytes would make a file that says what is not so.
+  EXPECT_EQ(code({"t", Tensor::raw("F32", {2, 3}, Bytes::own(std::vector<std::byte>(5))).value()}),
+            ErrorCode::unsupported_dtype);
   EXPECT_EQ(code({"__metadata__", filled(DType::u8, {1})}), ErrorCode::bad_header);
   EXPECT_EQ(code({std::string("a\0b", 3), filled(DType::u8, {1})}), ErrorCode::bad_header);
   EXPECT_EQ(code({"a\xff", filled(DType::u8, {1})}), ErrorCode::bad_header);
@@ -95,6 +98,21 @@ TEST(SafetensorsWriter, RefusesWhatTheFormatCannotHold) {
   Archive bad_metadata;
   bad_metadata.set_metadata({{"k", "\xff"}});
   EXPECT_EQ(write_to_memory(bad_metadata).error().code, ErrorCode::bad_header);
+}
+
+TEST(SafetensorsWriter, KeepsTiesThroughRenamingAndBack) {
+  const std::string file = safetensors_file(
+      R"({"__metadata__":{"b":"a"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+      R"("x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+      std::string_view("AX"));
+  const Archive archive = test::open_safetensors(file).value();
+  const std::vector<std::string> names = {"c", "a"};
+  const Archive renamed = archive.rename(names).value();
+  const Archive again = test::open_safetensors(written(renamed)).value();
+  EXPECT_EQ(again.get("b").value().read().value().bytes().text(), "A");
+  EXPECT_EQ(again.get("a").value().read().value().bytes().text(), "X");
+  const std::vector<std::size_t> second = {1};
+  EXPECT_FALSE(test::open_safetensors(written(archive.select(second).value())).value().find("b"));
 }
 
 TEST(SafetensorsWriter, KeepsToTheHeaderLimit) {
@@ -112,8 +130,8 @@ TEST(SafetensorsWriter, WritesViewsCastsAndJoinsAsTheirValues) {
       archive_of({matrix.transpose(0, 1).value(), matrix.cast(DType::f16).value().with_path("h"),
                   TensorSnapshot::concat(parts, 0).value().with_path("j")});
   const Archive again = test::open_safetensors(written(archive)).value();
-  EXPECT_EQ(again.get("m").value().read().value().as<float>().value()[1], 3.0f);
-  EXPECT_EQ(to_float(again.get("h").value().read().value().as<Float16>().value()[3]), 4.0f);
+  EXPECT_EQ(again.get("m").value().read().value().to_vector<float>().value()[1], 3.0f);
+  EXPECT_EQ(to_float(again.get("h").value().read().value().to_vector<Float16>().value()[3]), 4.0f);
   EXPECT_EQ(again.get("j").value().shape(), Shape({4, 2}));
 }
 

@@ -108,6 +108,28 @@ TEST_F(Sharded, ShardsOutsideTheFolderAreRefused) {
   EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
 }
 
+TEST_F(Sharded, ANameListedTwiceIsRefused) {
+  test::write_file(
+      folder_.file("m.safetensors.index.json"),
+      R"({"weight_map":{"a":"m-00001-of-00002.safetensors","a":"m-00001-of-00002.safetensors"}})");
+  EXPECT_EQ(open_index().error().code, ErrorCode::duplicate_key);
+}
+
+TEST_F(Sharded, ATieToATensorOfAnotherShardDoesNotHideThatTensor) {
+  // Shard 2 ties "a" to its own "b", but "a" is a tensor of shard 1.
+  test::write_file(
+      folder_.file("m-00002-of-00002.safetensors"),
+      test::safetensors_file(R"({"__metadata__":{"a":"b","c":"b"},"b":{"dtype":"U8","shape":[4],)"
+                             R"("data_offsets":[0,4]}})",
+                             std::string(4, 'b')));
+  const Archive archive = open_index().value();
+  EXPECT_EQ(archive.get("a").value().read().value().bytes().text(), "aaaa");
+  EXPECT_EQ(archive.aliases(), (Aliases{{"c", "b"}}));
+  // The index may list stored tensors alone.
+  write_index({{"weight_map", {{"c", "m-00002-of-00002.safetensors"}}}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::missing_tensor);
+}
+
 Archive numbered(int count) {
   Archive archive;
   for (int i = 0; i < count; ++i) {
@@ -134,7 +156,7 @@ TEST(ShardedWriter, SpreadsTensorsInOrderAndWritesTheIndex) {
   const Archive archive = open(folder.path()).value();
   EXPECT_EQ(archive.size(), 5u);
   EXPECT_EQ(archive.metadata(), (Metadata{{"format", "pt"}}));
-  EXPECT_EQ(archive.get("layers.4").value().read().value().as<float>().value()[9], 4.0f);
+  EXPECT_EQ(archive.get("layers.4").value().read().value().to_vector<float>().value()[9], 4.0f);
 }
 
 TEST(ShardedWriter, OneShardIsOneFileAndALargeTensorGetsItsOwn) {
@@ -157,6 +179,21 @@ TEST(ShardedWriter, LeavesNothingWhenAShardFails) {
   EXPECT_EQ(write(numbered(3), folder.file("m.safetensors"), {.max_shard_bytes = 40}).error().code,
             ErrorCode::already_exists);
   EXPECT_EQ(folder.names(), std::vector<std::string>{"m-00003-of-00003.safetensors"});
+}
+
+TEST(ShardedWriter, AModelHasOneForm) {
+  const test::TempDir folder;
+  const std::string path = folder.file("model.safetensors");
+  ASSERT_TRUE(write(numbered(4), path, {.max_shard_bytes = 40}));
+  EXPECT_EQ(write(numbered(1), path).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(open(folder.path()).value().size(), 4u);
+  ASSERT_TRUE(write(numbered(1), path, {.overwrite = true}));
+  EXPECT_EQ(open(folder.path()).value().size(), 1u);
+  EXPECT_EQ(write(numbered(4), path, {.max_shard_bytes = 40}).error().code,
+            ErrorCode::already_exists);
+  ASSERT_TRUE(write(numbered(4), path, {.overwrite = true, .max_shard_bytes = 40}));
+  EXPECT_EQ(open(folder.path()).value().size(), 4u);
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(ShardedWriter, ReportsProgressOverAllShards) {

@@ -50,6 +50,7 @@ TEST(Sniff, NamesWhatElseAFileIs) {
     EXPECT_NE(std::string(result.what).find(what), std::string::npos) << result.what;
   }
   EXPECT_EQ(sniffed(" {\"weight_map\":{}}").content, Content::json);
+  EXPECT_EQ(sniffed(R"({"data":{"x":1}})").content, Content::json);
   EXPECT_EQ(sniffed("hello").content, Content::unknown);
 }
 

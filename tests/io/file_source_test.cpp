@@ -284,12 +284,12 @@ TEST_F(FileSource, RefusesViewsWhereOnlyPositionalReadsWereAskedFor) {
   EXPECT_TRUE(open_or_fail(path_, IoMode::mmap)->can_view());
 }
 
-TEST_F(FileSource, CopiesOutOfTheMappingInMmapMode) {
+TEST_F(FileSource, CopiesByPositionalReadsInMmapModeToo) {
   write_file(path_, "content");
   const ByteSourcePtr source = open_or_fail(path_, IoMode::mmap);
-  system_calls().pread = [](int, void*, std::size_t, off_t) {
-    ADD_FAILURE() << "pread in mmap mode";
-    return ssize_t{-1};
+  system_calls().mmap = [](void*, std::size_t, int, int, int, off_t) {
+    ADD_FAILURE() << "a mapping for a copy";
+    return MAP_FAILED;
   };
   EXPECT_EQ(read_text(*source, 3, 4).value(), "tent");
 }

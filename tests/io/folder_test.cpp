@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "andiron/file.h"
 #include "src/io/system.h"
 #include "tests/support/temp_dir.h"
 
@@ -38,22 +39,36 @@ TEST(Folder, SplitsAndJoinsPaths) {
 TEST(Folder, OverwritesBytesWhereTheyStand) {
   const test::TempDir folder;
   test::write_file(folder.file("f"), "0123456789");
-  ASSERT_TRUE(overwrite_bytes(folder.file("f"), 3, bytes("xyz"), true));
+  const ByteSourcePtr open = open_file(folder.file("f")).value();
+  ASSERT_TRUE(overwrite_bytes(folder.file("f"), open->file_descriptor(), 3, bytes("xyz"), true));
   EXPECT_EQ(test::read_file(folder.file("f")), "012xyz6789");
-  EXPECT_FALSE(overwrite_bytes(folder.file("absent"), 0, bytes("x"), true));
+  EXPECT_FALSE(overwrite_bytes(folder.file("absent"), -1, 0, bytes("x"), true));
+}
+
+TEST(Folder, DoesNotOverwriteAFileThatTookThePlaceOfAnother) {
+  const test::TempDir folder;
+  test::write_file(folder.file("f"), "0123456789");
+  const ByteSourcePtr open = open_file(folder.file("f")).value();
+  test::write_file(folder.file("g"), "another");
+  std::filesystem::rename(folder.file("g"), folder.file("f"));
+  Status status = overwrite_bytes(folder.file("f"), open->file_descriptor(), 3, bytes("x"), true);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::file_changed);
+  EXPECT_EQ(test::read_file(folder.file("f")), "another");
 }
 
 TEST(Folder, OverwritingReportsAFullDisk) {
   const test::TempDir folder;
   test::write_file(folder.file("f"), "0123456789");
+  const ByteSourcePtr open = open_file(folder.file("f")).value();
   System& system = system_calls();
   const System kept = system;
   system.pwrite = [](int, const void*, std::size_t, off_t) -> ssize_t {
     return errno = ENOSPC, -1;
   };
-  Status failed = overwrite_bytes(folder.file("f"), 0, bytes("x"), true);
+  Status failed = overwrite_bytes(folder.file("f"), open->file_descriptor(), 0, bytes("x"), true);
   system.pwrite = [](int, const void*, std::size_t, off_t) -> ssize_t { return 0; };
-  Status stuck = overwrite_bytes(folder.file("f"), 0, bytes("x"), true);
+  Status stuck = overwrite_bytes(folder.file("f"), open->file_descriptor(), 0, bytes("x"), true);
   system = kept;
   EXPECT_EQ(failed.error().code, ErrorCode::io);
   EXPECT_EQ(stuck.error().code, ErrorCode::io);

@@ -33,7 +33,7 @@ TEST(TopLevelKey, ThatIsNotThereGivesTheKeysThatAre) {
   const Error error = at_top_level_key(archive, "state_dcit").error();
   EXPECT_EQ(error.code, ErrorCode::missing_tensor);
   EXPECT_EQ(error.message, "nothing lies below the key 'state_dcit'");
-  EXPECT_EQ(error.found, "the top-level keys 'optimizer', 'state_dict'");
+  EXPECT_EQ(error.found, "the top-level keys are 'optimizer', 'state_dict'");
   EXPECT_EQ(error.hint, "did you mean 'state_dict'?");
 }
 
@@ -42,7 +42,7 @@ TEST(TopLevelKey, ShowsOnlyTheFirstOfManyKeysInNaturalOrder) {
   for (int i = 20; i > 0; --i) names.push_back("k" + std::to_string(i) + ".w");
   const Error error = at_top_level_key(archive_of(names), "something").error();
   EXPECT_EQ(error.found,
-            "the top-level keys 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8' and 12 more");
+            "the top-level keys are 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8' and 12 more");
 }
 
 TEST(TopLevelKey, ThatIsATensorIsRefused) {

@@ -7,6 +7,7 @@
 #include "andiron/safetensors.h"
 #include "andiron/safetensors_view.h"
 #include "src/core/try.h"
+#include "src/core/with_file.h"
 #include "src/format/format.h"
 #include "src/format/safetensors/header.h"
 #include "src/io/folder.h"
@@ -27,6 +28,10 @@ Result<std::string> edited_header(std::string_view text, const Metadata& metadat
   bool has_tensors = false;
   for (auto item = header.next(entry); item != SafetensorsHeader::Item::end;
        item = header.next(entry)) {
+    if (item == SafetensorsHeader::Item::error) {
+      return Error{.code = ErrorCode::file_changed,
+                   .message = "the header changed while it was read"};
+    }
     has_tensors = has_tensors || item == SafetensorsHeader::Item::tensor;
   }
   ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, limits));
@@ -78,7 +83,8 @@ Status patch_in_place(const std::string& path, const ByteSource& source, const s
     refused.expected = "changes within one page of 4096 bytes";
     return refused;
   }
-  return overwrite_bytes(path, begin, fresh.subspan(begin, end - begin), sync);
+  return overwrite_bytes(path, source.file_descriptor(), begin, fresh.subspan(begin, end - begin),
+                         sync);
 }
 
 }  // namespace
@@ -94,14 +100,15 @@ Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& ed
   if (metadata == archive.metadata()) return {};
 
   ANDIRON_ASSIGN(const Bytes text, read_safetensors_header(*source, edit.limits));
-  ANDIRON_ASSIGN(const std::string header, edited_header(text.text(), metadata, edit.limits));
+  Result<std::string> edited = edited_header(text.text(), metadata, edit.limits);
+  if (!edited) return with_file(std::move(edited).error(), path);
+  const std::string& header = *edited;
   const std::uint64_t data_begin = safetensors_length_bytes + text.size();
   if (edit.in_place) return patch_in_place(path, *source, header, data_begin, edit.sync);
 
   const std::uint64_t data_bytes = source->size() - data_begin;
   ANDIRON_ASSIGN(const std::unique_ptr<AtomicFile> file,
                  AtomicFile::create(path, {.overwrite = true, .sync = edit.sync}));
-  ANDIRON_TRY(file->reserve(header.size() + data_bytes));
   ANDIRON_TRY(file->write(std::as_bytes(std::span(header))));
   ANDIRON_TRY(file->copy_from(*source, data_begin, data_bytes));
   return file->commit();

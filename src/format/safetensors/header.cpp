@@ -4,12 +4,55 @@
 
 #include <array>
 
+#include "andiron/display_text.h"
+#include "andiron/json.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
+#include "src/core/utf8.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
+
+Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Limits& limits) {
+  std::string out = "{";
+  for (const auto& [key, value] : metadata) {
+    const bool has_nul = (key + value).find('\0') != std::string::npos;
+    if (has_nul || !is_utf8(key) || !is_utf8(value)) {
+      return Error{
+          .code = ErrorCode::bad_header,
+          .message = has_nul ? "metadata with a NUL byte is not written" : "metadata must be UTF-8",
+          .found = "'" + display_text(key) + "'"};
+    }
+    if (out.size() > 1) out += ',';
+    append_json_string(out, key);
+    out += ':';
+    append_json_string(out, value);
+    if (out.size() > limits.metadata_bytes) {
+      return Error{.code = ErrorCode::limit_exceeded,
+                   .message = "too much metadata",
+                   .expected = "at most " + std::to_string(limits.metadata_bytes) + " bytes"};
+    }
+  }
+  return out + "}";
+}
+
+Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
+                                 const Limits& limits) {
+  const std::uint64_t end = header.size();
+  const std::uint64_t padded = (end + alignment - 1) / alignment * alignment;
+  const std::uint64_t length = padded - safetensors_length_bytes;
+  if (length > limits.header_bytes) {
+    return Error{.code = ErrorCode::header_too_large,
+                 .message = "the header would be larger than allowed",
+                 .found = std::to_string(length) + " bytes",
+                 .expected = "at most " + std::to_string(limits.header_bytes),
+                 .hint = "write several shards"};
+  }
+  header.append(static_cast<std::size_t>(padded - end), ' ');
+  store_u64(length, reinterpret_cast<std::byte*>(header.data()));
+  return {};
+}
 
 Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& limits) {
   if (source.size() < safetensors_length_bytes) {
@@ -29,7 +72,7 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
                  .file = source.name(),
                  .found = std::to_string(length) + " bytes",
                  .expected = "at most " + std::to_string(limits.header_bytes),
-                 .hint = "this may not be a SafeTensors file"};
+                 .hint = "raise the limit, or this is no SafeTensors file"};
   }
   if (length > source.size() - safetensors_length_bytes) {
     return Error{.code = ErrorCode::truncated,
@@ -39,7 +82,7 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
                  .expected = "at least " + std::to_string(safetensors_length_bytes + length),
                  .hint = "the download may be incomplete"};
   }
-  ANDIRON_ASSIGN(Bytes header, Bytes::allocate(static_cast<std::size_t>(length)));
+  ANDIRON_ASSIGN(Bytes header, Bytes::allocate(length));
   ANDIRON_TRY(source.read_at(safetensors_length_bytes, header.writable()));
   return header;
 }

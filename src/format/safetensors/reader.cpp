@@ -17,6 +17,9 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
+// What an entry of metadata takes beside its text.
+constexpr std::uint64_t metadata_entry_bytes = 128;
+
 // A usual entry: name, "dtype":"BF16", two dimensions, two large offsets. Tables are sized by it
 // and grow when entries are shorter.
 constexpr std::size_t usual_entry_bytes = 96;
@@ -24,7 +27,7 @@ constexpr std::size_t usual_entry_bytes = 96;
 class Reader {
  public:
   Reader(const ByteSourcePtr& source, const OpenOptions& options)
-      : source_(source), options_(options), builder_("safetensors", "single") {}
+      : source_(source), options_(options), builder_(source->name(), "safetensors", "single") {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(header_, read_safetensors_header(*source_, options_.limits));
@@ -35,10 +38,12 @@ class Reader {
     ANDIRON_TRY(read_entries(text));
     ANDIRON_TRY(check_names());
     ANDIRON_TRY(check_ranges());
-    note_aliases();
-    if (unknown_keys_.count != 0)
-      note("unknown keys in a tensor's description were ignored", unknown_keys_);
-    if (nul_names_.count != 0) note("a NUL byte in a name", nul_names_);
+    find_aliases();
+    note("tensor", "an unknown dtype is carried as raw bytes", unknown_dtypes_);
+    note("tensor", "unknown keys in the description were ignored", unknown_keys_);
+    note("tensor", "a NUL byte in the name", nul_names_);
+    note("metadata", "a NUL byte", nul_metadata_);
+    note("metadata", "given twice; the last one counts", repeated_keys_);
     return builder_.finish();
   }
 
@@ -112,7 +117,8 @@ class Reader {
       default: {
         result.found = "at byte " + std::to_string(status.offset);
         const std::string_view text = header_.text();
-        if (text.ends_with('\0')) result.hint = "the header is padded with NUL bytes: try lenient";
+        if (text.ends_with('\0'))
+          result.hint = "the header is padded with NUL bytes, which lenient reading ignores";
         if (text.starts_with("\xef\xbb\xbf"))
           result.hint = "the header begins with a byte order mark";
       }
@@ -122,16 +128,19 @@ class Reader {
 
   Status add(const SafetensorsEntry& entry) {
     if (builder_.size() >= options_.limits.tensors) {
-      return limit("too many tensors", options_.limits.tensors, {});
+      return limit("too many tensors", "", options_.limits.tensors);
     }
     if (entry.name.raw.size() > options_.limits.name_bytes) {
-      return limit("a name that is too long", options_.limits.name_bytes, {});
+      return limit("a name that is too long",
+                   std::to_string(entry.name.raw.size()) + " bytes, '" +
+                       display_text(entry.name.raw.substr(0, 40)) + "...'",
+                   options_.limits.name_bytes);
     }
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
       result.tensor = decoded(entry.name);
       result.found = display_text(entry.dtype_name.raw);
-      result.hint = "without strict it is carried as raw bytes";
+      result.hint = "only strict reading refuses it";
       return result;
     }
     if (entry.end > data_bytes_) return beyond_end(entry);
@@ -140,6 +149,7 @@ class Reader {
                               data_begin_ + entry.begin, entry.end - entry.begin}));
     in_order_ = in_order_ && entry.begin == covered_;
     covered_ = entry.end;
+    if (entry.dtype == DType::raw) count(unknown_dtypes_, name);
     if (entry.unknown_keys != 0) count(unknown_keys_, name);
     if (entry.name.has_escapes && name.find('\0') != std::string_view::npos)
       count(nul_names_, name);
@@ -163,30 +173,33 @@ class Reader {
     return result;
   }
 
-  Status limit(std::string message, std::uint64_t most, std::string tensor) const {
+  Status limit(std::string message, std::string found, std::uint64_t most) const {
     Error result = error(ErrorCode::limit_exceeded, std::move(message));
-    result.tensor = std::move(tensor);
+    result.found = std::move(found);
     result.expected = "at most " + std::to_string(most);
     result.hint = "raise the limit if the file is trusted";
     return result;
   }
 
   Status add_metadata(const JsonText& key, const JsonText& value) {
-    metadata_bytes_ += key.raw.size() + value.raw.size();
+    metadata_bytes_ += key.raw.size() + value.raw.size() + metadata_entry_bytes;
     if (metadata_bytes_ > options_.limits.metadata_bytes) {
-      return limit("too much metadata", options_.limits.metadata_bytes, {});
+      return limit("too much metadata", "", options_.limits.metadata_bytes);
     }
     Metadata& metadata = builder_.state().metadata;
     const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
+    const bool has_escapes = key.has_escapes || value.has_escapes;
+    if (has_escapes && (at->first + at->second).find('\0') != std::string::npos) {
+      count(nul_metadata_, at->first);
+    }
     if (added) return {};
     if (options_.strictness != Strictness::lenient) {
       Error result = error(ErrorCode::duplicate_key, "a metadata key given twice");
       result.found = "'" + display_text(at->first) + "'";
-      result.hint = "with lenient the last one counts";
+      result.hint = "in lenient reading the last one counts";
       return result;
     }
-    builder_.state().notes.push_back("metadata key '" + display_text(at->first) +
-                                     "' is given twice; the last one counts");
+    count(repeated_keys_, at->first);
     return {};
   }
 
@@ -219,7 +232,7 @@ class Reader {
       Error result = error(ErrorCode::size_mismatch, "bytes after the last tensor");
       result.found = std::to_string(issue.found) + " bytes of data";
       result.expected = std::to_string(issue.expected);
-      result.hint = "with lenient they are ignored";
+      result.hint = "lenient reading ignores them";
       return result;
     }
     Error result = error(ErrorCode::bad_offsets, issue.kind == Kind::gap
@@ -228,19 +241,25 @@ class Reader {
     result.tensor = builder_.state().name_at(static_cast<std::uint32_t>(issue.tag));
     result.found = "it begins at " + std::to_string(issue.found);
     result.expected = std::to_string(issue.expected) + ", where the one before ends";
-    if (issue.kind == Kind::gap) result.hint = "with lenient gaps are ignored";
+    if (issue.kind == Kind::gap) result.hint = "lenient reading ignores gaps";
     return result;
   }
 
   // safetensors.torch.save_model drops all but one of the tensors that share memory, and records
   // dropped name -> kept name among the metadata.
-  void note_aliases() {
+  void find_aliases() {
     ArchiveState& state = builder_.state();
     for (const auto& [key, value] : state.metadata) {
       if (key == "format" || builder_.find(key) || !builder_.find(value)) continue;
+      if (state.aliases.empty()) {
+        state.notes.push_back("'" + display_text(key) + "' is tied to '" + display_text(value) +
+                              "' by metadata");
+      }
       state.aliases.emplace(key, value);
-      state.notes.push_back("'" + display_text(key) + "' is tied to '" + display_text(value) +
-                            "' by metadata");
+    }
+    if (state.aliases.size() > 1) {
+      state.notes.back() +=
+          ", and " + std::to_string(state.aliases.size() - 1) + " more names are tied";
     }
   }
 
@@ -248,9 +267,10 @@ class Reader {
     if (oddity.count++ == 0) oddity.name = name;
   }
 
-  void note(const std::string& what, const Oddity& oddity) {
-    std::string text = "tensor '" + display_text(oddity.name) + "': " + what;
-    if (oddity.count > 1) text += " (and in " + std::to_string(oddity.count - 1) + " more)";
+  void note(const char* kind, const char* what, const Oddity& oddity) {
+    if (oddity.count == 0) return;
+    std::string text = std::string(kind) + " '" + display_text(oddity.name) + "': " + what;
+    if (oddity.count > 1) text += " (and " + std::to_string(oddity.count - 1) + " more like it)";
     builder_.state().notes.push_back(std::move(text));
   }
 
@@ -264,8 +284,11 @@ class Reader {
   std::uint64_t metadata_bytes_ = 0;
   std::uint64_t covered_ = 0;
   bool in_order_ = true;  // so far every tensor began where the one before it ended
+  Oddity unknown_dtypes_;
   Oddity unknown_keys_;
   Oddity nul_names_;
+  Oddity nul_metadata_;
+  Oddity repeated_keys_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 // Tested by tests/format/safetensors_writer_test.cpp
 #include <algorithm>
 #include <bit>
-#include <numeric>
+#include <vector>
 
 #include "andiron/display_text.h"
 #include "andiron/json.h"
@@ -13,7 +13,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
-#include "src/format/copy_data.h"
+#include "src/core/windows.h"
 #include "src/format/format.h"
 #include "src/format/safetensors/header.h"
 
@@ -21,16 +21,6 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
-
-bool is_utf8(std::string_view text) {
-  const char* end = text.data() + text.size();
-  for (const char* at = text.data(); at != end;) {
-    const unsigned length = decode_utf8(at, end).length;
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
 
 // Unknown dtypes go back under the name they came with, if that can be a SafeTensors name.
 bool is_dtype_name(std::string_view name) {
@@ -41,11 +31,13 @@ bool is_dtype_name(std::string_view name) {
 
 std::string_view dtype_spelling(const TensorInfo& info) {
   if (info.dtype != DType::raw) return safetensors_dtype_name(info.dtype);
-  return is_dtype_name(info.file_dtype) ? info.file_dtype : std::string_view();
+  // A name that we do know belongs to other bytes than these.
+  const bool free = safetensors_dtype(info.file_dtype) == DType::raw;
+  return free && is_dtype_name(info.file_dtype) ? info.file_dtype : std::string_view();
 }
 
 Status check_name(std::string_view name, const Limits& limits) {
-  Error error{.code = ErrorCode::bad_header, .message = "SafeTensors cannot hold this name"};
+  Error error{.code = ErrorCode::bad_header, .message = "this name is not written to SafeTensors"};
   error.tensor = name;
   if (name == "__metadata__") {
     error.found = "it is reserved for metadata";
@@ -88,6 +80,35 @@ void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin
          std::to_string(begin + info.byte_size) + "]}";
 }
 
+// Tensor data into a sink, through one window of memory.
+class DataCopier {
+ public:
+  // `total` is what progress is measured against.
+  DataCopier(Sink& sink, const WriteOptions& options, std::uint64_t total)
+      : sink_(sink), options_(options), total_(total) {}
+
+  Status copy(const TensorSnapshot& snapshot) {
+    return for_each_window(snapshot, options_.limits.window_bytes, window_,
+                           [&](std::span<const std::byte> part) -> Status {
+                             ANDIRON_TRY(sink_.write(part));
+                             return advance(part.size());
+                           });
+  }
+
+ private:
+  Status advance(std::uint64_t bytes) {
+    done_ += bytes;
+    if (!options_.progress || options_.progress(done_, total_)) return {};
+    return Error{.code = ErrorCode::cancelled, .message = "the write was cancelled"};
+  }
+
+  Sink& sink_;
+  const WriteOptions& options_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  Bytes window_;
+};
+
 Status check_options(const WriteOptions& options) {
   if (std::has_single_bit(options.data_alignment) && options.data_alignment >= 8) return {};
   return Error{.code = ErrorCode::invalid_argument,
@@ -98,55 +119,16 @@ Status check_options(const WriteOptions& options) {
 
 }  // namespace
 
-Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Limits& limits) {
-  std::string out = "{";
-  for (const auto& [key, value] : metadata) {
-    if (!is_utf8(key) || !is_utf8(value)) {
-      return Error{.code = ErrorCode::bad_header,
-                   .message = "metadata must be UTF-8",
-                   .found = "'" + display_text(key) + "'"};
-    }
-    if (out.size() > 1) out += ',';
-    append_json_string(out, key);
-    out += ':';
-    append_json_string(out, value);
-    if (out.size() > limits.metadata_bytes) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "too much metadata",
-                   .expected = "at most " + std::to_string(limits.metadata_bytes) + " bytes"};
-    }
-  }
-  return out + "}";
-}
-
-Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
-                                 const Limits& limits) {
-  const std::uint64_t end = header.size();
-  const std::uint64_t padded = (end + alignment - 1) / alignment * alignment;
-  const std::uint64_t length = padded - safetensors_length_bytes;
-  if (length > limits.header_bytes) {
-    return Error{.code = ErrorCode::header_too_large,
-                 .message = "the header would be larger than allowed",
-                 .found = std::to_string(length) + " bytes",
-                 .expected = "at most " + std::to_string(limits.header_bytes),
-                 .hint = "write several shards"};
-  }
-  header.append(static_cast<std::size_t>(padded - end), ' ');
-  store_u64(length, reinterpret_cast<std::byte*>(header.data()));
-  return {};
-}
-
-Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions& options,
-                         std::uint64_t& bytes_written) {
+Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> order,
+                                        const Metadata& metadata, Sink& sink,
+                                        const WriteOptions& options) {
   ANDIRON_TRY(check_options(options));
-  if (archive.size() > options.limits.tensors) {
+  if (order.size() > options.limits.tensors) {
     return Error{.code = ErrorCode::limit_exceeded,
                  .message = "too many tensors",
-                 .found = std::to_string(archive.size()),
+                 .found = std::to_string(order.size()),
                  .expected = "at most " + std::to_string(options.limits.tensors)};
   }
-  std::vector<std::size_t> order(archive.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i : order) ANDIRON_TRY(check_tensor(archive.info(i), options.limits));
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const TensorInfo left = archive.info(a);
@@ -158,10 +140,9 @@ Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions&
 
   std::string header(safetensors_length_bytes, '\0');
   header += '{';
-  if (!archive.metadata().empty()) {
-    ANDIRON_ASSIGN(const std::string metadata,
-                   safetensors_metadata_json(archive.metadata(), options.limits));
-    header += "\"__metadata__\":" + metadata;
+  if (!metadata.empty()) {
+    ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, options.limits));
+    header += "\"__metadata__\":" + json;
   }
   std::uint64_t data_bytes = 0;
   for (std::size_t i : order) {
@@ -179,8 +160,7 @@ Status write_safetensors(const Archive& archive, Sink& sink, const WriteOptions&
   ANDIRON_TRY(sink.write(std::as_bytes(std::span(header))));
   DataCopier copier(sink, options, data_bytes);
   for (std::size_t i : order) ANDIRON_TRY(copier.copy(archive.snapshot(i)));
-  bytes_written = header.size() + data_bytes;
-  return {};
+  return header.size() + data_bytes;
 }
 
 }  // namespace detail
