@@ -11,7 +11,7 @@
 namespace andiron::bench {
 namespace {
 
-// Where scripts/interop installs the programs that we compare with.
+// Where the scripts install the programs that we compare with.
 std::string peer_python() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -27,7 +27,7 @@ std::shared_ptr<Peer> Peer::start(Harness& harness, const std::string& job,
                                   const std::string& path) {
   const std::string python = peer_python();
   if (::access(python.c_str(), X_OK) != 0) {
-    harness.skip("python safetensors", "not installed; scripts/interop does that");
+    harness.skip("python safetensors", "not installed; scripts/bench does that");
     return nullptr;
   }
   int to[2];

@@ -147,11 +147,16 @@ void read_tensors(const Archive& lent, const Archive& copied, std::span<const st
   ANDIRON_HOLDS(total <= file.size());
 }
 
+bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
 // The writer refuses what other readers would trip over.
 bool may_be_refused(const Archive& archive) {
+  for (const auto& [key, value] : archive.metadata()) {
+    if (has_nul(key) || has_nul(value)) return true;
+  }
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const TensorInfo info = archive.info(i);
-    if (info.name.find('\0') != std::string_view::npos || info.dtype == DType::raw) return true;
+    if (has_nul(info.name) || info.dtype == DType::raw) return true;
   }
   return false;
 }

@@ -32,6 +32,10 @@ class ElementMap {
   DType stored() const noexcept { return stored_; }
   DType result() const noexcept { return steps_.empty() ? stored_ : steps_.back().to; }
   bool is_identity() const noexcept { return steps_.empty() && !swaps_; }
+  // Whether it is one cast and nothing else.
+  bool is_cast() const noexcept {
+    return steps_.size() == 1 && steps_[0].kind == ElementStep::Kind::cast && !swaps_;
+  }
   std::size_t step_count() const noexcept { return steps_.size(); }
   ElementMap then(ElementStep step) const;
 

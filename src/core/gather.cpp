@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "andiron/limits.h"
+#include "src/core/convert.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -113,6 +115,9 @@ class BlockMover {
   void move_matrix(Dim rows, Dim columns, const std::byte* source, std::byte* out) {
     if (rows.out_stride < columns.out_stride) std::swap(rows, columns);
     const bool transposed = rows.source_step() < columns.source_step();
+    if (transposed && rows.source_stride == static_cast<std::int64_t>(in_width_)) {
+      return transpose(rows, columns, source, out);
+    }
     const std::uint64_t side = transposed ? tile_side : columns.size;
     for (std::uint64_t r0 = 0; r0 < rows.size; r0 += tile_side) {
       const std::uint64_t r1 = std::min(rows.size, r0 + tile_side);
@@ -128,12 +133,40 @@ class BlockMover {
     }
   }
 
+  // A tile is first brought together: rows of the source are often a power of two apart, and would
+  // push each other out of the cache.
+  void transpose(Dim rows, Dim columns, const std::byte* source, std::byte* out) {
+    const std::uint64_t pitch = (tile_side + 1) * in_width_;
+    for (std::uint64_t c0 = 0; c0 < columns.size; c0 += tile_side) {
+      const std::uint64_t width = std::min(tile_side, columns.size - c0);
+      for (std::uint64_t r0 = 0; r0 < rows.size; r0 += tile_side) {
+        const std::uint64_t height = std::min(tile_side, rows.size - r0);
+        const std::byte* from = source + static_cast<std::int64_t>(c0) * columns.source_stride +
+                                static_cast<std::int64_t>(r0) * rows.source_stride;
+        for (std::uint64_t c = 0; c < width; ++c) {
+          std::memcpy(tile_.data() + c * pitch, from, height * in_width_);
+          from += columns.source_stride;
+        }
+        std::byte* to = out + static_cast<std::int64_t>(r0) * rows.out_stride +
+                        static_cast<std::int64_t>(c0) * columns.out_stride;
+        for (std::uint64_t r = 0; r < height; ++r) {
+          run(tile_.data() + r * in_width_, static_cast<std::int64_t>(pitch), to,
+              columns.out_stride, width);
+          to += rows.out_stride;
+        }
+      }
+    }
+  }
+
   void run(const std::byte* source, std::int64_t source_stride, std::byte* out,
            std::int64_t out_stride, std::uint64_t count) {
     if (map_.is_identity()) {
       return copy_elements(in_width_, source, source_stride, out, out_stride, count);
     }
     const bool contiguous = out_stride == static_cast<std::int64_t>(out_width_);
+    if (contiguous && map_.is_cast() && source_stride == static_cast<std::int64_t>(in_width_)) {
+      return convert(map_.stored(), source, map_.result(), out, static_cast<std::size_t>(count));
+    }
     while (count != 0) {
       const std::uint64_t n = std::min<std::uint64_t>(count, ElementMap::tile);
       copy_elements(in_width_, source, source_stride, stored_.data(),
@@ -156,13 +189,17 @@ class BlockMover {
   std::size_t out_width_;
   ElementMap::Buffer stored_;
   ElementMap::Buffer mapped_;
+  std::array<std::byte, tile_side*(tile_side + 1) * ElementMap::max_element_bytes> tile_;
 };
 
 // Reads a box of the source block by block.
 class BoxReader {
  public:
   BoxReader(const StridedView& view, const ElementMap& map)
-      : source_(view.source), map_(map), mover_(map), width_(bit_width(map.stored()) / 8) {}
+      : source_(view.source),
+        map_(map),
+        mover_(std::make_unique<BlockMover>(map)),
+        width_(bit_width(map.stored()) / 8) {}
 
   Status read(const Dims& box, std::uint64_t offset, std::byte* out) {
     if (source_.in_memory()) return read_block(box.all(), offset, out);
@@ -239,13 +276,13 @@ class BoxReader {
       ANDIRON_TRY(source_.read_at(offset - before, room));
       block = room.data();
     }
-    mover_.move(dims, block + before, out);
+    mover_->move(dims, block + before, out);
     return {};
   }
 
   const ByteSource& source_;
   const ElementMap& map_;
-  BlockMover mover_;
+  std::unique_ptr<BlockMover> mover_;  // too large for the stacks of small threads
   std::uint64_t width_;
   Bytes scratch_;
 };
