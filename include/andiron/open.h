@@ -44,7 +44,7 @@ Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 Result<Archive> open(Bytes bytes, const OpenOptions& options = {});
 
 /// The same for any source.
-Result<Archive> open(ByteSourcePtr source, const OpenOptions& options = {});
+Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options = {});
 
 }  // namespace v1
 }  // namespace andiron

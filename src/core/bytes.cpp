@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include "src/core/pages.h"
+#include "src/core/large_blocks.h"
 #include "src/core/sole_owner.h"
 #include "src/core/try.h"
 
@@ -17,19 +17,27 @@ inline namespace v1 {
 Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
   if (wanted == 0) return Bytes();
   const auto size = static_cast<std::size_t>(wanted);
-  const auto align = std::align_val_t(size >= huge_page_bytes ? huge_page_bytes : alignment);
+  const bool large = size >= huge_page_bytes;
+  void* memory = nullptr;
   // The allocator rounds up to the alignment: the very largest sizes would wrap to 0.
-  const bool addressable = wanted <= std::uint64_t{PTRDIFF_MAX};
-  void* memory = addressable ? ::operator new(size, align, std::nothrow) : nullptr;
+  if (wanted <= std::uint64_t{PTRDIFF_MAX} - huge_page_bytes) {
+    memory = large ? detail::take_large_block(size)
+                   : ::operator new(size, std::align_val_t(alignment), std::nothrow);
+  }
   if (memory == nullptr) {
     return Error{.code = ErrorCode::out_of_memory,
                  .message = "memory could not be had",
                  .found = std::to_string(wanted) + " bytes needed",
                  .hint = "read it in parts, or borrow it from a mapping"};
   }
-  if (size >= huge_page_bytes) advise_huge_pages(memory, size);
   Bytes bytes;
-  bytes.owner_ = std::shared_ptr<void>(memory, [align](void* p) { ::operator delete(p, align); });
+  bytes.owner_ = std::shared_ptr<void>(memory, [large, size](void* p) {
+    if (large) {
+      detail::give_large_block(p, size);
+    } else {
+      ::operator delete(p, std::align_val_t(alignment));
+    }
+  });
   bytes.data_ = {static_cast<const std::byte*>(memory), size};
   bytes.allocated_ = true;
   return bytes;

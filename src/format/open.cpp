@@ -77,7 +77,7 @@ Result<std::string> find_model(const std::string& folder) {
 
 }  // namespace
 
-Result<Archive> open(ByteSourcePtr source, const OpenOptions& options) {
+Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   if (options.format == Format::safetensors) return read_safetensors(source, options);
   ANDIRON_ASSIGN(const Sniffed sniffed, sniff(*source));
   switch (sniffed.content) {
@@ -101,8 +101,8 @@ Result<Archive> open(const std::string& path, const OpenOptions& options) {
     ANDIRON_ASSIGN(const std::string model, find_model(path));
     return open(model, options);
   }
-  ANDIRON_ASSIGN(ByteSourcePtr source, open_file(path, options.io));
-  return open(std::move(source), options);
+  ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, options.io));
+  return open(source, options);
 }
 
 Result<Archive> open(Bytes bytes, const OpenOptions& options) {

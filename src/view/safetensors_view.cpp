@@ -84,8 +84,10 @@ class EntryReader {
     if (!reader_.take_text(R"(","shape":[)")) return false;
     if (!reader_.take_text("]")) {
       do {
-        if (entry_.rank == max_rank || !reader_.take_digits(entry_.shape[entry_.rank++]))
+        if (entry_.rank == max_rank || !reader_.take_digits(entry_.shape[entry_.rank])) {
           return false;
+        }
+        ++entry_.rank;
       } while (reader_.take_text(","));
       if (!reader_.take_text("]")) return false;
     }

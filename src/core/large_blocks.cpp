@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/large_blocks_test.cpp
+#include "src/core/large_blocks.h"
+
+#include <array>
+#include <mutex>
+#include <new>
+
+#include "andiron/bytes.h"
+#include "src/core/pages.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t most_kept = 0;  // reuse would hide what the sanitizer looks for
+#else
+constexpr std::size_t most_kept = std::size_t{64} << 20;
+#endif
+constexpr auto alignment = std::align_val_t(Bytes::huge_page_bytes);
+
+// Whole pages, so that blocks of nearly one size fit each other.
+std::size_t rounded(std::size_t size) {
+  return (size + Bytes::huge_page_bytes - 1) / Bytes::huge_page_bytes * Bytes::huge_page_bytes;
+}
+
+struct Block {
+  void* memory = nullptr;
+  std::size_t size = 0;
+};
+
+std::mutex mutex;
+std::array<Block, 16> kept;  // empty places have no memory
+std::size_t kept_bytes = 0;
+
+}  // namespace
+
+void* take_large_block(std::size_t size) noexcept {
+  size = rounded(size);
+  {
+    const std::lock_guard lock(mutex);
+    for (Block& block : kept) {
+      if (block.size != size) continue;
+      kept_bytes -= size;
+      block.size = 0;
+      return block.memory;
+    }
+  }
+  void* memory = ::operator new(size, alignment, std::nothrow);
+  if (memory != nullptr) advise_huge_pages(memory, size);
+  return memory;
+}
+
+void give_large_block(void* block, std::size_t size) noexcept {
+  size = rounded(size);
+  {
+    const std::lock_guard lock(mutex);
+    for (Block& place : kept) {
+      if (place.size != 0 || kept_bytes + size > most_kept) continue;
+      kept_bytes += size;
+      place = {block, size};
+      return;
+    }
+  }
+  ::operator delete(block, alignment);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/core/large_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "andiron/bytes.h"
+
+namespace andiron::detail {
+namespace {
+
+constexpr std::size_t page = Bytes::huge_page_bytes;
+
+TEST(LargeBlocks, AreAlignedToHugePagesAndWritable) {
+  for (std::size_t size : {page, page + 1, 3 * page - 1}) {
+    void* block = take_large_block(size);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % page, 0u);
+    std::memset(block, 1, size);
+    give_large_block(block, size);
+  }
+}
+
+TEST(LargeBlocks, InUseAreNeverTheSame) {
+  std::vector<void*> blocks;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 50; ++i) {
+      void* block = take_large_block(page);
+      ASSERT_NE(block, nullptr);
+      for (void* other : blocks) ASSERT_NE(block, other);
+      blocks.push_back(block);
+    }
+    for (void* block : blocks) give_large_block(block, page);
+    blocks.clear();
+  }
+}
+
+TEST(LargeBlocks, GoRoundBetweenThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 200; ++i) {
+        const std::size_t size = page + static_cast<std::size_t>((t + i) % 3) * page;
+        auto* block = static_cast<unsigned char*>(take_large_block(size));
+        ASSERT_NE(block, nullptr);
+        block[0] = static_cast<unsigned char>(t);
+        block[size - 1] = static_cast<unsigned char>(i);
+        ASSERT_EQ(block[0], t);
+        ASSERT_EQ(block[size - 1], i % 256);
+        give_large_block(block, size);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace andiron::detail
