@@ -63,8 +63,8 @@ Status Expression::read_join(const Join& join, std::uint64_t offset,
   // Row r of the join is the r-th chunk of every part, one after the other.
   std::uint64_t rows = 1;
   for (std::size_t d = 0; d < join.dim; ++d) rows *= shape_[d];
-  if (rows == 0) return {};
-  const std::uint64_t row_bytes = byte_size_ / rows;
+  const std::uint64_t row_bytes = rows == 0 ? 0 : byte_size_ / rows;
+  if (row_bytes == 0) return {};  // an empty join has nothing to read
   Bytes scratch;
   while (!out.empty()) {
     const std::uint64_t row = offset / row_bytes;
