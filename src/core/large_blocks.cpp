@@ -14,11 +14,15 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
+// Reuse would hide what AddressSanitizer looks for. g++ and clang tell of it in different ways.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t most_kept = 0;  // reuse would hide what the sanitizer looks for
+constexpr bool reuses = false;
+#elif defined(__has_feature)
+constexpr bool reuses = !__has_feature(address_sanitizer);
 #else
-constexpr std::size_t most_kept = std::size_t{64} << 20;
+constexpr bool reuses = true;
 #endif
+constexpr std::size_t most_kept = reuses ? std::size_t{64} << 20 : 0;
 constexpr auto alignment = std::align_val_t(Bytes::huge_page_bytes);
 
 // Whole pages, so that blocks of nearly one size fit each other.
