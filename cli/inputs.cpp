@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "andiron/display_text.h"
+#include "andiron/index_gaps.h"
+#include "andiron/top_level_key.h"
 #include "cli/json_output.h"
 
 namespace andiron::cli {

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Andiron: neural-network weight files in C++.
 //
-// Reading. open() finds the format by content, reads the header alone and gives an Archive: an
-// index of named tensors. A TensorSnapshot describes one of them; its data is fetched when asked
-// for.
+// Models. A struct lists what it saves; a store is a file, or memory, with settings.
 //
-//   Result<Archive> model = open("model.safetensors");     // a file, a shard index or a folder
-//   if (!model) return fail(model.error().to_string());    // "model.safetensors: tensor 'a': ..."
-//   for (std::size_t i : model->natural_order()) print(model->info(i).name);
-//   Tensor weight = model->get("conv1.weight").value().read().value();
+//   struct Net {
+//     nn::Linear input, output;
+//     std::vector<Block> blocks;
+//     ANDIRON_MODULE(Net, input, blocks, output)
+//   };
+//
+//   auto store = SafetensorsStore::from_file("model.safetensors")
+//                    .with_key_remapping(R"(^model\.)", "")      // the file's names to the model's
+//                    .with_from_adapter(PyTorchToBurnAdapter())  // PyTorch wrote it
+//                    .allow_partial(true);
+//   Result<ApplyResult> result = load_from(model, store);
+//   if (!result) return fail(result.error().to_string());  // "model.safetensors: tensor 'a': ..."
+//   std::cout << *result;                                  // what fits, what does not, what to try
+//   save_into(model, SafetensorsStore::from_file("copy.safetensors")).value();
+//
+// A load is checked whole, then read, then put in place: one that is refused or fails leaves the
+// model as it was. plan() tells what a load would do.
+//
+// Surgery. collect() gives the tensors of a model, apply() puts tensors into one:
+//
+//   Snapshots encoder = collect(teacher, {.filter = PathFilter().with_regex("^encoder")}).value();
+//   apply(student, encoder, {.allow_partial = true}).value();
+//
+// Files without a model. open() finds the format by content, reads the header alone and gives an
+// Archive: an index of named tensors. A TensorSnapshot describes one of them; its data is fetched
+// when asked for.
+//
+//   Archive file = open("model.safetensors").value();  // a file, a shard index or a folder
+//   for (std::size_t i : file.natural_order()) print(file.info(i).name);
+//   Tensor weight = file.get("conv1.weight").value().read().value();
 //   std::span<const float> numbers = weight.as<float>().value();
 //
 // Errors are values. Every call that can fail returns a Result; the library never throws, prints or
@@ -18,12 +42,11 @@
 // numbers are gathered in one pass, straight into their destination, and only those that are
 // needed:
 //
-//   TensorSnapshot rows = model->get("embedding").value().slice(0, 100, 200).value();
-//   TensorSnapshot half = rows.cast(DType::f16).value();
-//   Tensor part = half.read().value();
+//   TensorSnapshot rows = file.get("embedding").value().slice(0, 100, 200).value();
+//   Tensor part = rows.cast(DType::f16).value().read().value();
 //
-// Zero-copy. borrow() gives a Tensor over the file's mapping or over memory. It keeps that alive
-// for as long as the Tensor lives.
+// Zero-copy. borrow(), and stores with zero_copy(true), give tensors over the file's mapping or
+// over memory. They keep that alive for as long as they live.
 //
 // Writing. An Archive, opened or built with add(), is written whole or not at all, through one
 // window of memory:
@@ -33,41 +56,64 @@
 //   out.set_metadata({{"format", "pt"}});
 //   write(out, "half.safetensors", {.overwrite = true}).value();
 //
-// With <fcntl.h> in sight, write andiron::open: the system has an open of its own.
+// With <fcntl.h> in sight, write andiron::open: the system has an open of its own. For a model that
+// is a standard container, write andiron::apply: the standard library has one, too.
 //
 // Names. KeyRemapper renames, PathFilter selects, close_index_gaps renumbers.
 //
 // Threads. Const calls are safe from several threads at once.
 //
-// Where to look: open.h, archive.h and snapshot.h for reading; write.h and safetensors.h for
-// writing; file.h for how files are read and replaced; safetensors_view.h for firmware; limits.h
-// for what is refused.
+// Where to look: module.h for what a model may hold, store.h for all settings, apply_result.h for
+// reports, adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for
+// files without a model, write.h and safetensors.h for writing them; file.h for how files are read
+// and replaced; safetensors_view.h for firmware; limits.h for what is refused.
 #pragma once
 
+#include "andiron/adapter.h"
+#include "andiron/apply_result.h"
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "andiron/choose_variants.h"
 #include "andiron/container.h"
 #include "andiron/display_text.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/file.h"
 #include "andiron/float_types.h"
+#include "andiron/index_gaps.h"
 #include "andiron/json.h"
 #include "andiron/key_remapper.h"
+#include "andiron/leaf.h"
 #include "andiron/limits.h"
+#include "andiron/module.h"
 #include "andiron/natural_order.h"
+#include "andiron/nn/activation.h"
+#include "andiron/nn/conv.h"
+#include "andiron/nn/dropout.h"
+#include "andiron/nn/embedding.h"
+#include "andiron/nn/initializer.h"
+#include "andiron/nn/linear.h"
+#include "andiron/nn/norm.h"
+#include "andiron/nn/padding.h"
 #include "andiron/open.h"
+#include "andiron/param.h"
+#include "andiron/param_id.h"
 #include "andiron/path_filter.h"
 #include "andiron/pattern.h"
 #include "andiron/progress.h"
 #include "andiron/safetensors.h"
+#include "andiron/safetensors_store.h"
 #include "andiron/safetensors_view.h"
 #include "andiron/sha256.h"
 #include "andiron/shape.h"
 #include "andiron/sink.h"
 #include "andiron/snapshot.h"
+#include "andiron/snapshots.h"
+#include "andiron/store.h"
 #include "andiron/tensor.h"
+#include "andiron/top_level_key.h"
+#include "andiron/transfer.h"
 #include "andiron/value.h"
 #include "andiron/version.h"
 #include "andiron/write.h"

@@ -2,42 +2,60 @@
 // What a tensor sits in, in a module's own words.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace andiron {
 inline namespace v1 {
 
-/// The kinds of module around a tensor, outermost first: {"Net", "Vec", "Linear"}. Empty for
-/// tensors that come from a file. Burn's spelling "Struct:Linear" and the plain "Linear" mean the
-/// same.
+/// The kinds of module around a tensor, outermost first: {"Struct:Net", "Vec", "Struct:Linear"}.
+/// Empty for tensors that come from a file. Burn's spelling "Struct:Linear" and the plain "Linear"
+/// mean the same to every function here. Copies are cheap and share the list.
 class Container {
  public:
   Container() = default;
-  explicit Container(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
+  explicit Container(std::vector<std::string> kinds)
+      : kinds_(std::make_shared<const std::vector<std::string>>(std::move(kinds))) {}
 
-  const std::vector<std::string>& kinds() const noexcept { return kinds_; }
-  bool empty() const noexcept { return kinds_.empty(); }
+  const std::vector<std::string>& kinds() const noexcept {
+    static const std::vector<std::string> none;
+    return kinds_ ? *kinds_ : none;
+  }
+  bool empty() const noexcept { return kinds().empty(); }
   /// The innermost kind without its prefix; empty when there is none.
   std::string_view last() const noexcept {
-    return kinds_.empty() ? std::string_view() : plain(kinds_.back());
+    return empty() ? std::string_view() : plain(kinds().back());
   }
   /// Whether the innermost kind is `kind`, in either spelling.
   bool is(std::string_view kind) const noexcept { return !empty() && last() == plain(kind); }
+  /// The innermost struct or enum with its prefix, past lists and tuples: "Struct:Linear". Empty
+  /// when there is none.
+  std::string_view module_type() const noexcept {
+    for (auto kind = kinds().rbegin(); kind != kinds().rend(); ++kind) {
+      if (kind->starts_with("Struct:") || kind->starts_with("Enum:")) return *kind;
+    }
+    return {};
+  }
   /// Kinds joined with dots.
   std::string path() const {
     std::string joined;
-    for (const std::string& kind : kinds_) joined += (joined.empty() ? "" : ".") + kind;
+    for (const std::string& kind : kinds()) joined += (joined.empty() ? "" : ".") + kind;
     return joined;
   }
 
- private:
+  /// A kind without its prefix: "Linear" for "Struct:Linear".
   static std::string_view plain(std::string_view kind) noexcept {
-    std::size_t colon = kind.find(':');
+    const std::size_t colon = kind.find(':');
     return colon == std::string_view::npos ? kind : kind.substr(colon + 1);
   }
-  std::vector<std::string> kinds_;
+
+  friend bool operator==(const Container& a, const Container& b) { return a.kinds() == b.kinds(); }
+
+ private:
+  std::shared_ptr<const std::vector<std::string>> kinds_;
 };
 
 }  // namespace v1

@@ -14,6 +14,8 @@
 namespace andiron {
 inline namespace v1 {
 
+struct ApplyResult;
+
 /// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are
 /// empty.
 struct Error {
@@ -24,6 +26,8 @@ struct Error {
   std::string found = {};     ///< what was there
   std::string expected = {};  ///< what would have been right
   std::string hint = {};      ///< what to try next
+  /// Of a load that was refused: what fits and what does not (apply_result.h).
+  std::shared_ptr<const ApplyResult> report = {};
 
   /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Control characters
   /// in names are escaped, so the line is safe to print.

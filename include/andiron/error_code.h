@@ -41,6 +41,8 @@ enum class ErrorCode : std::uint8_t {
   dtype_mismatch,     ///< data of another kind than was asked for
   shape_mismatch,     ///< a shape that does not fit
   file_changed,       ///< the file is not the one that was opened
+  unused_tensor,      ///< the file holds tensors that the module has no place for
+  adapter_failed,     ///< an adapter could not make a tensor out of others
 };
 
 /// "DuplicateKey" for ErrorCode::duplicate_key.
@@ -98,6 +100,10 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
       return "ShapeMismatch";
     case ErrorCode::file_changed:
       return "FileChanged";
+    case ErrorCode::unused_tensor:
+      return "UnusedTensor";
+    case ErrorCode::adapter_failed:
+      return "AdapterFailed";
   }
   return "Unknown";
 }

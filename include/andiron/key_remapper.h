@@ -2,6 +2,7 @@
 // Renaming tensors.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +18,17 @@ inline namespace v1 {
 
 /// Regular expressions with replacements, applied in order, each to the result of the one before
 /// and to every match (see Pattern::replace_all). The first bad pattern is kept, as in PathFilter.
+///
+///   KeyRemapper().add_pattern(R"(^model\.)", "").add_pattern(R"(norm(\d+))", "norm_$1")
 class KeyRemapper {
  public:
-  KeyRemapper& add_pattern(std::string_view from, std::string to) &;
-  KeyRemapper&& add_pattern(std::string_view from, std::string to) &&;
+  using Rule = std::pair<Pattern, std::string>;
 
+  /// KeyRemapper::from_patterns({{R"(^model\.)", ""}, {R"(norm(\d+))", "norm_$1"}})
+  static KeyRemapper from_patterns(const std::vector<std::pair<std::string, std::string>>& rules);
+  KeyRemapper& add_pattern(std::string_view from, std::string to);
+
+  const std::vector<Rule>& rules() const noexcept { return rules_; }
   bool is_empty() const noexcept { return rules_.empty() && !first_error_; }
   /// InvalidPattern for the first pattern that did not parse.
   Status status() const;
@@ -29,24 +36,31 @@ class KeyRemapper {
   std::string remap(std::string name) const;
   /// Warnings about replacements that name groups their pattern lacks.
   std::vector<std::string> warnings() const;
+  /// "KeyRemapper['^model\.' -> '', 'norm(\d+)' -> 'norm_$1']". Safe to print.
+  std::string to_string() const;
 
  private:
-  std::vector<std::pair<Pattern, std::string>> rules_;
+  std::vector<Rule> rules_;
   std::optional<Error> first_error_;
 };
+
+std::ostream& operator<<(std::ostream& out, const KeyRemapper& remapper);
 
 /// The tensors of `archive` under their new names, with the remapper's warnings as notes.
 /// NameCollision when two become one.
 Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper);
 
-/// Closes gaps in numbered names, as PyTorch's Sequential leaves them: fc.0 fc.2 fc.4 become fc.0
-/// fc.1 fc.2. Every dotted segment that is a number is replaced by its rank among the numbers under
-/// the same parent. NameCollision when two names become one (007 and 7).
-Result<Archive> close_index_gaps(const Archive& archive);
+/// A tensor's name before and after.
+struct Rename {
+  std::string from;
+  std::string to;
 
-/// The tensors below `key`, named from there. A dotted key goes down several levels. MissingTensor,
-/// with the top-level keys there are, when nothing lies below it.
-Result<Archive> at_top_level_key(const Archive& archive, std::string_view key);
+  friend bool operator==(const Rename&, const Rename&) = default;
+};
+
+/// The tensors whose names differ, where `after` was made of `before` by remap() or
+/// close_index_gaps() or both.
+std::vector<Rename> renames(const Archive& before, const Archive& after);
 
 }  // namespace v1
 }  // namespace andiron

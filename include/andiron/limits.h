@@ -35,6 +35,8 @@ struct Limits {
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
   /// Shards of one model; the largest published ones have a few hundred.
   std::uint64_t shards = 10'000;
+  /// Tensor data that one load into a module may hold; as much as there is unless set.
+  std::uint64_t load_bytes = ~std::uint64_t{0};
   /// Tensor data held at once while saving or hashing, whatever the size of the model.
   std::uint64_t window_bytes = std::uint64_t{8} << 20;
 };

@@ -2,7 +2,6 @@
 // A tensor that is described but not yet read.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,17 +13,12 @@
 #include "andiron/container.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
+#include "andiron/param_id.h"
 #include "andiron/shape.h"
 #include "andiron/tensor.h"
 
 namespace andiron {
 inline namespace v1 {
-
-/// Identity of a parameter that survives save and load.
-struct ParamId {
-  std::uint64_t value = 0;
-  friend auto operator<=>(ParamId, ParamId) = default;
-};
 
 namespace detail {
 class Expression;
@@ -73,6 +67,8 @@ class TensorSnapshot {
   /// Bytes that read() gives.
   std::uint64_t byte_size() const noexcept;
 
+  /// Renames this snapshot.
+  void set_full_path(std::string path) { path_ = std::move(path); }
   TensorSnapshot with_path(std::string path) const;
   TensorSnapshot with_container(Container container) const;
   TensorSnapshot with_param_id(std::optional<ParamId> id) const;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <complex>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -141,6 +142,21 @@ class Tensor {
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
 
+  /// One element, by its coordinates, outermost first. InvalidArgument when there is no such
+  /// element; else as for as().
+  template <Element T>
+  Result<T> at(std::span<const std::uint64_t> coordinates) const {
+    Result<std::span<const T>> elements = as<T>();
+    if (!elements) return std::move(elements).error();
+    Result<std::uint64_t> index = element_index(coordinates);
+    if (!index) return std::move(index).error();
+    return (*elements)[static_cast<std::size_t>(*index)];
+  }
+  template <Element T>
+  Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
+    return at<T>(std::span(coordinates.begin(), coordinates.size()));
+  }
+
   /// The elements, copied; for tensors that are not kept.
   template <Element T>
   Result<std::vector<T>> to_vector() const {
@@ -162,6 +178,8 @@ class Tensor {
 
   /// The bytes for writing; copies first unless this tensor alone owns its memory.
   Result<std::span<std::byte>> mutable_bytes();
+  /// The bytes for writing when this tensor alone owns its memory; otherwise an empty span.
+  std::span<std::byte> writable() noexcept { return bytes_.writable(); }
 
  private:
   Tensor(DType dtype, Shape shape, Bytes bytes, std::string raw_name)
@@ -170,6 +188,7 @@ class Tensor {
         bytes_(std::move(bytes)),
         raw_name_(std::move(raw_name)) {}
   Status check_access(DType wanted, std::size_t alignment) const;
+  Result<std::uint64_t> element_index(std::span<const std::uint64_t> coordinates) const;
 
   DType dtype_ = DType::f32;
   Shape shape_;

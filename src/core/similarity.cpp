@@ -88,5 +88,32 @@ std::size_t NearestName::edits_up_to(std::string_view a, std::string_view b, std
   return row_[b.size()];
 }
 
+double jaro_similarity(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.empty() && b.empty() ? 1 : 0;
+  // Characters match when they stand at most this far apart.
+  const std::size_t reach = std::max<std::size_t>(std::max(a.size(), b.size()) / 2, 1) - 1;
+  std::vector<bool> taken(b.size(), false);
+  std::size_t matches = 0;
+  std::size_t transpositions = 0;
+  std::size_t previous = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::size_t first = i > reach ? i - reach : 0;
+    const std::size_t last = std::min(b.size(), i + reach + 1);
+    for (std::size_t j = first; j < last; ++j) {
+      if (taken[j] || a[i] != b[j]) continue;
+      taken[j] = true;
+      if (j < previous) ++transpositions;
+      previous = j;
+      ++matches;
+      break;
+    }
+  }
+  if (matches == 0) return 0;
+  const auto m = static_cast<double>(matches);
+  return (m / static_cast<double>(a.size()) + m / static_cast<double>(b.size()) +
+          (m - static_cast<double>(transpositions)) / m) /
+         3;
+}
+
 }  // namespace v1
 }  // namespace andiron

@@ -80,5 +80,19 @@ Result<std::span<std::byte>> Tensor::mutable_bytes() {
   return bytes_.writable();
 }
 
+Result<std::uint64_t> Tensor::element_index(std::span<const std::uint64_t> coordinates) const {
+  std::uint64_t index = 0;
+  bool is_inside = coordinates.size() == shape_.rank();
+  for (std::size_t d = 0; is_inside && d < coordinates.size(); ++d) {
+    is_inside = coordinates[d] < shape_[d];
+    index = index * shape_[d] + coordinates[d];
+  }
+  if (is_inside) return index;
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "there is no such element",
+               .found = Shape(coordinates).to_string(),
+               .expected = "coordinates within " + shape_.to_string()};
+}
+
 }  // namespace v1
 }  // namespace andiron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/index_gaps_test.cpp
-#include "src/transfer/index_gaps.h"
+#include "andiron/index_gaps.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,12 +10,14 @@
 #include <numeric>
 #include <optional>
 
-#include "andiron/key_remapper.h"
 #include "src/core/parse_index.h"
+#include "src/core/try.h"
+#include "src/transfer/index_gaps.h"
 #include "src/transfer/new_names.h"
 
 namespace andiron {
 inline namespace v1 {
+namespace detail {
 namespace {
 
 // A segment that is a number.
@@ -43,7 +45,8 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names) {
+std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
+                                                  std::span<const Pattern> except) {
   std::vector<Index> indices;
   std::vector<std::vector<std::uint64_t>> numbers;  // below each parent
 
@@ -51,9 +54,14 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
   // parents of the name at hand, outermost first, and to keep those that end within what it shares
   // with the next.
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t excepted = none - 1;
   struct Parent {
     std::size_t end;
     std::size_t id = none;  // of its numbers, from the first one on
+  };
+  const auto is_excepted = [&](std::string_view parent) {
+    return std::any_of(except.begin(), except.end(),
+                       [&](const Pattern& pattern) { return pattern.matches(parent); });
   };
   std::vector<Parent> parents;
   std::string_view previous;
@@ -64,21 +72,26 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
     previous = name;
 
     std::size_t begin = 0;
-    for (std::size_t depth = 0; begin <= name.size(); ++depth) {
+    std::size_t end = 0;
+    for (std::size_t depth = 0; begin <= name.size(); ++depth, begin = end + 1) {
       if (depth == parents.size()) {
         parents.push_back({begin});
       }
-      const std::size_t end = std::min(name.find('.', begin), name.size());
-      if (const auto value = parse_index(name.substr(begin, end - begin))) {
-        std::size_t& parent = parents[depth].id;
-        if (parent == none) {
+      end = std::min(name.find('.', begin), name.size());
+      const auto value = parse_index(name.substr(begin, end - begin));
+      if (!value) continue;
+      std::size_t& parent = parents[depth].id;
+      if (parent == none) {
+        if (is_excepted(name.substr(0, begin == 0 ? 0 : begin - 1))) {
+          parent = excepted;
+        } else {
           parent = numbers.size();
           numbers.emplace_back();
         }
-        indices.push_back({i, begin, end, parent, *value});
-        numbers[parent].push_back(*value);
       }
-      begin = end + 1;
+      if (parent == excepted) continue;
+      indices.push_back({i, begin, end, parent, *value});
+      numbers[parent].push_back(*value);
     }
   }
 
@@ -106,9 +119,17 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
   return renamed;
 }
 
-Result<Archive> close_index_gaps(const Archive& archive) {
-  std::vector<std::string> closed = names_without_index_gaps(names_and_aliases(archive));
-  return with_new_names(
+}  // namespace detail
+
+Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options) {
+  std::vector<Pattern> except;
+  for (const std::string& text : options.except) {
+    ANDIRON_ASSIGN(Pattern pattern, Pattern::regex(text));
+    except.push_back(std::move(pattern));
+  }
+  std::vector<std::string> closed =
+      detail::names_without_index_gaps(detail::names_and_aliases(archive), except);
+  return detail::with_new_names(
       archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())});
 }
 

@@ -7,12 +7,18 @@
 #include <string_view>
 #include <vector>
 
+#include "andiron/pattern.h"
+
 namespace andiron {
 inline namespace v1 {
+namespace detail {
 
 // The names with every dotted segment that is a number replaced by its rank among the numbers that
-// follow the same segments, as they were before, in any of the names. Two names may become one.
-std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names);
+// follow the same segments, as they were before, in any of the names. Numbers stay that follow a
+// path which one of `except` matches. Two names may become one.
+std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
+                                                  std::span<const Pattern> except = {});
 
+}  // namespace detail
 }  // namespace v1
 }  // namespace andiron

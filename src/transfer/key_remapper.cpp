@@ -2,13 +2,26 @@
 // Tested by tests/transfer/key_remapper_test.cpp
 #include "andiron/key_remapper.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <ostream>
+
+#include "andiron/display_text.h"
+#include "src/core/pattern_syntax.h"
 #include "src/core/try.h"
 #include "src/transfer/new_names.h"
 
 namespace andiron {
 inline namespace v1 {
 
-KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
+KeyRemapper KeyRemapper::from_patterns(
+    const std::vector<std::pair<std::string, std::string>>& rules) {
+  KeyRemapper remapper;
+  for (const auto& [from, to] : rules) remapper.add_pattern(from, to);
+  return remapper;
+}
+
+KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) {
   Result<Pattern> pattern = Pattern::regex(from);
   if (pattern) {
     rules_.emplace_back(*std::move(pattern), std::move(to));
@@ -16,10 +29,6 @@ KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
     first_error_ = std::move(pattern).error();
   }
   return *this;
-}
-
-KeyRemapper&& KeyRemapper::add_pattern(std::string_view from, std::string to) && {
-  return std::move(add_pattern(from, std::move(to)));
 }
 
 Status KeyRemapper::status() const {
@@ -41,14 +50,27 @@ std::vector<std::string> KeyRemapper::warnings() const {
   return warnings;
 }
 
+std::string KeyRemapper::to_string() const {
+  std::string text;
+  for (const auto& [pattern, replacement] : rules_) {
+    text += (text.empty() ? "'" : ", '") + shown_pattern(pattern.text()) + "' -> '" +
+            display_text(replacement) + "'";
+  }
+  return "KeyRemapper[" + text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const KeyRemapper& remapper) {
+  return out << remapper.to_string();
+}
+
 Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
   ANDIRON_TRY(remapper.status());
   if (remapper.is_empty()) return archive;
   std::vector<std::optional<std::string>> names;
-  for (const std::string_view name : names_and_aliases(archive)) {
+  for (const std::string_view name : detail::names_and_aliases(archive)) {
     names.emplace_back(remapper.remap(std::string(name)));
   }
-  Result<Archive> renamed = with_new_names(archive, std::move(names));
+  Result<Archive> renamed = detail::with_new_names(archive, std::move(names));
   for (std::string& warning : remapper.warnings()) {
     // A group that is not there makes names equal more often than not.
     if (!renamed) {
@@ -59,6 +81,16 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
     renamed->add_note(std::move(warning));
   }
   return renamed;
+}
+
+std::vector<Rename> renames(const Archive& before, const Archive& after) {
+  std::vector<Rename> changed;
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    const std::string_view from = before.info(i).name;
+    const std::string_view to = after.info(i).name;
+    if (from != to) changed.push_back({std::string(from), std::string(to)});
+  }
+  return changed;
 }
 
 }  // namespace v1

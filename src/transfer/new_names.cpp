@@ -10,6 +10,7 @@
 
 namespace andiron {
 inline namespace v1 {
+namespace detail {
 
 std::vector<std::string_view> names_and_aliases(const Archive& archive) {
   std::vector<std::string_view> names;
@@ -76,5 +77,6 @@ Result<Archive> with_new_names(const Archive& archive,
   return changed;
 }
 
+}  // namespace detail
 }  // namespace v1
 }  // namespace andiron

@@ -13,6 +13,7 @@
 
 namespace andiron {
 inline namespace v1 {
+namespace detail {
 
 // The names of the tensors in their order, then the aliases in theirs.
 std::vector<std::string_view> names_and_aliases(const Archive& archive);
@@ -23,5 +24,6 @@ std::vector<std::string_view> names_and_aliases(const Archive& archive);
 Result<Archive> with_new_names(const Archive& archive,
                                std::vector<std::optional<std::string>> new_names);
 
+}  // namespace detail
 }  // namespace v1
 }  // namespace andiron

@@ -3,105 +3,135 @@
 #include "andiron/path_filter.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <ostream>
 #include <utility>
 
 #include "andiron/display_text.h"
+#include "src/core/pattern_syntax.h"
 #include "src/core/try.h"
+#include "src/transfer/listed.h"
 #include "src/transfer/new_names.h"
 
 namespace andiron {
 inline namespace v1 {
 
-PathFilter& PathFilter::with_regex(std::string_view pattern) & {
-  add(patterns_, Pattern::regex(pattern));
-  return *this;
+std::size_t PathFilter::Criteria::count() const noexcept {
+  return regexes.size() + globs.size() + paths.size() + predicates.size();
 }
 
-PathFilter& PathFilter::with_regexes(const std::vector<std::string>& patterns) & {
+bool PathFilter::Criteria::match(std::string_view path, const Container& container) const {
+  const auto matches_path = [&](const Pattern& pattern) { return pattern.matches(path); };
+  return paths.contains(path) || std::any_of(regexes.begin(), regexes.end(), matches_path) ||
+         std::any_of(globs.begin(), globs.end(), matches_path) ||
+         std::any_of(predicates.begin(), predicates.end(),
+                     [&](const Predicate& predicate) { return predicate(path, container); });
+}
+
+void PathFilter::Criteria::add(Criteria other) {
+  regexes.insert(regexes.end(), other.regexes.begin(), other.regexes.end());
+  globs.insert(globs.end(), other.globs.begin(), other.globs.end());
+  paths.merge(other.paths);
+  predicates.insert(predicates.end(), other.predicates.begin(), other.predicates.end());
+}
+
+std::string PathFilter::Criteria::to_string() const {
+  std::vector<std::string> parts;
+  const auto add_patterns = [&](const char* kind, const std::vector<Pattern>& patterns) {
+    std::vector<std::string_view> texts;
+    texts.reserve(patterns.size());
+    for (const Pattern& pattern : patterns) texts.emplace_back(pattern.text());
+    if (!texts.empty()) parts.push_back(kind + detail::listed(texts, shown_pattern));
+  };
+  add_patterns("regex: ", regexes);
+  add_patterns("glob: ", globs);
+  if (!paths.empty()) parts.push_back("paths: " + detail::listed({paths.begin(), paths.end()}));
+  if (!predicates.empty()) parts.push_back("predicates: " + std::to_string(predicates.size()));
+
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+PathFilter PathFilter::all() { return PathFilter().match_all(); }
+
+PathFilter PathFilter::none() {
+  PathFilter filter;
+  filter.none_without_criteria_ = true;
+  return filter;
+}
+
+PathFilter& PathFilter::with_regex(std::string_view pattern) {
+  return add(criteria_.regexes, Pattern::regex(pattern));
+}
+
+PathFilter& PathFilter::with_regexes(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) with_regex(pattern);
   return *this;
 }
 
-PathFilter& PathFilter::with_glob(std::string_view pattern) & {
-  add(patterns_, Pattern::glob(pattern));
+PathFilter& PathFilter::with_glob(std::string_view pattern) {
+  return add(criteria_.globs, Pattern::glob(pattern));
+}
+
+PathFilter& PathFilter::with_full_path(std::string path) {
+  return criteria_.paths.insert(std::move(path)), *this;
+}
+
+PathFilter& PathFilter::with_full_paths(std::vector<std::string> paths) {
+  for (std::string& path : paths) with_full_path(std::move(path));
   return *this;
 }
 
-PathFilter& PathFilter::with_full_path(std::string path) & {
-  paths_.insert(std::move(path));
+PathFilter& PathFilter::with_predicate(Predicate predicate) {
+  return add(criteria_.predicates, std::move(predicate));
+}
+
+PathFilter& PathFilter::with_predicates(std::vector<Predicate> predicates) {
+  for (Predicate& predicate : predicates) with_predicate(std::move(predicate));
   return *this;
 }
 
-PathFilter& PathFilter::with_full_paths(std::vector<std::string> paths) & {
-  for (std::string& path : paths) paths_.insert(std::move(path));
+PathFilter& PathFilter::match_all() { return match_all_ = true, *this; }
+
+PathFilter& PathFilter::exclude_regex(std::string_view pattern) {
+  return add(excluded_.regexes, Pattern::regex(pattern));
+}
+
+PathFilter& PathFilter::exclude_glob(std::string_view pattern) {
+  return add(excluded_.globs, Pattern::glob(pattern));
+}
+
+PathFilter& PathFilter::exclude_full_path(std::string path) {
+  return excluded_.paths.insert(std::move(path)), *this;
+}
+
+PathFilter& PathFilter::exclude_predicate(Predicate predicate) {
+  return add(excluded_.predicates, std::move(predicate));
+}
+
+PathFilter& PathFilter::or_with(PathFilter other) {
+  match_all_ = match_all_ || other.match_all_;
+  none_without_criteria_ = none_without_criteria_ || other.none_without_criteria_;
+  criteria_.add(std::move(other.criteria_));
+  excluded_.add(std::move(other.excluded_));
+  if (!first_error_) first_error_ = std::move(other.first_error_);
   return *this;
 }
 
-PathFilter& PathFilter::with_predicate(Predicate predicate) & {
-  if (predicate) {
-    predicates_.push_back(std::move(predicate));
-  } else if (!first_error_) {
-    first_error_.emplace();
-    first_error_->code = ErrorCode::invalid_argument;
-    first_error_->message = "the filter's predicate holds no function";
-  }
-  return *this;
-}
-
-PathFilter& PathFilter::match_all() & {
-  match_all_ = true;
-  return *this;
-}
-
-PathFilter& PathFilter::exclude_regex(std::string_view pattern) & {
-  add(excluded_, Pattern::regex(pattern));
-  return *this;
-}
-
-PathFilter& PathFilter::exclude_glob(std::string_view pattern) & {
-  add(excluded_, Pattern::glob(pattern));
-  return *this;
-}
-
-PathFilter&& PathFilter::with_regex(std::string_view pattern) && {
-  return std::move(with_regex(pattern));
-}
-
-PathFilter&& PathFilter::with_regexes(const std::vector<std::string>& patterns) && {
-  return std::move(with_regexes(patterns));
-}
-
-PathFilter&& PathFilter::with_glob(std::string_view pattern) && {
-  return std::move(with_glob(pattern));
-}
-
-PathFilter&& PathFilter::with_full_path(std::string path) && {
-  return std::move(with_full_path(std::move(path)));
-}
-
-PathFilter&& PathFilter::with_full_paths(std::vector<std::string> paths) && {
-  return std::move(with_full_paths(std::move(paths)));
-}
-
-PathFilter&& PathFilter::with_predicate(Predicate predicate) && {
-  return std::move(with_predicate(std::move(predicate)));
-}
-
-PathFilter&& PathFilter::match_all() && { return std::move(match_all()); }
-
-PathFilter&& PathFilter::exclude_regex(std::string_view pattern) && {
-  return std::move(exclude_regex(pattern));
-}
-
-PathFilter&& PathFilter::exclude_glob(std::string_view pattern) && {
-  return std::move(exclude_glob(pattern));
-}
+PathFilter& PathFilter::clear_regex() { return criteria_.regexes.clear(), *this; }
+PathFilter& PathFilter::clear_globs() { return criteria_.globs.clear(), *this; }
+PathFilter& PathFilter::clear_paths() { return criteria_.paths.clear(), *this; }
+PathFilter& PathFilter::clear_predicates() { return criteria_.predicates.clear(), *this; }
+PathFilter& PathFilter::clear_exclusions() { return excluded_ = {}, *this; }
+PathFilter& PathFilter::clear() { return *this = PathFilter(); }
 
 // A bad pattern counts as a criterion: a caller that skips empty filters must not skip its error.
 bool PathFilter::is_empty() const noexcept {
-  return !match_all_ && patterns_.empty() && paths_.empty() && predicates_.empty() &&
-         excluded_.empty() && !first_error_;
+  return !match_all_ && takes_all() && excluded_.count() == 0 && !first_error_;
+}
+
+std::size_t PathFilter::criteria_count() const noexcept {
+  return match_all_ ? 1 : criteria_.count();
 }
 
 Status PathFilter::status() const {
@@ -110,28 +140,56 @@ Status PathFilter::status() const {
 }
 
 bool PathFilter::matches(std::string_view path, const Container& container) const {
-  const auto matches_path = [&](const Pattern& pattern) { return pattern.matches(path); };
-  if (std::any_of(excluded_.begin(), excluded_.end(), matches_path)) return false;
-  const bool takes_all = match_all_ || (patterns_.empty() && paths_.empty() && predicates_.empty());
-  return takes_all || paths_.contains(path) ||
-         std::any_of(patterns_.begin(), patterns_.end(), matches_path) ||
-         std::any_of(predicates_.begin(), predicates_.end(),
-                     [&](const Predicate& predicate) { return predicate(path, container); });
+  return (takes_all() || criteria_.match(path, container)) && !excluded_.match(path, container);
 }
 
-void PathFilter::add(std::vector<Pattern>& list, Result<Pattern> pattern) {
+std::string PathFilter::to_string() const {
+  std::string text = "PathFilter";
+  if (takes_all()) {
+    text += "::all()";
+  } else if (criteria_.count() == 0) {
+    text += "::none()";
+  } else {
+    text += "[" + criteria_.to_string() + "]";
+  }
+  if (excluded_.count() > 0) text += " except [" + excluded_.to_string() + "]";
+  return text;
+}
+
+bool PathFilter::takes_all() const noexcept {
+  return match_all_ || (criteria_.count() == 0 && !none_without_criteria_);
+}
+
+PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> pattern) {
   if (pattern) {
     list.push_back(*std::move(pattern));
   } else if (!first_error_) {
     first_error_ = std::move(pattern).error();
   }
+  return *this;
+}
+
+PathFilter& PathFilter::add(std::vector<Predicate>& list, Predicate predicate) {
+  if (predicate) {
+    list.push_back(std::move(predicate));
+  } else if (!first_error_) {
+    first_error_.emplace();
+    first_error_->code = ErrorCode::invalid_argument;
+    first_error_->message = "the filter's predicate holds no function";
+  }
+  return *this;
+}
+
+std::ostream& operator<<(std::ostream& out, const PathFilter& filter) {
+  return out << filter.to_string();
 }
 
 Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
   ANDIRON_TRY(filter.status());
   // Only predicates look at the container, and only snapshots know it.
-  const bool needs_container = !filter.predicates_.empty();
-  const std::vector<std::string_view> names = names_and_aliases(archive);
+  const bool needs_container =
+      !filter.criteria_.predicates.empty() || !filter.excluded_.predicates.empty();
+  const std::vector<std::string_view> names = detail::names_and_aliases(archive);
   std::vector<std::optional<std::string>> taken(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     Container container;
@@ -140,7 +198,7 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
     }
     if (filter.matches(names[i], container)) taken[i] = names[i];
   }
-  ANDIRON_ASSIGN(Archive filtered, with_new_names(archive, std::move(taken)));
+  ANDIRON_ASSIGN(Archive filtered, detail::with_new_names(archive, std::move(taken)));
   if (filtered.empty() && !archive.empty()) {
     filtered.add_note("no name passes the filter; they look like '" +
                       display_text(archive.info(0).name) + "'");

@@ -1,40 +1,64 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/top_level_key_test.cpp
+#include "andiron/top_level_key.h"
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <set>
+#include <vector>
 
 #include "andiron/display_text.h"
-#include "andiron/key_remapper.h"
 #include "andiron/natural_order.h"
 #include "src/core/similarity.h"
+#include "src/transfer/listed.h"
 #include "src/transfer/new_names.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace {
 
-// Enough to recognise a file by.
-constexpr std::size_t shown_keys = 8;
+// What checkpoints call the dictionary that holds the model. Where there are several, the first is
+// the model as it was trained and the others are copies, averaged over its steps.
+constexpr std::array<std::string_view, 15> wrappers = {
+    "state_dict", "model_state_dict", "model_state",    "model",      "module",
+    "net",        "network",          "params",         "weights",    "ema",
+    "ema_model",  "model_ema",        "state_dict_ema", "params_ema", "ema_state_dict"};
+
+// Words in the keys of what training keeps beside a model.
+constexpr std::array<std::string_view, 7> training_words = {
+    "optim", "scheduler", "scaler", "rng_state", "callbacks", "epoch", "global_step"};
+
+bool is_training_state(std::string_view key) {
+  return std::any_of(training_words.begin(), training_words.end(), [&](std::string_view word) {
+    return key.find(word) != std::string_view::npos;
+  });
+}
+
+// The wrapper that all names but those of training state lie below; nothing when there is none.
+std::optional<std::string_view> common_wrapper(const std::vector<std::string_view>& names) {
+  auto best = wrappers.end();
+  for (const std::string_view name : names) {
+    const std::size_t dot = name.find('.');
+    const std::string_view key = name.substr(0, dot);
+    const auto wrapper = dot == std::string_view::npos
+                             ? wrappers.end()
+                             : std::find(wrappers.begin(), wrappers.end(), key);
+    if (wrapper == wrappers.end() && !is_training_state(key)) return std::nullopt;
+    best = std::min(best, wrapper);
+  }
+  if (best == wrappers.end()) return std::nullopt;
+  return *best;
+}
 
 // First segments of all names that have more than one.
 std::vector<std::string_view> top_level_keys(const Archive& archive) {
   std::set<std::string_view, NaturalLess> keys;
-  for (const std::string_view name : names_and_aliases(archive)) {
+  for (const std::string_view name : detail::names_and_aliases(archive)) {
     const std::size_t dot = name.find('.');
     if (dot != std::string_view::npos) keys.insert(name.substr(0, dot));
   }
   return {keys.begin(), keys.end()};
-}
-
-std::string listed(const std::vector<std::string_view>& keys) {
-  std::string list;
-  for (std::size_t i = 0; i < std::min(keys.size(), shown_keys); ++i) {
-    list += (i == 0 ? "'" : ", '") + display_text(keys[i]) + "'";
-  }
-  if (keys.size() > shown_keys)
-    list += " and " + std::to_string(keys.size() - shown_keys) + " more";
-  return list;
 }
 
 Error nothing_below(const Archive& archive, std::string_view key) {
@@ -43,7 +67,8 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   error.code = ErrorCode::missing_tensor;
   error.file = archive.origin();
   error.message = "nothing lies below the key '" + display_text(key) + "'";
-  error.found = keys.empty() ? "no name with a dot" : "the top-level keys are " + listed(keys);
+  error.found =
+      keys.empty() ? "no name with a dot" : "the top-level keys are " + detail::listed(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
     error.hint = "that is a tensor itself; leave the top-level key out";
@@ -61,14 +86,27 @@ Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) {
   const std::string prefix = std::string(key) + ".";
   std::vector<std::optional<std::string>> below;
   bool is_empty = true;
-  for (const std::string_view name : names_and_aliases(archive)) {
+  for (const std::string_view name : detail::names_and_aliases(archive)) {
     below.emplace_back();
     if (!name.starts_with(prefix)) continue;
     below.back() = name.substr(prefix.size());
     is_empty = false;
   }
   if (is_empty) return nothing_below(archive, key);
-  return with_new_names(archive, std::move(below));
+  return detail::with_new_names(archive, std::move(below));
+}
+
+std::optional<std::string> suggest_top_level_key(const Archive& archive) {
+  std::vector<std::string_view> names = detail::names_and_aliases(archive);
+  std::string key;
+  while (const auto wrapper = common_wrapper(names)) {
+    const std::string prefix = std::string(*wrapper) + ".";
+    std::erase_if(names, [&](std::string_view name) { return !name.starts_with(prefix); });
+    for (std::string_view& name : names) name.remove_prefix(prefix.size());
+    key += (key.empty() ? "" : ".") + std::string(*wrapper);
+  }
+  if (key.empty()) return std::nullopt;
+  return key;
 }
 
 }  // namespace v1

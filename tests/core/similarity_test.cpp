@@ -110,5 +110,15 @@ TEST(Similarity, StaysBoundedOverManyAndLongNames) {
   EXPECT_EQ(nearest("z" + long_name + "z", long_names), long_names[0]);
 }
 
+TEST(JaroSimilarity, HasTheKnownValues) {
+  EXPECT_NEAR(jaro_similarity("dixon", "dicksonx"), 0.76667, 1e-5);
+  EXPECT_NEAR(jaro_similarity("dwayne", "duane"), 0.82222, 1e-5);
+  EXPECT_NEAR(jaro_similarity("a", "ab"), 0.83333, 1e-5);
+  EXPECT_EQ(jaro_similarity("", ""), 1);
+  EXPECT_EQ(jaro_similarity("", "a"), 0);
+  EXPECT_EQ(jaro_similarity("a", "a"), 1);
+  EXPECT_EQ(jaro_similarity("a", "b"), 0);
+}
+
 }  // namespace
 }  // namespace andiron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Closing gaps in numbered names.
-#include "src/transfer/index_gaps.h"
+#include "andiron/index_gaps.h"
 
 #include <gtest/gtest.h>
 
@@ -10,16 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "andiron/key_remapper.h"
 #include "src/core/parse_index.h"
+#include "src/transfer/index_gaps.h"
 #include "tests/transfer/named_archive.h"
 
 namespace andiron {
 namespace {
 
-Names closed(const Names& names) {
+Names closed(const Names& names, const Names& except = {}) {
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return names_without_index_gaps(views);
+  std::vector<Pattern> patterns;
+  for (const std::string& text : except) patterns.push_back(Pattern::regex(text).value());
+  return detail::names_without_index_gaps(views, patterns);
 }
 
 TEST(IndexGaps, AreClosedUnderEachParent) {
@@ -44,6 +46,32 @@ TEST(IndexGaps, LeaveNamesWithoutGapsAlone) {
   EXPECT_EQ(closed({}), Names{});
   EXPECT_EQ(closed({"output.weight"}), (Names{"output.weight"}));
   EXPECT_EQ(closed({"l.1", "l.0", "l.2"}), (Names{"l.1", "l.0", "l.2"}));
+}
+
+TEST(IndexGaps, AreClosedBesideNamesWithoutNumbers) {
+  EXPECT_EQ(closed({"fc.0.w", "fc.2.w", "output.w", "norm.gamma"}),
+            (Names{"fc.0.w", "fc.1.w", "output.w", "norm.gamma"}));
+}
+
+TEST(IndexGaps, StayUnderExceptedParents) {
+  EXPECT_EQ(closed({"fc.0.w", "fc.2.w", "flows.0.w", "flows.2.w"}, {"^flows$"}),
+            (Names{"fc.0.w", "fc.1.w", "flows.0.w", "flows.2.w"}));
+  EXPECT_EQ(closed({"a.007.w", "a.7.w"}, {"a"}), (Names{"a.007.w", "a.7.w"}));
+}
+
+TEST(IndexGaps, AreExceptedLevelByLevelByTheOriginalPath) {
+  const Names names = {"flows.0.enc.in_layers.0", "flows.0.enc.in_layers.2",
+                       "flows.2.enc.in_layers.1", "flows.2.enc.in_layers.4"};
+  EXPECT_EQ(closed(names, {"^flows$"}),
+            (Names{"flows.0.enc.in_layers.0", "flows.0.enc.in_layers.1", "flows.2.enc.in_layers.0",
+                   "flows.2.enc.in_layers.1"}));
+  EXPECT_EQ(closed(names, {R"(^flows\.2\.enc\.in_layers$)"}),
+            (Names{"flows.0.enc.in_layers.0", "flows.0.enc.in_layers.1", "flows.1.enc.in_layers.1",
+                   "flows.1.enc.in_layers.4"}));
+}
+
+TEST(IndexGaps, AtTheRootAreExceptedByTheEmptyPath) {
+  EXPECT_EQ(closed({"0.w", "3.w", "a.5"}, {"^$"}), (Names{"0.w", "3.w", "a.0"}));
 }
 
 TEST(IndexGaps, ShiftAListThatStartsLateToZero) {
@@ -135,6 +163,15 @@ TEST(IndexGaps, AreClosedInAnArchive) {
   const Archive closed_archive = close_index_gaps(archive_of({"fc.2.w", "fc.0.w"})).value();
   EXPECT_EQ(names_of(closed_archive), (Names{"fc.1.w", "fc.0.w"}));
   EXPECT_EQ(size_of(closed_archive, "fc.1.w"), 1u);
+}
+
+TEST(IndexGaps, StayWhereTheOptionsExceptThem) {
+  const Archive archive = archive_of({"fc.2.w", "blocks.3.w"});
+  EXPECT_EQ(names_of(close_index_gaps(archive, {.except = {"blocks", "x"}}).value()),
+            (Names{"fc.0.w", "blocks.3.w"}));
+  const Result<Archive> bad = close_index_gaps(archive, {.except = {"("}});
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().code, ErrorCode::invalid_pattern);
 }
 
 TEST(IndexGaps, CountTiedNames) {

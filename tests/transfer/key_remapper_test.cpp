@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
+#include "andiron/index_gaps.h"
 #include "tests/transfer/named_archive.h"
 
 namespace andiron {
@@ -50,6 +52,24 @@ TEST(KeyRemapper, FeedsEachRuleTheResultOfTheOneBefore) {
   EXPECT_EQ(KeyRemapper().add_pattern("a", "b").add_pattern("b", "c").remap("ab"), "cc");
 }
 
+TEST(KeyRemapper, IsMadeOfAListOfRules) {
+  const KeyRemapper remapper =
+      KeyRemapper::from_patterns({{R"(^pytorch\.)", "burn."}, {R"(\.gamma$)", ".weight"}});
+  ASSERT_EQ(remapper.rules().size(), 2u);
+  EXPECT_EQ(remapper.rules()[1].first.text(), R"(\.gamma$)");
+  EXPECT_EQ(remapper.rules()[1].second, ".weight");
+  EXPECT_EQ(remapper.remap("pytorch.norm.gamma"), "burn.norm.weight");
+  EXPECT_FALSE(KeyRemapper::from_patterns({{"(", ""}}).status().ok());
+  EXPECT_TRUE(KeyRemapper::from_patterns({}).is_empty());
+}
+
+TEST(KeyRemapper, SaysItsRules) {
+  std::ostringstream out;
+  out << KeyRemapper().add_pattern(R"(^model\.)", "").add_pattern("a\n", "$1");
+  EXPECT_EQ(out.str(), R"(KeyRemapper['^model\.' -> '', 'a\n' -> '$1'])");
+  EXPECT_EQ(KeyRemapper().to_string(), "KeyRemapper[]");
+}
+
 TEST(KeyRemapper, KeepsTheFirstBadPattern) {
   KeyRemapper remapper;
   remapper.add_pattern("fine", "x").add_pattern(R"((\w)\1)", "y").add_pattern("[", "z");
@@ -77,6 +97,17 @@ TEST(KeyRemapper, RenamesTheTensorsOfAnArchive) {
   EXPECT_EQ(renamed.aliases(), (Aliases{{"c", "a"}}));
   EXPECT_TRUE(renamed.notes().empty());
   EXPECT_EQ(names_of(remap(archive, KeyRemapper()).value()), names_of(archive));
+}
+
+TEST(KeyRemapper, TellsWhatWasRenamed) {
+  const Archive before = archive_of({"model.fc.0.w", "head", "model.fc.2.w"});
+  const Archive after = remap(before, KeyRemapper().add_pattern(R"(^model\.)", "")).value();
+  EXPECT_EQ(renames(before, after),
+            (std::vector<Rename>{{"model.fc.0.w", "fc.0.w"}, {"model.fc.2.w", "fc.2.w"}}));
+  const Archive closed = close_index_gaps(after).value();
+  EXPECT_EQ(renames(after, closed), (std::vector<Rename>{{"fc.2.w", "fc.1.w"}}));
+  EXPECT_EQ(renames(before, closed).size(), 2u);
+  EXPECT_TRUE(renames(before, remap(before, KeyRemapper()).value()).empty());
 }
 
 TEST(KeyRemapper, NotesItsWarningsInTheArchive) {

@@ -9,6 +9,9 @@
 namespace andiron {
 namespace {
 
+using detail::names_and_aliases;
+using detail::with_new_names;
+
 Archive tied_archive() {
   Archive archive = archive_of({"embed", "norm"});
   archive.set_aliases({{"head", "embed"}, {"tail", "embed"}});

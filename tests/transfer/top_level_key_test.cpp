@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Going down to the tensors below a key.
+#include "andiron/top_level_key.h"
+
 #include <gtest/gtest.h>
 
-#include "andiron/key_remapper.h"
 #include "tests/transfer/named_archive.h"
 
 namespace andiron {
@@ -55,6 +56,45 @@ TEST(TopLevelKey, OfFlatOrEmptyArchivesIsRefused) {
   EXPECT_EQ(at_top_level_key(archive_of({"weight"}), "model").error().found, "no name with a dot");
   EXPECT_FALSE(at_top_level_key(Archive(), "model").ok());
   EXPECT_FALSE(at_top_level_key(Archive(), "").ok());
+}
+
+using Suggestion = std::optional<std::string>;
+
+TEST(TopLevelKey, IsSuggestedWhereAllTensorsLieBelowAKnownOne) {
+  EXPECT_EQ(suggest_top_level_key(archive_of({"state_dict.a.w", "state_dict.b"})), "state_dict");
+  EXPECT_EQ(suggest_top_level_key(archive_of({"model.a", "model.b.w"})), "model");
+  EXPECT_EQ(suggest_top_level_key(archive_of({"module.a"})), "module");
+  EXPECT_EQ(suggest_top_level_key(archive_of({"params_ema.a"})), "params_ema");
+}
+
+TEST(TopLevelKey, IsSuggestedPastTrainingState) {
+  const Archive archive = archive_of({"optimizer_states.0.state.0.exp_avg", "state_dict.a.w",
+                                      "torch_rng_state", "lr_scheduler.base", "global_step"});
+  EXPECT_EQ(suggest_top_level_key(archive), "state_dict");
+}
+
+TEST(TopLevelKey, IsSuggestedForTheTrainedModelRatherThanItsAverage) {
+  EXPECT_EQ(suggest_top_level_key(archive_of({"params_ema.a", "params.a"})), "params");
+  EXPECT_EQ(suggest_top_level_key(archive_of({"ema.a", "model.a", "optimizer.b"})), "model");
+}
+
+TEST(TopLevelKey, IsSuggestedDownToTheInnermostWrapper) {
+  const Archive archive =
+      archive_of({"state_dict.module.a.w", "state_dict.module.b", "optimizer.0"});
+  EXPECT_EQ(suggest_top_level_key(archive), "state_dict.module");
+  EXPECT_EQ(names_of(at_top_level_key(archive, "state_dict.module").value()), (Names{"a.w", "b"}));
+}
+
+TEST(TopLevelKey, IsNotSuggestedWhereTensorsLieBesideIt) {
+  EXPECT_EQ(suggest_top_level_key(archive_of({"model.embed.w", "lm_head.w"})), Suggestion());
+  EXPECT_EQ(suggest_top_level_key(archive_of({"model.a", "weight"})), Suggestion());
+}
+
+TEST(TopLevelKey, IsNotSuggestedWithoutAKnownOne) {
+  EXPECT_EQ(suggest_top_level_key(Archive()), Suggestion());
+  EXPECT_EQ(suggest_top_level_key(archive_of({"model", "state_dict"})), Suggestion());
+  EXPECT_EQ(suggest_top_level_key(archive_of({"encoder.a", "decoder.b"})), Suggestion());
+  EXPECT_EQ(suggest_top_level_key(archive_of({"optimizer.state.0"})), Suggestion());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Opens a model, halves its floats, writes it, and proves that what was written reads back the
-// same. usage: 010-open-and-write INPUT [OUTPUT.safetensors]
+// same. usage: 005-open-and-write INPUT [OUTPUT.safetensors]
 #include <andiron/andiron.h>
 
 #include <cstdio>

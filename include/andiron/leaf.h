@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Leaves: the types that hold a tensor of a module.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "andiron/dtype.h"
+#include "andiron/error.h"
+#include "andiron/param.h"
+#include "andiron/param_id.h"
+#include "andiron/shape.h"
+#include "andiron/tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// What is known of a leaf without looking at its numbers.
+struct LeafInfo {
+  DType dtype = DType::f32;
+  Shape shape = {};
+  bool accepts_any_shape = false;  ///< not set yet
+  bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise `dtype` alone
+};
+
+/// Specialise it to keep tensors in a type of your own. All three are required; make() builds the
+/// new value beside the old one, which is then replaced by move assignment once everything is read.
+///
+///   template <>
+///   struct andiron::Leaf<std::vector<float>> {
+///     static LeafInfo info(const std::vector<float>& v) { return {DType::f32, {v.size()}}; }
+///     static Result<Tensor> get(const std::vector<float>& v) {
+///       return Tensor::from_values<float>({v.size()}, v);
+///     }
+///     static Result<std::vector<float>> make(const std::vector<float>&, const Tensor& tensor) {
+///       return tensor.to_vector<float>();
+///     }
+///   };
+template <class T>
+struct Leaf;
+
+template <>
+struct Leaf<Tensor> {
+  static LeafInfo info(const Tensor& tensor);
+  static Result<Tensor> get(const Tensor& tensor) { return tensor; }
+  static Result<Tensor> make(const Tensor&, const Tensor& tensor) { return tensor; }
+};
+
+template <>
+struct Leaf<Param> {
+  static LeafInfo info(const Param& param);
+  static Result<Tensor> get(const Param& param) { return param.val(); }
+  static Result<Param> make(const Param& current, const Tensor& tensor);
+};
+
+namespace detail {
+
+// What a leaf can do, with its type erased.
+struct LeafOps {
+  LeafInfo (*info)(const void* leaf);
+  Result<Tensor> (*get)(const void* leaf);
+  std::optional<ParamId> (*id)(const void* leaf);
+  // Leaves that share their tensor have equal identities.
+  const void* (*identity)(const void* leaf);
+  Result<std::shared_ptr<void>> (*make)(const void* leaf, const Tensor& tensor,
+                                        std::optional<ParamId> id);
+  // Puts what make() gave in place of the leaf.
+  void (*commit)(void* leaf, void* made) noexcept;
+  // Memory to read into in place: the leaf's own, when nobody else can see it and it has this dtype
+  // and shape; otherwise nothing.
+  std::span<std::byte> (*buffer)(void* leaf, DType dtype, const Shape& shape);
+};
+
+// What only a Param has.
+struct ParamAccess {
+  static const void* identity(const Param& param) noexcept;
+  static void commit(Param& param, Param& made) noexcept;
+  static std::span<std::byte> buffer(Param& param, DType dtype, const Shape& shape);
+};
+std::span<std::byte> writable_bytes(Tensor& tensor, DType dtype, const Shape& shape);
+
+template <class T>
+inline constexpr bool is_leaf = requires { sizeof(Leaf<T>); };
+
+template <class T>
+const LeafOps& leaf_ops() {
+  constexpr bool is_param = std::is_same_v<T, Param>;
+  static_assert(
+      requires(const T& leaf, const Tensor& tensor) {
+        { Leaf<T>::info(leaf) } -> std::convertible_to<LeafInfo>;
+        { Leaf<T>::get(leaf) } -> std::same_as<Result<Tensor>>;
+        { Leaf<T>::make(leaf, tensor) } -> std::same_as<Result<T>>;
+      },
+      "andiron: Leaf<T> must have static functions LeafInfo info(const T&), Result<Tensor> "
+      "get(const T&) and Result<T> make(const T&, const Tensor&)");
+  static_assert(std::is_nothrow_move_assignable_v<T>,
+                "andiron: a type with a Leaf must be nothrow move assignable");
+  static constexpr LeafOps ops = {
+      .info = [](const void* leaf) -> LeafInfo {
+        return Leaf<T>::info(*static_cast<const T*>(leaf));
+      },
+      .get = [](const void* leaf) { return Leaf<T>::get(*static_cast<const T*>(leaf)); },
+      .id = [](const void* leaf) -> std::optional<ParamId> {
+        if constexpr (is_param) return static_cast<const T*>(leaf)->id();
+        return static_cast<void>(leaf), std::nullopt;
+      },
+      .identity = [](const void* leaf) -> const void* {
+        if constexpr (is_param) return ParamAccess::identity(*static_cast<const T*>(leaf));
+        return leaf;
+      },
+      .make = [](const void* leaf, const Tensor& tensor,
+                 std::optional<ParamId> id) -> Result<std::shared_ptr<void>> {
+        Result<T> made = Leaf<T>::make(*static_cast<const T*>(leaf), tensor);
+        if (!made) return std::move(made).error();
+        auto kept = std::make_shared<T>(*std::move(made));
+        if constexpr (is_param) {
+          if (id) kept->set_id(*id);
+        }
+        static_cast<void>(id);
+        return std::shared_ptr<void>(std::move(kept));
+      },
+      .commit =
+          [](void* leaf, void* made) noexcept {
+            if constexpr (is_param) {
+              ParamAccess::commit(*static_cast<T*>(leaf), *static_cast<T*>(made));
+            } else {
+              *static_cast<T*>(leaf) = std::move(*static_cast<T*>(made));
+            }
+          },
+      .buffer = [](void* leaf, DType dtype, const Shape& shape) -> std::span<std::byte> {
+        if constexpr (is_param) {
+          return ParamAccess::buffer(*static_cast<T*>(leaf), dtype, shape);
+        } else if constexpr (std::is_same_v<T, Tensor>) {
+          return writable_bytes(*static_cast<T*>(leaf), dtype, shape);
+        } else {
+          return static_cast<void>(leaf), static_cast<void>(dtype), static_cast<void>(shape),
+                 std::span<std::byte>();
+        }
+      },
+  };
+  return ops;
+}
+
+}  // namespace detail
+
+}  // namespace v1
+}  // namespace andiron

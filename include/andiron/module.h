@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a module is: a struct that lists what it saves.
+//
+//   struct Net {
+//     nn::Linear input, output;
+//     std::vector<Block> blocks;
+//     int heads = 8;                                  // not listed: not saved
+//     ANDIRON_MODULE(Net, input, blocks, output)
+//   };
+//
+// What may be listed:
+//   Param, Tensor                     saved under its path; a Tensor has no id
+//   a struct with a list of its own   its fields, under NAME.FIELD
+//   std::vector, std::array, std::deque, T[N], std::tuple, std::pair
+//                                     NAME.0, NAME.1 ...
+//   std::optional, std::unique_ptr, std::shared_ptr
+//                                     what it holds, under NAME itself; empty: nothing
+//   std::variant                      the alternative it holds, under NAME.ALTERNATIVE
+//   std::map<std::string, T>          NAME.KEY
+//   numbers, bool, enums, std::string, Constant<T>
+//                                     constants: in the list, but no parameters
+//   a type of your own                after specialising Leaf (leaf.h)
+// Anything else does not compile.
+//
+// Names and kinds are what Burn's visitor gives, so that files move both ways.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "andiron/container.h"
+#include "andiron/leaf.h"
+#include "andiron/param.h"
+#include "andiron/tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// A listed field that is no parameter, whatever its type: a table, a mask, a cache.
+template <class T>
+struct Constant {
+  T value = {};
+};
+
+// ---- Modules: the types that list their fields ----
+
+/// Lists the fields of a type that you cannot edit.
+///
+///   template <>
+///   struct andiron::Fields<vendor::Dense> {
+///     static constexpr std::string_view name = "Dense";
+///     static void each(auto& self, auto&& field) { field("weight", self.w); }
+///   };
+template <class T>
+struct Fields;
+
+/// Text as a template argument.
+template <std::size_t N>
+struct Text {
+  char chars[N];
+  constexpr Text(const char (&text)[N]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < N; ++i) chars[i] = text[i];
+  }
+  constexpr std::string_view view() const { return {chars, N - 1}; }
+};
+
+/// Names an alternative of a std::variant: Case<"BaseConv", nn::Conv2d>. Without it the alternative
+/// goes by its module's name.
+template <Text Name, class T>
+struct Case : T {
+  Case() = default;
+  Case(T value) : T(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  static constexpr std::string_view case_name() { return Name.view(); }
+};
+
+/// Lists the fields of a struct that are saved. Put it inside the struct, in any part of it; the
+/// struct stays an aggregate. The type's name, without namespace and template arguments, becomes
+/// part of containers.
+///
+/// The long form, for other names than the members' and for conditions, is a static function:
+///
+///   static constexpr std::string_view module_name = "Net";   // the type's own unless given
+///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
+#define ANDIRON_MODULE(Type, ...)                                                  \
+  friend struct ::andiron::detail::FieldAccess;                                    \
+  static constexpr std::string_view andiron_module_name() { return #Type; }        \
+  static constexpr std::string_view andiron_field_names() { return #__VA_ARGS__; } \
+  auto andiron_fields() { return ::std::tie(__VA_ARGS__); }                        \
+  auto andiron_fields() const { return ::std::tie(__VA_ARGS__); }
+
+namespace detail {
+
+// ---- Names of types ----
+
+// "Block" for "nets::Block<float>".
+constexpr std::string_view bare_name(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+// The compiler's own spelling of T, without namespaces and template arguments.
+template <class T>
+constexpr std::string_view type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;  // "... type_name() [with T = nets::Block; ...]"
+  text.remove_prefix(text.find("T = ") + 4);
+  return bare_name(text.substr(0, text.find_first_of(";]")));
+}
+
+// ---- Fields of a type ----
+
+// Takes "weight, bias" apart.
+class FieldNames {
+ public:
+  explicit FieldNames(std::string_view list) : rest_(list) {}
+  std::string_view next();
+
+ private:
+  std::string_view rest_;
+};
+
+struct FieldAccess {
+  template <class T>
+  static constexpr bool is_listed_outside = requires { sizeof(Fields<T>); };
+  template <class T>
+  static constexpr bool is_listed_by_macro = requires(T& module) { module.andiron_fields(); };
+  template <class T>
+  static constexpr bool is_listed_by_function =
+      requires(T& module) { T::fields(module, [](std::string_view, auto&) {}); };
+  template <class T>
+  static constexpr bool is_module =
+      is_listed_outside<T> || is_listed_by_macro<T> || is_listed_by_function<T>;
+
+  template <class T>
+  static constexpr std::string_view name() {
+    if constexpr (is_listed_outside<T>) {
+      return bare_name(Fields<T>::name);
+    } else if constexpr (is_listed_by_macro<T>) {
+      return bare_name(T::andiron_module_name());
+    } else if constexpr (requires { T::module_name; }) {
+      return bare_name(T::module_name);
+    } else {
+      return type_name<T>();
+    }
+  }
+
+  // Calls field(name, member) for each field; T is without const.
+  template <class T, class Module, class Field>
+  static void each(Module& module, const Field& field) {
+    if constexpr (is_listed_outside<T>) {
+      Fields<T>::each(module, field);
+    } else if constexpr (is_listed_by_macro<T>) {
+      FieldNames names(T::andiron_field_names());
+      auto members = module.andiron_fields();
+      each_member(names, members, field,
+                  std::make_index_sequence<std::tuple_size_v<decltype(members)>>());
+    } else {
+      T::fields(module, field);
+    }
+  }
+
+ private:
+  template <class Members, class Field, std::size_t... I>
+  static void each_member(FieldNames& names, Members& members, const Field& field,
+                          std::index_sequence<I...>) {
+    (field(names.next(), std::get<I>(members)), ...);
+  }
+};
+
+template <class T>
+inline constexpr bool is_module = FieldAccess::is_module<T>;
+
+// ---- Containers ----
+
+template <class T>
+struct ListOf : std::false_type {};
+template <class T, class A>
+struct ListOf<std::vector<T, A>> : std::true_type {
+  static constexpr std::string_view kind = "Vec";
+};
+template <class T, class A>
+struct ListOf<std::deque<T, A>> : std::true_type {
+  static constexpr std::string_view kind = "Vec";
+};
+template <class T, std::size_t N>
+struct ListOf<std::array<T, N>> : std::true_type {
+  static constexpr std::string_view kind = "Array";
+};
+template <class T, std::size_t N>
+struct ListOf<T[N]> : std::true_type {
+  static constexpr std::string_view kind = "Array";
+};
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+template <class A, class B>
+inline constexpr bool is_tuple<std::pair<A, B>> = true;
+
+template <class T>
+inline constexpr bool is_holder = false;
+template <class T>
+inline constexpr bool is_holder<std::optional<T>> = true;
+template <class T, class D>
+inline constexpr bool is_holder<std::unique_ptr<T, D>> = true;
+template <class T>
+inline constexpr bool is_holder<std::shared_ptr<T>> = true;
+
+template <class T>
+inline constexpr bool is_map = false;
+template <class T, class C, class A>
+inline constexpr bool is_map<std::map<std::string, T, C, A>> = true;
+
+template <class T>
+inline constexpr bool is_constant =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, std::monostate>;
+template <class T>
+inline constexpr bool is_constant<Constant<T>> = true;
+
+// A std::variant, or a struct derived from one, whose name is then the enum's.
+template <class... T>
+std::variant<T...>& as_variant(std::variant<T...>& node) {
+  return node;
+}
+template <class... T>
+const std::variant<T...>& as_variant(const std::variant<T...>& node) {
+  return node;
+}
+template <class T>
+inline constexpr bool is_variant = requires(T& node) { as_variant(node); };
+
+template <class T>
+inline constexpr bool is_composite =
+    is_module<T> || is_holder<T> || ListOf<T>::value || is_tuple<T> || is_map<T> || is_variant<T>;
+
+template <class T>
+constexpr std::string_view alternative_name() {
+  if constexpr (requires { T::case_name(); }) {
+    return T::case_name();
+  } else if constexpr (is_module<T>) {
+    return FieldAccess::name<T>();
+  } else {
+    return type_name<T>();
+  }
+}
+
+// What surrounds a part: the prefix and name of its owner's kind.
+struct Kind {
+  std::string_view prefix;  // "Struct:", "Enum:" or nothing
+  std::string_view name;
+};
+
+std::string_view index_name(std::size_t index, std::array<char, 20>& digits);
+
+// Hands the fields of a module on.
+template <class Visitor>
+struct FieldVisitor {
+  Visitor& visitor;
+  std::string_view module_name;
+  template <class T>
+  void operator()(std::string_view name, T& child) const {
+    visitor.part(name, Kind{"Struct:", module_name}, child);
+  }
+};
+
+template <class Tuple, class Visitor, std::size_t... I>
+void for_each_element(Tuple& tuple, Visitor& visitor, std::index_sequence<I...>) {
+  std::array<char, 20> digits;
+  (visitor.part(index_name(I, digits), Kind{"", "Tuple"}, std::get<I>(tuple)), ...);
+}
+
+template <class Enum, class Variant, class Visitor, std::size_t... I>
+void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence<I...>) {
+  using Plain = std::remove_const_t<Variant>;
+  ((node.index() == I ? visitor.part(alternative_name<std::variant_alternative_t<I, Plain>>(),
+                                     Kind{"Enum:", type_name<Enum>()}, *std::get_if<I>(&node))
+                      : void()),
+   ...);
+}
+
+// Calls visitor.part(name, kind, child) for every part of `node` that has a name, and
+// visitor.whole(child) for what an optional or a pointer holds.
+template <class T, class Visitor>
+void for_each_part(T& node, Visitor& visitor) {
+  using Type = std::remove_const_t<T>;
+  static_assert(
+      is_composite<Type> || is_constant<Type>,
+      "andiron: this listed field is no Param, Tensor, module or container of them. Give "
+      "its struct an ANDIRON_MODULE line, specialise andiron::Leaf or andiron::Fields for "
+      "it, or leave it out of the list (andiron::Constant keeps it in, unsaved)");
+  if constexpr (is_module<Type>) {
+    FieldAccess::each<Type>(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<Type>()});
+  } else if constexpr (is_holder<Type>) {
+    if (node) visitor.whole(*node);
+  } else if constexpr (ListOf<Type>::value) {
+    std::array<char, 20> digits;
+    for (std::size_t i = 0; auto& child : node) {
+      visitor.part(index_name(i++, digits), Kind{"", ListOf<Type>::kind}, child);
+    }
+  } else if constexpr (is_tuple<Type>) {
+    for_each_element(node, visitor, std::make_index_sequence<std::tuple_size_v<Type>>());
+  } else if constexpr (is_map<Type>) {
+    for (auto& [key, child] : node) visitor.part(std::string_view(key), Kind{"", "Map"}, child);
+  } else if constexpr (is_variant<Type>) {
+    auto& alternatives = as_variant(node);
+    using Variant = std::remove_cvref_t<decltype(alternatives)>;
+    for_active_alternative<Type>(alternatives, visitor,
+                                 std::make_index_sequence<std::variant_size_v<Variant>>());
+  }
+}
+
+// ---- Slots: the leaves of a module with their places ----
+
+struct Slot {
+  std::string path;
+  Container container;
+  void* leaf;
+  const LeafOps* ops;
+};
+
+// Follows a walk through a module and writes down the leaves it meets.
+class SlotList {
+ public:
+  explicit SlotList(bool skip_enum_variants) : skip_enum_variants_(skip_enum_variants) {}
+
+  void enter(std::string_view name, Kind kind);
+  void leave();
+  void add(const void* leaf, const LeafOps& ops);
+  std::vector<Slot> take() { return std::move(slots_); }
+  // A list that starts where this one stands.
+  SlotList from_here() const;
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  bool skip_enum_variants_;
+  std::string path_;
+  std::vector<std::size_t> path_ends_;
+  std::vector<std::string> kinds_;
+  Container container_;
+  std::vector<Slot> slots_;
+};
+
+struct Walker {
+  SlotList& slots;
+
+  template <class T>
+  void whole(T& node) {
+    using Type = std::remove_const_t<T>;
+    if constexpr (is_leaf<Type>) {
+      slots.add(&node, leaf_ops<Type>());
+    } else {
+      for_each_part(node, *this);
+    }
+  }
+  template <class T>
+  void part(std::string_view name, Kind kind, T& node) {
+    slots.enter(name, kind);
+    whole(node);
+    slots.leave();
+  }
+};
+
+template <class M>
+std::vector<Slot> slots_of(M& module, bool skip_enum_variants) {
+  using Type = std::remove_const_t<M>;
+  static_assert(!is_constant<Type>,
+                "andiron: this is no module; give the struct an ANDIRON_MODULE line");
+  SlotList slots(skip_enum_variants);
+  Walker{slots}.whole(module);
+  return slots.take();
+}
+
+}  // namespace detail
+
+/// What ANDIRON_MODULE, a static `fields` function or a Fields specialisation makes of a type.
+template <class T>
+concept Module = detail::is_module<T>;
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Activation functions.
+#pragma once
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+/// The larger of 0 and the element.
+struct Relu {
+  static void fields(auto&, auto&&) {}  // a module without parameters
+};
+
+/// PyTorch's name for it.
+using ReLU = Relu;
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

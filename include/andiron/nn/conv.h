@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Convolutions and transposed convolutions.
+//
+//   nn::Conv2d conv = nn::Conv2dConfig({3, 16}, {5, 5})
+//                         .with_stride({2, 2})
+//                         .with_padding(nn::PaddingConfig2d::same())
+//                         .init();
+//
+// Channels are given as {in, out}, sizes of two dimensions as {height, width}.
+//
+// init() never fails. A kernel of size 0, groups that do not divide both channels, and sizes that
+// cannot be addressed are InvalidArgument from val() of weight and bias, when they are first
+// needed. A weight whose channels cannot be divided has 0 of them per group in its shape, so that
+// no load fits it either.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+
+#include "andiron/module.h"
+#include "andiron/nn/initializer.h"
+#include "andiron/nn/padding.h"
+#include "andiron/param.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+struct Conv1d {
+  Param weight = {};               ///< [out, in / groups, kernel]
+  std::optional<Param> bias = {};  ///< [out]
+  std::uint64_t stride = 1;
+  std::uint64_t kernel_size = 1;
+  std::uint64_t dilation = 1;
+  std::uint64_t groups = 1;
+  PaddingConfig1d padding = {};
+
+  ANDIRON_MODULE(Conv1d, weight, bias)
+};
+
+struct Conv2d {
+  Param weight = {};               ///< [out, in / groups, kernel height, kernel width]
+  std::optional<Param> bias = {};  ///< [out]
+  std::array<std::uint64_t, 2> stride = {1, 1};
+  std::array<std::uint64_t, 2> kernel_size = {1, 1};
+  std::array<std::uint64_t, 2> dilation = {1, 1};
+  std::uint64_t groups = 1;
+  PaddingConfig2d padding = {};
+
+  ANDIRON_MODULE(Conv2d, weight, bias)
+};
+
+struct ConvTranspose1d {
+  Param weight = {};               ///< [in, out / groups, kernel]
+  std::optional<Param> bias = {};  ///< [out]
+  std::uint64_t stride = 1;
+  std::uint64_t kernel_size = 1;
+  std::uint64_t dilation = 1;
+  std::uint64_t groups = 1;
+  std::uint64_t padding = 0;
+  std::uint64_t padding_out = 0;
+  std::array<std::uint64_t, 2> channels = {};
+
+  ANDIRON_MODULE(ConvTranspose1d, weight, bias)
+};
+
+struct ConvTranspose2d {
+  Param weight = {};               ///< [in, out / groups, kernel height, kernel width]
+  std::optional<Param> bias = {};  ///< [out]
+  std::array<std::uint64_t, 2> stride = {1, 1};
+  std::array<std::uint64_t, 2> kernel_size = {1, 1};
+  std::array<std::uint64_t, 2> dilation = {1, 1};
+  std::uint64_t groups = 1;
+  std::array<std::uint64_t, 2> padding = {};
+  std::array<std::uint64_t, 2> padding_out = {};
+  std::array<std::uint64_t, 2> channels = {};
+
+  ANDIRON_MODULE(ConvTranspose2d, weight, bias)
+};
+
+/// The builders of all convolutions. `Size` is a number, or two of them in two dimensions. Each
+/// changes the config and returns it; keep the end of a chain by value, not by reference.
+template <class Self, class Size, class Padding>
+class ConvBuilder {
+ public:
+  /// Steps between two places of the kernel. Unless set: 1.
+  Self& with_stride(Size stride) { return stride_ = stride, self(); }
+  /// Steps between two elements of the kernel. Unless set: 1.
+  Self& with_dilation(Size dilation) { return dilation_ = dilation, self(); }
+  /// Groups of channels that do not see each other. Unless set: 1.
+  Self& with_groups(std::uint64_t groups) { return groups_ = groups, self(); }
+  /// Unless set: none.
+  Self& with_padding(Padding padding) { return padding_ = padding, self(); }
+  /// Unless set: true.
+  Self& with_bias(bool bias) { return bias_ = bias, self(); }
+  /// Of weight and bias. Unless set: uniform within 1 / sqrt(fan_in), where fan_in is the number of
+  /// elements of weight[0].
+  Self& with_initializer(Initializer initializer) { return initializer_ = initializer, self(); }
+
+ private:
+  friend Self;
+  ConvBuilder(std::array<std::uint64_t, 2> channels, Size kernel_size, Size one)
+      : channels_(channels), kernel_size_(kernel_size), stride_(one), dilation_(one) {}
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+
+  std::array<std::uint64_t, 2> channels_;
+  Size kernel_size_;
+  Size stride_;
+  Size dilation_;
+  std::uint64_t groups_ = 1;
+  Padding padding_ = {};
+  bool bias_ = true;
+  Initializer initializer_ = Initializer::kaiming_uniform(std::numbers::inv_sqrt3);
+};
+
+class Conv1dConfig : public ConvBuilder<Conv1dConfig, std::uint64_t, PaddingConfig1d> {
+ public:
+  Conv1dConfig(std::uint64_t channels_in, std::uint64_t channels_out, std::uint64_t kernel_size)
+      : ConvBuilder({channels_in, channels_out}, kernel_size, 1) {}
+
+  Conv1d init() const;
+};
+
+class Conv2dConfig
+    : public ConvBuilder<Conv2dConfig, std::array<std::uint64_t, 2>, PaddingConfig2d> {
+ public:
+  Conv2dConfig(std::array<std::uint64_t, 2> channels, std::array<std::uint64_t, 2> kernel_size)
+      : ConvBuilder(channels, kernel_size, {1, 1}) {}
+
+  Conv2d init() const;
+};
+
+class ConvTranspose1dConfig
+    : public ConvBuilder<ConvTranspose1dConfig, std::uint64_t, std::uint64_t> {
+ public:
+  ConvTranspose1dConfig(std::array<std::uint64_t, 2> channels, std::uint64_t kernel_size)
+      : ConvBuilder(channels, kernel_size, 1) {}
+
+  /// Added to one end of the output. Unless set: 0.
+  ConvTranspose1dConfig& with_padding_out(std::uint64_t padding_out) {
+    return padding_out_ = padding_out, *this;
+  }
+
+  ConvTranspose1d init() const;
+
+ private:
+  std::uint64_t padding_out_ = 0;
+};
+
+class ConvTranspose2dConfig
+    : public ConvBuilder<ConvTranspose2dConfig, std::array<std::uint64_t, 2>,
+                         std::array<std::uint64_t, 2>> {
+ public:
+  ConvTranspose2dConfig(std::array<std::uint64_t, 2> channels,
+                        std::array<std::uint64_t, 2> kernel_size)
+      : ConvBuilder(channels, kernel_size, {1, 1}) {}
+
+  /// Added to one end of the output, in each dimension. Unless set: 0.
+  ConvTranspose2dConfig& with_padding_out(std::array<std::uint64_t, 2> padding_out) {
+    return padding_out_ = padding_out, *this;
+  }
+
+  ConvTranspose2d init() const;
+
+ private:
+  std::array<std::uint64_t, 2> padding_out_ = {};
+};
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Dropout.
+#pragma once
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+/// Sets elements to zero at random while a model is trained; otherwise does nothing.
+struct Dropout {
+  double prob = 0.5;  ///< of being set to zero, from 0 to 1
+
+  static void fields(auto&, auto&&) {}  // a module without parameters
+};
+
+class DropoutConfig {
+ public:
+  explicit DropoutConfig(double prob) : prob_(prob) {}
+
+  Dropout init() const { return {.prob = prob_}; }
+
+ private:
+  double prob_;
+};
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The embedding.
+//
+//   nn::Embedding tokens = nn::EmbeddingConfig(32000, 512).init();
+#pragma once
+
+#include <cstdint>
+
+#include "andiron/module.h"
+#include "andiron/nn/initializer.h"
+#include "andiron/param.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+/// A table of vectors, looked up by number.
+struct Embedding {
+  Param weight = {};  ///< [n_embedding, d_model]
+
+  ANDIRON_MODULE(Embedding, weight)
+};
+
+/// Builders change this config and return it; keep the end of a chain by value, not by reference.
+class EmbeddingConfig {
+ public:
+  EmbeddingConfig(std::uint64_t n_embedding, std::uint64_t d_model)
+      : n_embedding_(n_embedding), d_model_(d_model) {}
+
+  /// Unless set: normal with mean 0 and standard deviation 1. A table has no fans, so Kaiming and
+  /// Xavier cannot be used.
+  EmbeddingConfig& with_initializer(Initializer initializer) {
+    return initializer_ = initializer, *this;
+  }
+
+  /// Never fails; sizes that cannot be are an error of the parameter's val() (initializer.h).
+  Embedding init() const { return {.weight = initializer_.init({n_embedding_, d_model_})}; }
+
+ private:
+  std::uint64_t n_embedding_;
+  std::uint64_t d_model_;
+  Initializer initializer_ = Initializer::normal(0, 1);
+};
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What new parameters are filled with.
+//
+// All parameters of layers are lazy: their numbers are drawn when they are first needed, so that
+// what a load replaces is never drawn.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "andiron/error.h"
+#include "andiron/param.h"
+#include "andiron/shape.h"
+#include "andiron/tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+/// Makes the numbers of the parameters that are made from now on repeatable. Each takes a random
+/// stream of its own when it is made, not when it is first used: the same layers made in the same
+/// order get the same numbers, on every machine up to rounding. Without it the seed comes from the
+/// system. Safe from several threads.
+void seed(std::uint64_t seed);
+
+/// How a parameter gets its first numbers: Burn's initializers, with its formulas. A value.
+///
+/// `gain` multiplies the spread. `fan_in` and `fan_out` are the numbers of inputs and outputs that
+/// one weight connects; layers know theirs.
+class Initializer {
+ public:
+  static Initializer constant(double value) { return {Distribution::constant, value, 0}; }
+  static Initializer zeros() { return constant(0); }
+  static Initializer ones() { return constant(1); }
+  /// From `min` to `max`.
+  static Initializer uniform(double min, double max) { return {Distribution::uniform, min, max}; }
+  static Initializer normal(double mean, double std) { return {Distribution::normal, mean, std}; }
+  /// Uniform within gain * sqrt(3 / fan_in), or fan_out.
+  static Initializer kaiming_uniform(double gain, bool fan_out_only = false);
+  /// Normal with standard deviation gain / sqrt(fan_in), or fan_out.
+  static Initializer kaiming_normal(double gain, bool fan_out_only = false);
+  /// Uniform within gain * sqrt(6 / (fan_in + fan_out)).
+  static Initializer xavier_uniform(double gain);
+  /// Normal with standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+  static Initializer xavier_normal(double gain);
+
+  /// A lazy f32 parameter. Its val() gives InvalidArgument for a shape too large to address, for
+  /// numbers that make no distribution (`min` above `max`, a negative `std` or gain), and for
+  /// Kaiming and Xavier, which need init_with().
+  Param init(Shape shape) const { return init_with(std::move(shape), {}, {}); }
+  /// The same with fans. One that is needed and is missing or 0 is InvalidArgument, in val() too.
+  Param init_with(Shape shape, std::optional<std::uint64_t> fan_in,
+                  std::optional<std::uint64_t> fan_out) const;
+
+  friend bool operator==(const Initializer&, const Initializer&) = default;
+
+ private:
+  enum class Distribution : std::uint8_t { constant, uniform, normal };
+  // What the distribution is divided by.
+  enum class Scale : std::uint8_t { none, fan_in, fan_out, both_fans };
+
+  Initializer(Distribution distribution, double first, double second, Scale scale = Scale::none)
+      : distribution_(distribution), scale_(scale), first_(first), second_(second) {}
+  Result<double> factor(std::optional<std::uint64_t> fan_in,
+                        std::optional<std::uint64_t> fan_out) const;
+  Status check_distribution() const;
+  Result<Tensor> draw(const Shape& shape, double factor, std::uint64_t stream) const;
+
+  Distribution distribution_;
+  Scale scale_;
+  double first_;   // the value, the minimum or the mean
+  double second_;  // the maximum or the standard deviation
+};
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The linear layer.
+//
+//   nn::Linear hidden = nn::LinearConfig(784, 128).with_bias(false).init();
+#pragma once
+
+#include <cstdint>
+#include <numbers>
+#include <optional>
+
+#include "andiron/module.h"
+#include "andiron/nn/initializer.h"
+#include "andiron/param.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+/// input * weight + bias.
+struct Linear {
+  Param weight = {};               ///< [d_input, d_output]; PyTorch's is the transpose
+  std::optional<Param> bias = {};  ///< [d_output]
+
+  ANDIRON_MODULE(Linear, weight, bias)
+};
+
+/// Builders change this config and return it; keep the end of a chain by value, not by reference.
+class LinearConfig {
+ public:
+  LinearConfig(std::uint64_t d_input, std::uint64_t d_output)
+      : d_input_(d_input), d_output_(d_output) {}
+
+  /// Unless set: true.
+  LinearConfig& with_bias(bool bias) { return bias_ = bias, *this; }
+  /// Of weight and bias. Unless set: uniform within 1 / sqrt(d_input).
+  LinearConfig& with_initializer(Initializer initializer) {
+    return initializer_ = initializer, *this;
+  }
+
+  /// Never fails; sizes that cannot be are an error of the parameters' val() (initializer.h).
+  Linear init() const;
+
+ private:
+  std::uint64_t d_input_;
+  std::uint64_t d_output_;
+  bool bias_ = true;
+  Initializer initializer_ = Initializer::kaiming_uniform(std::numbers::inv_sqrt3);
+};
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

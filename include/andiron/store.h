@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What all stores share: their settings, looking into a file, loading and saving a module.
+//
+//   auto store = SafetensorsStore::from_file("model.safetensors")
+//                    .with_key_remapping(R"(^model\.)", "")
+//                    .allow_partial(true);
+//   Result<ApplyResult> result = load_from(model, store);
+//
+// The order of stages is the same for every store:
+//
+//   load:  file -> top-level key -> remap -> index gaps -> filter -> match and adapt -> check
+//          -> read -> replace
+//   save:  module -> filter -> adapt -> remap -> file
+//
+// A filter sees the module's own paths and containers, both ways. Remapping rules run as written,
+// both ways: on a load from the file's names to the module's, on a save from the module's to the
+// file's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "andiron/adapter.h"
+#include "andiron/apply_result.h"
+#include "andiron/archive.h"
+#include "andiron/bytes.h"
+#include "andiron/choose_variants.h"
+#include "andiron/error.h"
+#include "andiron/key_remapper.h"
+#include "andiron/limits.h"
+#include "andiron/module.h"
+#include "andiron/open.h"
+#include "andiron/path_filter.h"
+#include "andiron/progress.h"
+#include "andiron/snapshots.h"
+#include "andiron/transfer.h"
+#include "andiron/write.h"
+
+namespace andiron {
+inline namespace v1 {
+
+namespace detail {
+class StoreContent;
+class NamedContent;
+
+// Everything that a builder sets.
+struct StoreSettings {
+  PathFilter filter = {};
+  KeyRemapper remapper = {};
+  std::string top_level_key = {};
+  bool map_indices_contiguous = false;
+  std::vector<std::string> contiguous_except = {};
+  AnyAdapter from_adapter = {};
+  AnyAdapter to_adapter = {};
+  bool skip_enum_variants = false;
+  bool allow_partial = false;
+  bool validate = true;
+  bool allow_unused = true;
+  DTypePolicy dtype_policy = DTypePolicy::from_file;
+  bool zero_copy = false;
+  bool in_place = false;
+  bool overwrite = false;
+  bool auto_extension = false;
+  bool sync = true;
+  bool write_ties_once = false;
+  std::uint64_t max_shard_bytes = 0;
+  Metadata metadata = {};
+  IoMode io = IoMode::automatic;
+  Strictness strictness = Strictness::standard;
+  Limits limits = {};
+  Progress progress = {};
+};
+}  // namespace detail
+
+/// A weight file or a piece of memory, and how to move tensors between it and modules. A cheap
+/// value: settings, and what was opened, which copies share. The file is opened when first needed,
+/// once. Const calls are safe from several threads; builders are not.
+class Store {
+ public:
+  /// Every name in the file, after top-level key, remapping and index closing, in bytewise order.
+  /// Filters and adapters do not apply here, nor in the next three.
+  Result<std::vector<std::string>> keys() const;
+  /// One tensor by that name, unread; nothing when there is none.
+  Result<std::optional<TensorSnapshot>> get_snapshot(std::string_view name) const;
+  /// All of them, in bytewise order of names.
+  Result<Snapshots> get_all_snapshots() const;
+  /// The same as an archive, in file order, with notes, metadata and aliases.
+  Result<Archive> archive() const;
+  /// The string metadata of the file.
+  Result<Metadata> get_metadata() const;
+  /// The bytes of a store in memory: those given to it, or those last saved. InvalidArgument for a
+  /// store on a file, and for memory that nothing was put into.
+  Result<Bytes> get_bytes() const;
+  /// A key under which the tensors of the file seem to be wrapped ("state_dict"), or nothing.
+  Result<std::optional<std::string>> suggest_top_level_key() const;
+  /// The first bad argument that a builder got, such as a regular expression that does not parse.
+  /// Every operation returns it.
+  Status status() const;
+  /// The file's path; empty for memory.
+  std::string path() const;
+
+ protected:
+  Store(Format format, std::string path, detail::StoreSettings defaults);
+  Store(Format format, std::optional<Bytes> bytes, detail::StoreSettings defaults);
+
+  // For settings on which names depend, and for those on which opening depends: what was derived
+  // from the old ones is dropped.
+  detail::StoreSettings& change_names();
+  detail::StoreSettings& change_content();
+  detail::StoreSettings& change() noexcept { return settings_; }
+
+ private:
+  template <class M>
+  friend Result<ApplyResult> load_from(M& module, const Store& store);
+  template <class M>
+  friend Result<Plan> plan(const M& module, const Store& store);
+  template <class M>
+  friend Result<WriteReport> save_into(const M& module, Store& store);
+  template <class M>
+  friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
+
+  // The file as it is.
+  Result<Archive> opened() const;
+  Result<ApplyResult> load(const std::vector<detail::Slot>& slots) const;
+  Result<Plan> plan_load(const std::vector<detail::Slot>& slots) const;
+  Result<WriteReport> save(const std::vector<detail::Slot>& slots);
+
+  Format format_;
+  detail::StoreSettings settings_;
+  std::shared_ptr<detail::StoreContent> content_;
+  std::shared_ptr<detail::NamedContent> named_;
+};
+
+/// The builders, the same for every store. Each returns the store, so that they chain; keep the
+/// chain's result by value (`auto store = ...`), not by reference.
+template <class Self>
+class StoreBuilder : public Store {
+ public:
+  // ---- Which parameters take part: criteria are joined by OR (path_filter.h) ----
+  /// Replaces the whole filter.
+  Self& filter(PathFilter filter) { return change().filter = std::move(filter), self(); }
+  Self& with_regex(std::string_view pattern) { return change().filter.with_regex(pattern), self(); }
+  Self& with_regexes(const std::vector<std::string>& patterns) {
+    return change().filter.with_regexes(patterns), self();
+  }
+  Self& with_glob(std::string_view pattern) { return change().filter.with_glob(pattern), self(); }
+  Self& with_full_path(std::string path) {
+    return change().filter.with_full_path(std::move(path)), self();
+  }
+  Self& with_full_paths(std::vector<std::string> paths) {
+    return change().filter.with_full_paths(std::move(paths)), self();
+  }
+  Self& with_predicate(PathFilter::Predicate predicate) {
+    return change().filter.with_predicate(std::move(predicate)), self();
+  }
+  Self& with_predicates(const std::vector<PathFilter::Predicate>& predicates) {
+    for (const PathFilter::Predicate& predicate : predicates) with_predicate(predicate);
+    return self();
+  }
+  Self& match_all() { return change().filter.match_all(), self(); }
+  Self& exclude_regex(std::string_view pattern) {
+    return change().filter.exclude_regex(pattern), self();
+  }
+  Self& exclude_glob(std::string_view pattern) {
+    return change().filter.exclude_glob(pattern), self();
+  }
+
+  // ---- Names ----
+  /// Replaces every match in every name; rules run in order.
+  Self& with_key_remapping(std::string_view from, std::string to) {
+    return change_names().remapper.add_pattern(from, std::move(to)), self();
+  }
+  /// Replaces all rules.
+  Self& remap(KeyRemapper remapper) {
+    return change_names().remapper = std::move(remapper), self();
+  }
+  /// Takes the tensors below this key alone, named from there; a dotted key goes down several
+  /// levels. For loads.
+  Self& with_top_level_key(std::string key) {
+    return change_names().top_level_key = std::move(key), self();
+  }
+  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 are loaded as fc.0 fc.1 fc.2.
+  Self& map_indices_contiguous(bool map = true) {
+    return change_names().map_indices_contiguous = map, self();
+  }
+  /// Leaves the numbers alone that follow a path which this regular expression matches.
+  Self& map_indices_contiguous_except(std::string pattern) {
+    return change_names().contiguous_except.push_back(std::move(pattern)), self();
+  }
+  /// Leaves the names of variants out of paths.
+  Self& skip_enum_variants(bool skip = true) { return change().skip_enum_variants = skip, self(); }
+
+  // ---- Tensors ----
+  /// How the file stores what is loaded.
+  Self& with_from_adapter(AnyAdapter adapter) {
+    return change().from_adapter = std::move(adapter), self();
+  }
+  /// How the file is to store what is saved.
+  Self& with_to_adapter(AnyAdapter adapter) {
+    return change().to_adapter = std::move(adapter), self();
+  }
+  Self& dtype_policy(DTypePolicy policy) { return change().dtype_policy = policy, self(); }
+  /// Parameters borrow from the file's mapping or from memory, which stays alive as long as they
+  /// do. See ApplyOptions.
+  Self& zero_copy(bool borrow = true) { return change().zero_copy = borrow, self(); }
+
+  // ---- What is refused ----
+  /// Parameters that the file lacks are reported, not refused.
+  Self& allow_partial(bool allow = true) { return change().allow_partial = allow, self(); }
+  /// Whether tensors that do not fit are refused. Otherwise they are left out and reported.
+  Self& validate(bool validate) { return change().validate = validate, self(); }
+  /// Whether tensors that no parameter asks for are allowed, as they are unless set.
+  Self& allow_unused(bool allow) { return change().allow_unused = allow, self(); }
+  /// See ApplyOptions.
+  Self& in_place(bool in_place = true) { return change().in_place = in_place, self(); }
+
+  // ---- Writing ----
+  /// Adds an entry to the metadata that a save writes.
+  Self& metadata(std::string key, std::string value) {
+    return change().metadata.insert_or_assign(std::move(key), std::move(value)), self();
+  }
+  /// Drops all entries, also those that are written unless told otherwise (format, producer,
+  /// version).
+  Self& clear_metadata() { return change().metadata.clear(), self(); }
+  /// Whether a save may replace a file.
+  Self& overwrite(bool overwrite = true) { return change().overwrite = overwrite, self(); }
+  /// Adds the format's extension to a path that has none.
+  Self& auto_extension(bool add = true) { return change_content().auto_extension = add, self(); }
+  /// Whether a save survives a power cut (fsync).
+  Self& sync(bool sync) { return change().sync = sync, self(); }
+  /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
+  /// Otherwise each name gets a copy.
+  Self& write_ties_once(bool once = true) { return change().write_ties_once = once, self(); }
+  /// Spreads a save over files of at most this size (WriteOptions).
+  Self& max_shard_bytes(std::uint64_t bytes) { return change().max_shard_bytes = bytes, self(); }
+
+  // ---- How ----
+  Self& progress(Progress progress) { return change().progress = std::move(progress), self(); }
+  Self& limits(Limits limits) { return change_content().limits = limits, self(); }
+  Self& io(IoMode mode) { return change_content().io = mode, self(); }
+  Self& strictness(Strictness strictness) {
+    return change_content().strictness = strictness, self();
+  }
+
+ protected:
+  using Store::Store;
+
+ private:
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+};
+
+/// Puts the tensors of a store into a module. All is checked first, then read, then put in place:
+/// on an error the module, its ids and its dtypes are exactly as they were, and the error of a load
+/// that does not match carries the report (`error().report`), with what would make it match.
+template <class M>
+Result<ApplyResult> load_from(M& module, const Store& store) {
+  return store.load(detail::slots_of(module, store.settings_.skip_enum_variants));
+}
+
+/// What load_from() would do. Reads no tensor and changes nothing; a mismatch is in the result.
+template <class M>
+Result<Plan> plan(const M& module, const Store& store) {
+  return store.plan_load(detail::slots_of(module, store.settings_.skip_enum_variants));
+}
+
+/// Writes the tensors of a module. A file appears whole or not at all; a store in memory then holds
+/// the new bytes, while copies made before keep the old.
+template <class M>
+Result<WriteReport> save_into(const M& module, Store& store) {
+  return store.save(detail::slots_of(module, store.settings_.skip_enum_variants));
+}
+template <class M>
+Result<WriteReport> save_into(const M& module, Store&& store) {
+  return save_into(module, store);
+}
+
+/// Makes every std::variant of a module hold the alternative that the file has tensors for, before
+/// a load (choose_variants.h).
+template <class M>
+Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store) {
+  Result<Archive> source = store.archive();
+  if (!source) return std::move(source).error();
+  return choose_variants(module, *source,
+                         {.adapter = store.settings_.from_adapter,
+                          .skip_enum_variants = store.settings_.skip_enum_variants});
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a layer reports arguments it cannot be made with: configs give a layer, not a Result.
+#pragma once
+
+#include <utility>
+
+#include "andiron/param.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace nn {
+
+// A parameter whose numbers are asked for in vain.
+inline Param refused_param(Shape shape, Error error) {
+  return Param::lazy(DType::f32, std::move(shape),
+                     [error = std::move(error)]() -> Result<Tensor> { return error; });
+}
+
+}  // namespace nn
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/store/store_test.cpp
+#include "andiron/store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "andiron/display_text.h"
+#include "andiron/index_gaps.h"
+#include "andiron/pattern.h"
+#include "andiron/top_level_key.h"
+#include "src/core/try.h"
+#include "src/core/with_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Something that is made when first asked for, once, whoever asks. A failure is not kept: the file
+// may be there the next time.
+class OnceArchive {
+ public:
+  template <class Make>
+  Result<Archive> get(Make make) {
+    const std::lock_guard lock(mutex_);
+    if (!archive_) {
+      ANDIRON_ASSIGN(archive_, make());
+    }
+    return *archive_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Archive> archive_;
+};
+
+// Where the bytes are, and what was found in them.
+class StoreContent {
+ public:
+  using Location = std::variant<std::string, std::optional<Bytes>>;
+
+  explicit StoreContent(Location place) : location(std::move(place)) {}
+
+  const Location location;
+  OnceArchive archive;
+};
+
+// The archive after the stages that change names.
+class NamedContent {
+ public:
+  OnceArchive archive;
+};
+
+namespace {
+
+Error nothing_in_memory() {
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "there is nothing in this store in memory",
+               .hint = "give from_bytes() a file's bytes, or save into the store first"};
+}
+
+std::string_view extension_of(Format format) {
+  switch (format) {
+    case Format::safetensors:
+      return ".safetensors";
+  }
+  return {};
+}
+
+std::string with_extension(std::string path, Format format) {
+  if (std::filesystem::path(path).has_extension()) return path;
+  return path += extension_of(format);
+}
+
+// The ids of parameters that are in the module more than once.
+std::set<ParamId> tied_ids(const std::vector<Slot>& slots) {
+  std::set<const void*> seen;
+  std::set<ParamId> ids;
+  for (const Slot& slot : slots) {
+    const std::optional<ParamId> id = slot.ops->id(slot.leaf);
+    if (id && !seen.insert(slot.ops->identity(slot.leaf)).second) ids.insert(*id);
+  }
+  return ids;
+}
+
+bool is_same_memory(const TensorSnapshot& a, const TensorSnapshot& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (!a.is_in_memory() || !b.is_in_memory()) return false;
+  const Result<Tensor> first = a.borrow();
+  const Result<Tensor> second = b.borrow();
+  return first && second && first->bytes().data() == second->bytes().data();
+}
+
+// The tensors under their names in the file.
+class ArchiveToSave {
+ public:
+  ArchiveToSave(const StoreSettings& settings, const std::vector<Slot>& slots)
+      : settings_(settings) {
+    if (settings.write_ties_once) tied_ = tied_ids(slots);
+  }
+
+  Status add(const TensorSnapshot& tensor) {
+    const std::string name = settings_.remapper.remap(tensor.full_path());
+    const auto [taken, is_new] = paths_.try_emplace(name, tensor.full_path());
+    if (!is_new) {
+      return Error{.code = ErrorCode::name_collision,
+                   .message = "two tensors would get this name",
+                   .tensor = name,
+                   .found = "'" + display_text(taken->second) + "' and '" +
+                            display_text(tensor.full_path()) + "'",
+                   .hint = "remap one of them to another name, or filter one out"};
+    }
+    TensorSnapshot named = tensor.with_path(name);
+    if (tensor.param_id() && tied_.contains(*tensor.param_id())) {
+      const auto [first, is_first] = first_of_tie_.try_emplace(*tensor.param_id(), named);
+      if (!is_first && is_same_memory(first->second, named)) {
+        aliases_.emplace(name, first->second.full_path());
+        return {};
+      }
+    }
+    return archive_.add(std::move(named));
+  }
+
+  Archive finish() && {
+    archive_.set_metadata(settings_.metadata);
+    if (!aliases_.empty()) archive_.set_aliases(std::move(aliases_));
+    return std::move(archive_);
+  }
+
+ private:
+  const StoreSettings& settings_;
+  Archive archive_;
+  Aliases aliases_;
+  std::unordered_map<std::string, std::string> paths_;  // in the file to in the module
+  std::set<ParamId> tied_;
+  std::map<ParamId, TensorSnapshot> first_of_tie_;
+};
+
+ApplyOptions apply_options(const StoreSettings& settings) {
+  return {.filter = settings.filter,
+          .adapter = settings.from_adapter,
+          .skip_enum_variants = settings.skip_enum_variants,
+          .allow_partial = settings.allow_partial,
+          .validate = settings.validate,
+          .allow_unused = settings.allow_unused,
+          .dtype_policy = settings.dtype_policy,
+          .zero_copy = settings.zero_copy,
+          .in_place = settings.in_place,
+          .progress = settings.progress,
+          .limits = settings.limits};
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::NamedContent;
+using detail::StoreContent;
+
+Store::Store(Format format, std::string path, detail::StoreSettings defaults)
+    : format_(format),
+      settings_(std::move(defaults)),
+      content_(std::make_shared<StoreContent>(std::move(path))),
+      named_(std::make_shared<NamedContent>()) {}
+
+Store::Store(Format format, std::optional<Bytes> bytes, detail::StoreSettings defaults)
+    : format_(format),
+      settings_(std::move(defaults)),
+      content_(std::make_shared<StoreContent>(std::move(bytes))),
+      named_(std::make_shared<NamedContent>()) {}
+
+detail::StoreSettings& Store::change_names() {
+  named_ = std::make_shared<NamedContent>();
+  return settings_;
+}
+
+detail::StoreSettings& Store::change_content() {
+  content_ = std::make_shared<StoreContent>(content_->location);
+  return change_names();
+}
+
+std::string Store::path() const {
+  const auto* path = std::get_if<std::string>(&content_->location);
+  if (path == nullptr) return {};
+  return settings_.auto_extension ? detail::with_extension(*path, format_) : *path;
+}
+
+Status Store::status() const {
+  ANDIRON_TRY(settings_.filter.status());
+  ANDIRON_TRY(settings_.remapper.status());
+  for (const std::string& pattern : settings_.contiguous_except) {
+    ANDIRON_TRY(Pattern::regex(pattern));
+  }
+  ANDIRON_TRY(settings_.from_adapter->status());
+  return settings_.to_adapter->status();
+}
+
+Result<Archive> Store::opened() const {
+  return content_->archive.get([&]() -> Result<Archive> {
+    const OpenOptions options{
+        .io = settings_.io, .strictness = settings_.strictness, .limits = settings_.limits};
+    if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
+      if (!*bytes) return detail::nothing_in_memory();
+      return open(**bytes, options);
+    }
+    return open(path(), options);
+  });
+}
+
+Result<Archive> Store::archive() const {
+  ANDIRON_TRY(status());
+  return named_->archive.get([&]() -> Result<Archive> {
+    ANDIRON_ASSIGN(Archive named, opened());
+    const std::string origin = named.origin();
+    const auto run = [&](Result<Archive> stage) -> Status {
+      if (!stage) return with_file(std::move(stage).error(), origin);
+      named = *std::move(stage);
+      return {};
+    };
+    if (!settings_.top_level_key.empty()) {
+      ANDIRON_TRY(run(at_top_level_key(named, settings_.top_level_key)));
+    }
+    ANDIRON_TRY(run(andiron::remap(named, settings_.remapper)));
+    if (settings_.map_indices_contiguous) {
+      ANDIRON_TRY(run(close_index_gaps(named, {.except = settings_.contiguous_except})));
+    }
+    return named;
+  });
+}
+
+Result<std::vector<std::string>> Store::keys() const {
+  ANDIRON_ASSIGN(const Archive named, archive());
+  std::vector<std::string> names;
+  names.reserve(named.size());
+  for (std::size_t i = 0; i < named.size(); ++i) names.emplace_back(named.info(i).name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::optional<TensorSnapshot>> Store::get_snapshot(std::string_view name) const {
+  ANDIRON_ASSIGN(const Archive named, archive());
+  if (!named.find(name)) return std::optional<TensorSnapshot>();
+  ANDIRON_ASSIGN(TensorSnapshot snapshot, named.get(name));
+  return std::make_optional(std::move(snapshot));
+}
+
+Result<Snapshots> Store::get_all_snapshots() const {
+  ANDIRON_ASSIGN(const Archive named, archive());
+  std::vector<TensorSnapshot> list;
+  list.reserve(named.size());
+  for (std::size_t i = 0; i < named.size(); ++i) list.push_back(named.snapshot(i));
+  std::sort(list.begin(), list.end(), [](const TensorSnapshot& a, const TensorSnapshot& b) {
+    return a.full_path() < b.full_path();
+  });
+  return Snapshots(std::move(list));
+}
+
+Result<Metadata> Store::get_metadata() const {
+  ANDIRON_TRY(status());
+  ANDIRON_ASSIGN(const Archive content, opened());
+  return content.metadata();
+}
+
+Result<Bytes> Store::get_bytes() const {
+  const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location);
+  if (bytes == nullptr) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "only a store in memory gives its bytes",
+                 .file = path(),
+                 .hint = "read the file, or save into a store made with from_bytes()"};
+  }
+  if (!*bytes) return detail::nothing_in_memory();
+  return **bytes;
+}
+
+Result<std::optional<std::string>> Store::suggest_top_level_key() const {
+  ANDIRON_TRY(status());
+  ANDIRON_ASSIGN(const Archive content, opened());
+  return andiron::suggest_top_level_key(content);
+}
+
+Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
+  ANDIRON_ASSIGN(const Archive source, archive());
+  return detail::apply_slots(slots, source, detail::apply_options(settings_));
+}
+
+Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
+  ANDIRON_ASSIGN(const Archive source, archive());
+  return detail::plan_slots(slots, source, detail::apply_options(settings_));
+}
+
+Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
+  ANDIRON_TRY(status());
+  ANDIRON_ASSIGN(
+      const Snapshots tensors,
+      detail::collect_slots(slots, {.filter = settings_.filter,
+                                    .adapter = settings_.to_adapter,
+                                    .skip_enum_variants = settings_.skip_enum_variants}));
+  detail::ArchiveToSave content(settings_, slots);
+  for (const TensorSnapshot& tensor : tensors) ANDIRON_TRY(content.add(tensor));
+  const Archive archive = std::move(content).finish();
+  const WriteOptions options{.format = format_,
+                             .overwrite = settings_.overwrite,
+                             .sync = settings_.sync,
+                             .max_shard_bytes = settings_.max_shard_bytes,
+                             .progress = settings_.progress,
+                             .limits = settings_.limits};
+  WriteReport report;
+  StoreContent::Location location = content_->location;
+  if (auto* bytes = std::get_if<std::optional<Bytes>>(&location)) {
+    ANDIRON_ASSIGN(*bytes, write_to_memory(archive, options));
+    report.bytes = (*bytes)->size();
+  } else {
+    ANDIRON_ASSIGN(report, write(archive, path(), options));
+  }
+  // What was read from the old content is not the new; copies of this store keep theirs.
+  content_ = std::make_shared<StoreContent>(std::move(location));
+  named_ = std::make_shared<NamedContent>();
+  return report;
+}
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The second half of a load: reading what was planned, and putting it in place.
+// Tested by tests/transfer/apply_test.cpp
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "andiron/transfer.h"
+#include "src/core/try.h"
+#include "src/transfer/load_plan.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Where the elements of a tensor must start for Tensor::as.
+bool is_aligned(const Tensor& tensor) {
+  const unsigned parts = is_complex(tensor.dtype()) ? 2 : 1;
+  const std::size_t alignment = std::max(bit_width(tensor.dtype()) / 8 / parts, 1U);
+  return reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % alignment == 0;
+}
+
+// Reads tensors, telling how far it is.
+class Reader {
+ public:
+  Reader(const ApplyOptions& options, std::uint64_t total) : options_(options), total_(total) {}
+
+  Result<Tensor> read(const TensorSnapshot& snapshot) {
+    if (options_.zero_copy && snapshot.can_borrow()) {
+      ANDIRON_ASSIGN(Tensor lent, snapshot.borrow());
+      if (is_aligned(lent)) {
+        ANDIRON_TRY(advance(snapshot.byte_size()));
+        return lent;
+      }
+    }
+    if (!options_.progress) return snapshot.read();
+    ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(snapshot.byte_size()));
+    ANDIRON_TRY(read_into(snapshot, bytes.writable()));
+    return tensor_of(snapshot, std::move(bytes));
+  }
+
+  Status read_into(const TensorSnapshot& snapshot, std::span<std::byte> out) {
+    if (!options_.progress) return snapshot.read_into(out);
+    // Whole elements of every type.
+    const std::uint64_t step = std::max<std::uint64_t>(options_.limits.window_bytes / 16 * 16, 16);
+    for (std::uint64_t done = 0; done < out.size();) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(step, out.size() - done));
+      ANDIRON_TRY(snapshot.read_part(done, out.subspan(static_cast<std::size_t>(done), count)));
+      ANDIRON_TRY(advance(count));
+      done += count;
+    }
+    return {};
+  }
+
+ private:
+  Status advance(std::uint64_t bytes) {
+    done_ += bytes;
+    if (bytes == 0 || !options_.progress || options_.progress(done_, total_)) return {};
+    return Error{.code = ErrorCode::cancelled, .message = "the progress callback said stop"};
+  }
+
+  static Result<Tensor> tensor_of(const TensorSnapshot& snapshot, Bytes bytes) {
+    switch (snapshot.dtype()) {
+      case DType::raw:
+        return Tensor::raw(snapshot.raw_name(), snapshot.shape(), std::move(bytes));
+      case DType::qfloat:
+        return Tensor::qfloat(snapshot.shape(), std::move(bytes));
+      default:
+        return Tensor::from_bytes(snapshot.dtype(), snapshot.shape(), std::move(bytes));
+    }
+  }
+
+  const ApplyOptions& options_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+};
+
+struct Replacement {
+  const Slot* slot;
+  std::shared_ptr<void> value;
+  void commit() const noexcept { slot->ops->commit(slot->leaf, value.get()); }
+};
+
+// The new value of a slot, beside the old one; or, in place, the old one itself, already changed.
+Result<Replacement> prepare(const Slot& slot, const TensorSnapshot& tensor, Reader& reader,
+                            const ApplyOptions& options) {
+  const LeafOps& ops = *slot.ops;
+  Tensor data;
+  std::span<std::byte> own;
+  if (options.in_place && !options.zero_copy) {
+    own = ops.buffer(slot.leaf, tensor.dtype(), tensor.shape());
+  }
+  if (own.empty()) {
+    ANDIRON_ASSIGN(data, reader.read(tensor));
+  } else {
+    ANDIRON_TRY(reader.read_into(tensor, own));
+    ANDIRON_ASSIGN(data, ops.get(slot.leaf));
+  }
+  ANDIRON_ASSIGN(std::shared_ptr<void> value, ops.make(slot.leaf, data, tensor.param_id()));
+  return Replacement{&slot, std::move(value)};
+}
+
+// Takes the parameters whose tensor could not be read out of those that were to be applied.
+void remove_failed(LoadPlan& plan, const std::vector<bool>& failed) {
+  std::vector<std::string> applied;
+  for (std::size_t i = 0; i < plan.assignments.size(); ++i) {
+    if (!failed[plan.assignments[i].read_slot]) {
+      applied.push_back(std::move(plan.result.applied[i]));
+    }
+  }
+  plan.result.applied = std::move(applied);
+}
+
+Error with_report(Error error, const ApplyResult& result) {
+  error.report = std::make_shared<const ApplyResult>(result);
+  return error;
+}
+
+}  // namespace
+
+Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& source,
+                                const ApplyOptions& options) {
+  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source, options));
+  ApplyResult& result = plan.result;
+  ANDIRON_TRY(check_load(result, source, options));
+  if (plan.byte_size > options.limits.load_bytes && !options.zero_copy) {
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "the tensors need more memory than a load may take",
+                 .file = source.origin(),
+                 .found = std::to_string(plan.byte_size) + " bytes",
+                 .expected = "at most " + std::to_string(options.limits.load_bytes),
+                 .hint = "raise Limits::load_bytes, filter, or borrow with zero_copy"};
+  }
+
+  Reader reader(options, plan.byte_size);
+  std::vector<Replacement> replacements;
+  std::vector<bool> failed(slots.size(), false);
+  if (!options.in_place) replacements.reserve(plan.assignments.size());
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.is_read()) continue;
+    const Slot& slot = slots[assignment.slot];
+    Result<Replacement> replacement = prepare(slot, assignment.tensor, reader, options);
+    if (replacement && options.in_place) {
+      replacement->commit();
+    } else if (replacement) {
+      replacements.push_back(*std::move(replacement));
+    } else {
+      Error error = std::move(replacement).error();
+      error.tensor = slot.path;
+      if (error.file.empty()) error.file = source.origin();
+      const bool stops = options.validate || error.code == ErrorCode::cancelled;
+      failed[assignment.slot] = true;
+      result.errors.push_back(error);
+      if (!stops) continue;
+      if (options.in_place) error.hint = "the tensors before it are replaced (in_place)";
+      return with_report(std::move(error), result);
+    }
+  }
+  for (const Replacement& replacement : replacements) replacement.commit();
+  remove_failed(plan, failed);
+  return std::move(result);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/choose_variants_test.cpp
+#include "andiron/choose_variants.h"
+
+#include <algorithm>
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+class ArchiveLookup final : public TensorLookup {
+ public:
+  explicit ArchiveLookup(const Archive& source) : source_(source) {}
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+    const std::optional<std::size_t> index = source_.find(name);
+    return index ? std::make_optional(source_.snapshot(*index)) : std::nullopt;
+  }
+
+ private:
+  const Archive& source_;
+};
+
+}  // namespace
+
+VariantChooser::VariantChooser(const Archive& source, const ChooseOptions& options)
+    : source_(source), options_(options), place_(options.skip_enum_variants) {}
+
+std::size_t VariantChooser::count_served(const std::vector<Slot>& slots) const {
+  ArchiveLookup lookup(source_);
+  return static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [&](const Slot& slot) {
+    const auto found = options_.adapter->load(Place{slot.path, slot.container}, lookup);
+    if (!found || !*found) return false;
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    return info.accepts_any_shape || info.shape == (*found)->shape();
+  }));
+}
+
+void VariantChooser::note_choice(std::string_view name) {
+  chosen_.push_back({place_.path(), std::string(name)});
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The first half of a load: which tensor goes where, without reading any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "andiron/error.h"
+#include "andiron/module.h"
+#include "andiron/transfer.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// A tensor, as the parameter will have it, and its slot.
+struct Assignment {
+  std::size_t slot;
+  TensorSnapshot tensor;
+  std::vector<std::string> sources;
+  // The slot that the tensor is read into: this one, or one that shares its memory.
+  std::size_t read_slot;
+
+  bool is_read() const noexcept { return slot == read_slot; }
+};
+
+struct LoadPlan {
+  std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
+  std::uint64_t byte_size = 0;
+  ApplyResult result;
+};
+
+Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
+                                const ApplyOptions& options);
+
+// Why a load with this result does not go ahead; nothing when it does.
+Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

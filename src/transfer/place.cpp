@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/adapter_test.cpp and rule_adapter_test.cpp
+#include "src/transfer/place.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace andiron {
+inline namespace v1 {
+
+std::string_view Place::name() const noexcept { return detail::last_segments(path, 1); }
+
+std::string Place::with_name(std::string_view name) const {
+  std::string changed = path.substr(0, path.size() - this->name().size());
+  return changed.append(name);
+}
+
+namespace detail {
+namespace {
+
+bool is_enum(std::string_view kind) noexcept { return kind.starts_with("Enum:"); }
+
+// Where variants were left out of the path, the enums around them hold no segment.
+bool skips_variants(std::string_view path, const Container& container) noexcept {
+  return segment_count(path) < container.kinds().size();
+}
+
+}  // namespace
+
+std::size_t segment_count(std::string_view path) noexcept {
+  return static_cast<std::size_t>(std::count(path.begin(), path.end(), '.')) + 1;
+}
+
+std::string_view last_segments(std::string_view path, std::size_t count) noexcept {
+  for (std::size_t i = path.size(); i > 0; --i) {
+    if (path[i - 1] == '.' && --count == 0) return path.substr(i);
+  }
+  return count == 1 ? path : std::string_view();
+}
+
+std::string_view kind_around(std::string_view path, const Container& container,
+                             std::size_t depth) noexcept {
+  if (depth == 1) return container.module_type();
+  const bool skip_enums = skips_variants(path, container);
+  const std::vector<std::string>& kinds = container.kinds();
+  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
+    if (!(skip_enums && is_enum(*kind)) && --depth == 0) return *kind;
+  }
+  return {};
+}
+
+Container container_after_move(std::string_view path, const Container& container,
+                               std::string_view new_path) {
+  const std::size_t before = segment_count(path);
+  const std::size_t after = segment_count(new_path);
+  if (after >= before) return container;
+  const bool skip_enums = skips_variants(path, container);
+  std::vector<std::string> kinds = container.kinds();
+  const auto drop_enums = [&] {
+    while (skip_enums && !kinds.empty() && is_enum(kinds.back())) kinds.pop_back();
+  };
+  for (std::size_t i = after; i < before; ++i) {
+    drop_enums();
+    if (!kinds.empty()) kinds.pop_back();
+  }
+  drop_enums();
+  return Container(std::move(kinds));
+}
+
+TensorSnapshot at_place(TensorSnapshot tensor, const Place& place) {
+  tensor = tensor.with_container(place.container);
+  tensor.set_full_path(place.path);
+  return tensor;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

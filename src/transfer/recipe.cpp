@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/proposals_test.cpp
+#include "src/transfer/recipe.h"
+
+#include <algorithm>
+
+#include "andiron/index_gaps.h"
+#include "andiron/key_remapper.h"
+#include "andiron/top_level_key.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+class ArchiveLookup final : public TensorLookup {
+ public:
+  explicit ArchiveLookup(const Archive& archive) : archive_(archive) {}
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+    const std::optional<std::size_t> index = archive_.find(name);
+    if (!index) return std::optional<TensorSnapshot>();
+    return std::make_optional(archive_.snapshot(*index));
+  }
+
+ private:
+  const Archive& archive_;
+};
+
+// A raw string literal needs a delimiter that does not occur in it.
+std::string raw_literal(std::string_view text) {
+  std::string delimiter;
+  while (text.find(")" + delimiter + "\"") != std::string_view::npos) delimiter += '-';
+  return "R\"" + delimiter + "(" + std::string(text) + ")" + delimiter + "\"";
+}
+
+std::string literal(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string_view name_of(AdapterChoice adapter) {
+  switch (adapter) {
+    case AdapterChoice::pytorch_to_burn:
+      return "PyTorchToBurnAdapter()";
+    case AdapterChoice::burn_to_pytorch:
+      return "BurnToPyTorchAdapter()";
+    case AdapterChoice::identity:
+      return "IdentityAdapter()";
+    case AdapterChoice::present:
+      break;
+  }
+  return {};
+}
+
+// What a pattern without groups and classes matches.
+std::string unescaped(std::string_view pattern) {
+  std::string text;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\' && i + 1 < pattern.size()) ++i;
+    text += pattern[i];
+  }
+  return text;
+}
+
+std::string in_words(const NameRule& rule) {
+  const std::string_view pattern = rule.pattern;
+  if (pattern == "^") return "putting '" + rule.replacement + "' before names";
+  const bool is_strip = rule.replacement.empty() && pattern.starts_with('^') &&
+                        pattern.find("(\\d+)") == std::string_view::npos;
+  if (is_strip) return "stripping '" + unescaped(pattern.substr(1)) + "' from names";
+  return "renaming '" + rule.pattern + "' to '" + rule.replacement + "'";
+}
+
+}  // namespace
+
+AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present) {
+  switch (choice) {
+    case AdapterChoice::pytorch_to_burn:
+      return PyTorchToBurnAdapter();
+    case AdapterChoice::burn_to_pytorch:
+      return BurnToPyTorchAdapter();
+    case AdapterChoice::identity:
+      return IdentityAdapter();
+    case AdapterChoice::present:
+      break;
+  }
+  return present;
+}
+
+double Recipe::cost() const {
+  constexpr double of_setting = 0.9;
+  double cost = 0;
+  if (!top_level_key.empty()) cost += of_setting;
+  if (closes_gaps) cost += of_setting;
+  if (adapter != AdapterChoice::present) cost += of_setting;
+  if (skips_variants) cost += of_setting;
+  for (const NameRule& rule : rules) cost += rule.is_narrow ? 1.25 : 1;
+  return cost;
+}
+
+std::string Recipe::code(const PresentNames& present) const {
+  std::string code;
+  const auto add = [&](std::string_view builder, const std::string& arguments) {
+    if (!code.empty()) code += '\n';
+    code += "." + std::string(builder) + "(" + arguments + ")";
+  };
+  if (!top_level_key.empty()) {
+    std::string key(present.top_level_key);
+    if (!key.empty()) key += '.';
+    add("with_top_level_key", literal(key + top_level_key));
+  }
+  for (const NameRule& rule : rules) {
+    add("with_key_remapping", raw_literal(rule.pattern) + ", " + literal(rule.replacement));
+  }
+  if (closes_gaps) add("map_indices_contiguous", *closes_gaps ? "true" : "false");
+  for (const std::string& pattern : excluded) add("exclude_regex", raw_literal(pattern));
+  if (adapter != AdapterChoice::present) add("with_from_adapter", std::string(name_of(adapter)));
+  if (skips_variants) add("skip_enum_variants", *skips_variants ? "true" : "false");
+  return code;
+}
+
+std::string Recipe::text() const {
+  constexpr std::size_t most_rules = 3;
+  std::vector<std::string> parts;
+  if (!top_level_key.empty()) {
+    parts.push_back("taking the tensors below '" + top_level_key + "'");
+  }
+  for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {
+    parts.push_back(in_words(rules[i]));
+  }
+  if (rules.size() > most_rules) {
+    const std::size_t more = rules.size() - most_rules;
+    parts.push_back(std::to_string(more) + (more == 1 ? " more rename" : " more renames"));
+  }
+  if (closes_gaps) {
+    parts.emplace_back(*closes_gaps ? "closing gaps in numbered names"
+                                    : "keeping the numbers in names");
+  }
+  if (adapter == AdapterChoice::pytorch_to_burn) {
+    parts.emplace_back("reading PyTorch's layouts and names");
+  } else if (adapter == AdapterChoice::burn_to_pytorch) {
+    parts.emplace_back("reading Burn's layouts and names into PyTorch's");
+  } else if (adapter == AdapterChoice::identity) {
+    parts.emplace_back("reading tensors as they are");
+  }
+  if (skips_variants) {
+    parts.emplace_back(*skips_variants ? "leaving the names of variants out of paths"
+                                       : "keeping the names of variants in paths");
+  }
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe& recipe) {
+  return recipe.skips_variants ? input.wanted_other : input.wanted;
+}
+
+Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
+  const PresentNames& present = input.present;
+  Archive source = present.before_closing ? *present.before_closing : input.source;
+  if (!recipe.top_level_key.empty()) {
+    ANDIRON_ASSIGN(source, at_top_level_key(source, recipe.top_level_key));
+  }
+  KeyRemapper remapper;
+  for (const NameRule& rule : recipe.rules) remapper.add_pattern(rule.pattern, rule.replacement);
+  ANDIRON_ASSIGN(source, remap(source, remapper));
+  if (recipe.closes_gaps.value_or(present.before_closing != nullptr)) {
+    const IndexGapOptions options = {
+        {present.contiguous_except.begin(), present.contiguous_except.end()}};
+    ANDIRON_ASSIGN(source, close_index_gaps(source, options));
+  }
+
+  Trial trial;
+  const AnyAdapter adapter = chosen_adapter(recipe.adapter, input.adapter);
+  ArchiveLookup lookup(source);
+  const std::span<const WantedTensor> wanted = wanted_by(input, recipe);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Result<std::optional<TensorSnapshot>> found = adapter->load(wanted[i].place, lookup);
+    if (!found || !*found) {
+      trial.unfed.push_back({i, std::nullopt});
+    } else if (wanted[i].shape && (*found)->shape() != *wanted[i].shape) {
+      trial.unfed.push_back({i, (*found)->shape()});
+    } else {
+      ++trial.matched;
+    }
+  }
+  return trial;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A change of a store's settings: how it is said, and what it does.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/adapter.h"
+#include "src/transfer/name_rules.h"
+#include "src/transfer/proposals.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
+
+AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present);
+
+// Calls of a store's builder. What is not set stays as it is.
+struct Recipe {
+  std::string top_level_key = {};
+  std::vector<NameRule> rules = {};
+  std::optional<bool> closes_gaps = {};
+  std::vector<std::string> excluded = {};  // regular expressions for paths
+  AdapterChoice adapter = AdapterChoice::present;
+  std::optional<bool> skips_variants = {};
+
+  // About the number of calls; what says more about a file costs a little less.
+  double cost() const;
+  // In the order of stages, one call on a line.
+  std::string code(const PresentNames& present) const;
+  // "stripping 'module.' from names and closing gaps in their numbers"
+  std::string text() const;
+};
+
+// What a recipe gives.
+struct Trial {
+  struct Unfed {
+    std::size_t wanted;          // which of the wanted tensors
+    std::optional<Shape> found;  // of the tensor that does not fit; nothing when there is none
+  };
+  std::size_t matched = 0;
+  std::vector<Unfed> unfed = {};
+};
+
+std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe& recipe);
+
+// The names stages and the match of a load. Fails where those do, as when two names become one.
+Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

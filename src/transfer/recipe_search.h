@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Looking for the settings under which a source fits a module.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/transfer/proposals.h"
+#include "src/transfer/recipe.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+struct FoundRecipe {
+  Recipe recipe;
+  std::string root;                   // path in the file below which the tensors lie
+  std::size_t matched = 0;            // of the names that were looked at
+  std::vector<std::size_t> sources;   // tensor that feeds each parameter
+};
+
+// The recipes that feed most, the simplest first among equals. Large models are judged by a part of
+// their names: the first of each numbered list, and every kind of name.
+std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,4 @@
+// error: a Case names a struct
+#include "andiron/module.h"
+
+andiron::Case<"Scale", float> scale;

@@ -1,0 +1,10 @@
+// error: this is no module. Give the struct an ANDIRON_MODULE line
+#include "andiron/choose_variants.h"
+
+struct Net {
+  andiron::Param weight;
+};
+
+void use(Net& net, const andiron::Archive& archive) {
+  static_cast<void>(andiron::choose_variants(net, archive));
+}

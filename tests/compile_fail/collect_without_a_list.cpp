@@ -1,0 +1,8 @@
+// error: this is no module. Give the struct an ANDIRON_MODULE line
+#include "andiron/transfer.h"
+
+struct Net {
+  andiron::Param weight;
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

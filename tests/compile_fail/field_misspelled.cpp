@@ -1,0 +1,9 @@
+// error: did you mean 'weight'
+#include "andiron/transfer.h"
+
+struct Net {
+  andiron::Param weight;
+  ANDIRON_MODULE(Net, wieght)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

@@ -1,0 +1,10 @@
+// error: a raw pointer cannot be listed. Use std::unique_ptr
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
+
+struct Net {
+  andiron::nn::Linear* layer;
+  ANDIRON_MODULE(Net, layer)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

@@ -1,0 +1,10 @@
+// error: a const field cannot be listed
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
+
+struct Net {
+  const andiron::nn::Linear& layer;
+  ANDIRON_MODULE(Net, layer)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

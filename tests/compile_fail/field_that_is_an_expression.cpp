@@ -1,0 +1,9 @@
+// error: ANDIRON_MODULE takes names of members
+#include "andiron/transfer.h"
+
+struct Net {
+  andiron::Param weights[2];
+  ANDIRON_MODULE(Net, weights[0])
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

@@ -1,0 +1,9 @@
+// error: numbers in a container are not saved
+#include "andiron/transfer.h"
+
+struct Net {
+  std::vector<bool> mask;
+  ANDIRON_MODULE(Net, mask)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

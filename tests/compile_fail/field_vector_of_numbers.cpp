@@ -1,0 +1,9 @@
+// error: numbers in a container are not saved. Use a Tensor
+#include "andiron/transfer.h"
+
+struct Net {
+  std::vector<float> weights;
+  ANDIRON_MODULE(Net, weights)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

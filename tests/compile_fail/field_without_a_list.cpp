@@ -1,0 +1,12 @@
+// error: this type cannot be listed. Give its struct an ANDIRON_MODULE line
+#include "andiron/transfer.h"
+
+struct Layer {
+  andiron::Param weight;
+};
+struct Net {
+  Layer layer;
+  ANDIRON_MODULE(Net, layer)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

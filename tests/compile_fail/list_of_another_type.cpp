@@ -1,0 +1,13 @@
+// error: the first argument of ANDIRON_MODULE is the struct that it stands in
+#include "andiron/transfer.h"
+
+struct Encoder {
+  andiron::Param weight;
+  ANDIRON_MODULE(Encoder, weight)
+};
+struct Decoder {
+  andiron::Param weight;
+  ANDIRON_MODULE(Encoder, weight)
+};
+
+void use(const Decoder& decoder) { static_cast<void>(andiron::collect(decoder)); }

@@ -1,0 +1,8 @@
+// error: this module is const: nothing can be loaded into it
+#include "andiron/nn/linear.h"
+#include "andiron/safetensors_store.h"
+
+void use(const andiron::nn::Linear& layer) {
+  auto store = andiron::SafetensorsStore::from_file("model.safetensors");
+  static_cast<void>(andiron::load_from(layer, store));
+}

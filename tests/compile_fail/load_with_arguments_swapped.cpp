@@ -1,0 +1,8 @@
+// error: no matching function for call to
+#include "andiron/nn/linear.h"
+#include "andiron/safetensors_store.h"
+
+void use(andiron::nn::Linear& layer) {
+  auto store = andiron::SafetensorsStore::from_file("model.safetensors");
+  static_cast<void>(andiron::load_from(store, layer));
+}

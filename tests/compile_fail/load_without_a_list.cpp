@@ -1,0 +1,11 @@
+// error: this is no module. Give the struct an ANDIRON_MODULE line
+#include "andiron/safetensors_store.h"
+
+struct Net {
+  andiron::Param weight;
+};
+
+void use(Net& net) {
+  auto store = andiron::SafetensorsStore::from_file("model.safetensors");
+  static_cast<void>(andiron::load_from(net, store));
+}

@@ -1,0 +1,6 @@
+// error: Predicate
+#include "andiron/safetensors_store.h"
+
+void use(andiron::SafetensorsStore& store) {
+  store.with_predicate([](int index) { return index > 0; });
+}

@@ -1,0 +1,9 @@
+// error: nodiscard
+// flags: -Werror=unused-result
+#include "andiron/nn/linear.h"
+#include "andiron/safetensors_store.h"
+
+void use(andiron::nn::Linear& layer) {
+  auto store = andiron::SafetensorsStore::from_file("model.safetensors");
+  andiron::load_from(layer, store);
+}

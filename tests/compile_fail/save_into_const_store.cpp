@@ -1,0 +1,8 @@
+// error: a save changes the store
+#include "andiron/nn/linear.h"
+#include "andiron/safetensors_store.h"
+
+void use(const andiron::nn::Linear& layer) {
+  const auto store = andiron::SafetensorsStore::from_file("model.safetensors");
+  static_cast<void>(andiron::save_into(layer, store));
+}

@@ -1,0 +1,11 @@
+// error: this type cannot be listed. Give its struct an ANDIRON_MODULE line
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
+
+struct Relu {};
+struct Net {
+  std::variant<andiron::nn::Linear, Relu> layer;
+  ANDIRON_MODULE(Net, layer)
+};
+
+void use(const Net& net) { static_cast<void>(andiron::collect(net)); }

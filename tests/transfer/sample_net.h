@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A small model for tests, and a way to tell whether anything about it changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/nn/linear.h"
+#include "andiron/nn/norm.h"
+#include "andiron/transfer.h"
+
+namespace andiron::test {
+
+struct SampleBlock {
+  nn::Linear linear;
+  nn::LayerNorm norm;
+  ANDIRON_MODULE(SampleBlock, linear, norm)
+};
+
+struct SampleNet {
+  std::vector<SampleBlock> blocks;
+  nn::Linear head;
+  Param scale;
+  Param steps;
+  ANDIRON_MODULE(SampleNet, blocks, head, scale, steps)
+};
+
+inline Tensor f32(Shape shape, float first) {
+  std::vector<float> values(shape.element_count().value());
+  for (float& value : values) value = first++;
+  return Tensor::from_values<float>(std::move(shape), values).value();
+}
+
+// Two blocks of 4 -> 4, a head of 4 -> 2 without bias, a float and an integer parameter. The
+// numbers count up from `first`.
+inline SampleNet sample_net(float first) {
+  SampleNet net;
+  for (int i = 0; i < 2; ++i) {
+    SampleBlock& block = net.blocks.emplace_back();
+    block.linear.weight = Param(f32({4, 4}, first));
+    block.linear.bias = Param(f32({4}, first + 20));
+    block.norm.gamma = Param(f32({4}, first + 30));
+    block.norm.beta = Param(f32({4}, first + 40));
+    first += 100;
+  }
+  net.head.weight = Param(f32({4, 2}, first));
+  net.scale = Param(f32({}, first + 10));
+  net.scale.set_requires_grad(false);
+  net.steps = Param(Tensor::from_values<std::int64_t>({1}, {7}).value());
+  return net;
+}
+
+// Everything there is to know about every parameter of a module.
+template <class M>
+std::string fingerprint(const M& module) {
+  std::string text;
+  for (const detail::Slot& slot : detail::slots_of(module, false)) {
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    text += slot.path + " " + std::string(dtype_name(info.dtype)) + info.shape.to_string();
+    if (const auto id = slot.ops->id(slot.leaf)) text += " #" + id->to_text();
+    const Result<Tensor> tensor = slot.ops->get(slot.leaf);
+    text += " " + (tensor ? std::string(tensor->bytes().text()) : "unset") + "\n";
+  }
+  return text;
+}
+
+}  // namespace andiron::test
