@@ -2,6 +2,7 @@
 // What a load did, or would do.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ inline namespace v1 {
 struct MissingTensor {
   std::string path;
   Container container;
+  /// The unused tensor that is probably meant; told for the first few, where there is one.
+  std::string did_you_mean = {};
 };
 
 /// A change of settings that would make more of a source fit a module.
@@ -29,6 +32,9 @@ struct Proposal {
 
 /// What became of every parameter of the module and of every tensor of the source.
 struct ApplyResult {
+  /// Names of each kind that the text shows.
+  static constexpr std::size_t shown = 10;
+
   std::vector<std::string> applied;    ///< parameters that got their tensor, in module order
   std::vector<std::string> skipped;    ///< parameters that the filter left out, sorted
   std::vector<MissingTensor> missing;  ///< parameters without a tensor, sorted by path
@@ -43,7 +49,8 @@ struct ApplyResult {
   /// Names are safe to print.
   std::string to_string() const;
   /// The same for programs; `to_json(result.to_value())` is its JSON:
-  /// {"applied":[...],"skipped":[...],"missing":[{"path","container"}],"unused":[...],
+  /// {"applied":[...],"skipped":[...],"missing":[{"path","container","did_you_mean"}],
+  ///  "unused":[...],
   ///  "errors":[{"code","path","message","found","expected","hint"}],"notes":[...],
   ///  "proposals":[{"text","code","matched","wanted"}]}
   Value to_value() const;

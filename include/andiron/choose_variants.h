@@ -164,7 +164,7 @@ Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& sou
                                                    const ChooseOptions& options = {}) {
   if (Status status = options.adapter->status(); !status) return std::move(status).error();
   detail::VariantChooser chooser(source, options);
-  detail::ChoosingWalker{chooser}.whole(module);
+  detail::walk_to_change(module, detail::ChoosingWalker{chooser});
   return chooser.take();
 }
 

@@ -88,18 +88,25 @@ template <class T>
 inline constexpr bool is_leaf = requires { sizeof(Leaf<T>); };
 
 template <class T>
+concept HasLeafFunctions = requires(const T& leaf, const Tensor& tensor) {
+  { Leaf<T>::info(leaf) } -> std::convertible_to<LeafInfo>;
+  { Leaf<T>::get(leaf) } -> std::same_as<Result<Tensor>>;
+  { Leaf<T>::make(leaf, tensor) } -> std::same_as<Result<T>>;
+};
+
+// Says what is wrong with a Leaf, once.
+template <class T>
+struct CheckLeaf {
+  static_assert(HasLeafFunctions<T>,
+                "andiron: Leaf<T> must have static functions LeafInfo info(const T&), "
+                "Result<Tensor> get(const T&) and Result<T> make(const T&, const Tensor&)");
+  static_assert(!HasLeafFunctions<T> || std::is_nothrow_move_assignable_v<T>,
+                "andiron: a type with a Leaf must be nothrow move assignable");
+};
+
+template <class T>
 const LeafOps& leaf_ops() {
   constexpr bool is_param = std::is_same_v<T, Param>;
-  static_assert(
-      requires(const T& leaf, const Tensor& tensor) {
-        { Leaf<T>::info(leaf) } -> std::convertible_to<LeafInfo>;
-        { Leaf<T>::get(leaf) } -> std::same_as<Result<Tensor>>;
-        { Leaf<T>::make(leaf, tensor) } -> std::same_as<Result<T>>;
-      },
-      "andiron: Leaf<T> must have static functions LeafInfo info(const T&), Result<Tensor> "
-      "get(const T&) and Result<T> make(const T&, const Tensor&)");
-  static_assert(std::is_nothrow_move_assignable_v<T>,
-                "andiron: a type with a Leaf must be nothrow move assignable");
   static constexpr LeafOps ops = {
       .info = [](const void* leaf) -> LeafInfo {
         return Leaf<T>::info(*static_cast<const T*>(leaf));

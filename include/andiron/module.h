@@ -18,7 +18,8 @@
 //   std::variant                      the alternative it holds, under NAME.ALTERNATIVE
 //   std::map<std::string, T>          NAME.KEY
 //   numbers, bool, enums, std::string, Constant<T>
-//                                     constants: in the list, but no parameters
+//                                     constants: in the list, but no parameters; containers of
+//                                     numbers must be wrapped: Constant<std::array<int, 2>>
 //   a type of your own                after specialising Leaf (leaf.h)
 // Anything else does not compile.
 //
@@ -79,7 +80,13 @@ struct Text {
 /// Names an alternative of a std::variant: Case<"BaseConv", nn::Conv2d>. Without it the alternative
 /// goes by its module's name.
 template <Text Name, class T>
-struct Case : T {
+struct Case {
+  static_assert(std::is_class_v<T>,
+                "andiron: a Case names a struct. Wrap a number in andiron::Constant");
+};
+template <Text Name, class T>
+  requires std::is_class_v<T>
+struct Case<Name, T> : T {
   Case() = default;
   Case(T value) : T(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   static constexpr std::string_view case_name() { return Name.view(); }
@@ -93,12 +100,12 @@ struct Case : T {
 ///
 ///   static constexpr std::string_view module_name = "Net";   // the type's own unless given
 ///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
-#define ANDIRON_MODULE(Type, ...)                                                  \
-  friend struct ::andiron::detail::FieldAccess;                                    \
-  static constexpr std::string_view andiron_module_name() { return #Type; }        \
-  static constexpr std::string_view andiron_field_names() { return #__VA_ARGS__; } \
-  auto andiron_fields() { return ::std::tie(__VA_ARGS__); }                        \
-  auto andiron_fields() const { return ::std::tie(__VA_ARGS__); }
+#define ANDIRON_MODULE(Type, ...)                                                    \
+  friend struct ::andiron::detail::FieldAccess;                                      \
+  static Type* andiron_module_type();                                                \
+  static constexpr ::std::string_view andiron_module_name() { return #Type; }        \
+  static constexpr ::std::string_view andiron_field_names() { return #__VA_ARGS__; } \
+  auto andiron_fields() { return ::andiron::detail::listed(__VA_ARGS__); }
 
 namespace detail {
 
@@ -126,6 +133,10 @@ class FieldNames {
  public:
   explicit FieldNames(std::string_view list) : rest_(list) {}
   std::string_view next();
+  // Whether a list has names alone, not "layers[0]" or "head.weight".
+  static constexpr bool are_plain(std::string_view list) {
+    return list.find_first_of(".:*&()[]<>") == std::string_view::npos;
+  }
 
  private:
   std::string_view rest_;
@@ -135,7 +146,7 @@ struct FieldAccess {
   template <class T>
   static constexpr bool is_listed_outside = requires { sizeof(Fields<T>); };
   template <class T>
-  static constexpr bool is_listed_by_macro = requires(T& module) { module.andiron_fields(); };
+  static constexpr bool is_listed_by_macro = requires { T::andiron_field_names(); };
   template <class T>
   static constexpr bool is_listed_by_function =
       requires(T& module) { T::fields(module, [](std::string_view, auto&) {}); };
@@ -162,46 +173,76 @@ struct FieldAccess {
     if constexpr (is_listed_outside<T>) {
       Fields<T>::each(module, field);
     } else if constexpr (is_listed_by_macro<T>) {
+      static_assert(
+          std::is_convertible_v<T*, decltype(T::andiron_module_type())>,
+          "andiron: the first argument of ANDIRON_MODULE is the struct that it stands in");
+      static_assert(FieldNames::are_plain(T::andiron_field_names()),
+                    "andiron: ANDIRON_MODULE takes names of members. For anything else write a "
+                    "static function `fields` in its place (andiron/module.h)");
       FieldNames names(T::andiron_field_names());
-      auto members = module.andiron_fields();
-      each_member(names, members, field,
-                  std::make_index_sequence<std::tuple_size_v<decltype(members)>>());
+      // The members are only referred to, as const where the module is.
+      auto members = const_cast<T&>(module).andiron_fields();
+      each_member<std::is_const_v<Module>>(
+          names, members, field, std::make_index_sequence<std::tuple_size_v<decltype(members)>>());
     } else {
       T::fields(module, field);
     }
   }
 
  private:
-  template <class Members, class Field, std::size_t... I>
+  template <bool is_const, class Members, class Field, std::size_t... I>
   static void each_member(FieldNames& names, Members& members, const Field& field,
                           std::index_sequence<I...>) {
-    (field(names.next(), std::get<I>(members)), ...);
+    if constexpr (is_const) {
+      (field(names.next(), std::as_const(std::get<I>(members))), ...);
+    } else {
+      (field(names.next(), std::get<I>(members)), ...);
+    }
   }
 };
 
 template <class T>
 inline constexpr bool is_module = FieldAccess::is_module<T>;
 
-// ---- Containers ----
+// ---- Constants and containers ----
+
+template <class T>
+inline constexpr bool is_plain_constant =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, std::monostate>;
+template <class T>
+inline constexpr bool is_constant = is_plain_constant<T>;
+template <class T>
+inline constexpr bool is_constant<Constant<T>> = true;
 
 template <class T>
 struct ListOf : std::false_type {};
 template <class T, class A>
 struct ListOf<std::vector<T, A>> : std::true_type {
+  using Element = T;
   static constexpr std::string_view kind = "Vec";
 };
 template <class T, class A>
 struct ListOf<std::deque<T, A>> : std::true_type {
+  using Element = T;
   static constexpr std::string_view kind = "Vec";
 };
 template <class T, std::size_t N>
 struct ListOf<std::array<T, N>> : std::true_type {
+  using Element = T;
   static constexpr std::string_view kind = "Array";
 };
 template <class T, std::size_t N>
 struct ListOf<T[N]> : std::true_type {
+  using Element = T;
   static constexpr std::string_view kind = "Array";
 };
+// Lists of numbers look as if they were saved; they are refused.
+template <class T>
+inline constexpr bool is_list = false;
+template <class T>
+  requires ListOf<T>::value
+inline constexpr bool is_list<T> = !is_plain_constant<typename ListOf<T>::Element>;
 
 template <class T>
 inline constexpr bool is_tuple = false;
@@ -222,14 +263,7 @@ inline constexpr bool is_holder<std::shared_ptr<T>> = true;
 template <class T>
 inline constexpr bool is_map = false;
 template <class T, class C, class A>
-inline constexpr bool is_map<std::map<std::string, T, C, A>> = true;
-
-template <class T>
-inline constexpr bool is_constant =
-    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
-    std::is_same_v<T, std::monostate>;
-template <class T>
-inline constexpr bool is_constant<Constant<T>> = true;
+inline constexpr bool is_map<std::map<std::string, T, C, A>> = !is_plain_constant<T>;
 
 // A std::variant, or a struct derived from one, whose name is then the enum's.
 template <class... T>
@@ -243,9 +277,99 @@ const std::variant<T...>& as_variant(const std::variant<T...>& node) {
 template <class T>
 inline constexpr bool is_variant = requires(T& node) { as_variant(node); };
 
+// What a Case names.
+template <Text Name, class T>
+T& without_case(Case<Name, T>& node) {
+  return node;
+}
+template <Text Name, class T>
+const T& without_case(const Case<Name, T>& node) {
+  return node;
+}
 template <class T>
-inline constexpr bool is_composite =
-    is_module<T> || is_holder<T> || ListOf<T>::value || is_tuple<T> || is_map<T> || is_variant<T>;
+inline constexpr bool is_case = requires(T& node) { without_case(node); };
+
+template <class T>
+inline constexpr bool is_composite = is_module<T> || is_holder<T> || is_list<T> || is_tuple<T> ||
+                                     is_map<T> || is_variant<T> || is_case<T>;
+
+// ---- What may be listed ----
+
+template <class... T>
+struct Types {};
+template <class T>
+struct HeldTypes {
+  using type = Types<>;
+};
+template <class T>
+  requires ListOf<T>::value
+struct HeldTypes<T> {
+  using type = Types<typename ListOf<T>::Element>;
+};
+template <class T>
+  requires is_holder<T>
+struct HeldTypes<T> {
+  using type = Types<std::remove_reference_t<decltype(*std::declval<T&>())>>;
+};
+template <class T, class C, class A>
+struct HeldTypes<std::map<std::string, T, C, A>> {
+  using type = Types<T>;
+};
+template <template <class...> class Container, class... T>
+  requires is_tuple<Container<T...>> || is_variant<Container<T...>>
+struct HeldTypes<Container<T...>> {
+  using type = Types<T...>;
+};
+
+// Say what is wrong with a type, where it is listed and before anything is walked, and once for
+// each type.
+template <class T>
+struct CheckListed;
+struct CheckLater {};
+// A pointer or a vector may be listed before what it holds is complete.
+template <class T>
+using Check = std::conditional_t<!requires { sizeof(T); }, CheckLater,
+                                 std::conditional_t<is_leaf<T>, CheckLeaf<T>, CheckListed<T>>>;
+
+template <class T>
+struct CheckHeld;
+template <class... T>
+struct CheckHeld<Types<T...>> {
+  using sizes = std::index_sequence<sizeof(Check<T>)...>;  // makes the checks run
+};
+
+template <class T>
+struct CheckListed : CheckHeld<typename HeldTypes<T>::type> {
+  using Type = std::remove_const_t<T>;
+  static constexpr bool is_listable = is_composite<Type> || is_constant<Type>;
+  static constexpr bool is_frozen = std::is_const_v<T> && !is_constant<Type>;
+  static constexpr bool is_pointer = std::is_pointer_v<Type>;
+  static constexpr bool is_other_list = ListOf<Type>::value && !is_listable;
+  static constexpr bool is_other_map = requires { typename Type::mapped_type; } && !is_listable;
+
+  static_assert(!is_frozen, "andiron: what is const cannot be listed. A load would change it");
+  static_assert(!is_pointer,
+                "andiron: a raw pointer cannot be listed. Use std::unique_ptr or std::shared_ptr, "
+                "or leave it out of the list");
+  static_assert(!is_other_list,
+                "andiron: numbers in a container are not saved. Use a Tensor, specialise "
+                "andiron::Leaf for the container, or, if they are not to be saved, leave it out of "
+                "the list or wrap it in andiron::Constant");
+  static_assert(!is_other_map,
+                "andiron: of maps, std::map<std::string, T> of modules can be listed: its keys "
+                "become names, in their order");
+  static_assert(is_listable || is_frozen || is_pointer || is_other_list || is_other_map,
+                "andiron: this type cannot be listed. Give its struct an ANDIRON_MODULE line, "
+                "specialise andiron::Leaf or andiron::Fields for it before it is listed, or, if it "
+                "is not to be saved, leave it out of the list or wrap it in andiron::Constant");
+};
+
+// References to the members that ANDIRON_MODULE lists.
+template <class... T>
+std::tuple<T&...> listed(T&... fields) {
+  static_cast<void>((sizeof(Check<T>) + ... + 0));
+  return {fields...};
+}
 
 template <class T>
 constexpr std::string_view alternative_name() {
@@ -297,16 +421,14 @@ void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence
 template <class T, class Visitor>
 void for_each_part(T& node, Visitor& visitor) {
   using Type = std::remove_const_t<T>;
-  static_assert(
-      is_composite<Type> || is_constant<Type>,
-      "andiron: this listed field is no Param, Tensor, module or container of them. Give "
-      "its struct an ANDIRON_MODULE line, specialise andiron::Leaf or andiron::Fields for "
-      "it, or leave it out of the list (andiron::Constant keeps it in, unsaved)");
-  if constexpr (is_module<Type>) {
+  static_cast<void>(sizeof(Check<Type>));
+  if constexpr (is_case<Type>) {
+    visitor.whole(without_case(node));
+  } else if constexpr (is_module<Type>) {
     FieldAccess::each<Type>(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<Type>()});
   } else if constexpr (is_holder<Type>) {
     if (node) visitor.whole(*node);
-  } else if constexpr (ListOf<Type>::value) {
+  } else if constexpr (is_list<Type>) {
     std::array<char, 20> digits;
     for (std::size_t i = 0; auto& child : node) {
       visitor.part(index_name(i++, digits), Kind{"", ListOf<Type>::kind}, child);
@@ -361,7 +483,8 @@ struct Walker {
   void whole(T& node) {
     using Type = std::remove_const_t<T>;
     if constexpr (is_leaf<Type>) {
-      slots.add(&node, leaf_ops<Type>());
+      static_cast<void>(sizeof(Check<Type>));
+      if constexpr (HasLeafFunctions<Type>) slots.add(&node, leaf_ops<Type>());
     } else {
       for_each_part(node, *this);
     }
@@ -374,13 +497,34 @@ struct Walker {
   }
 };
 
+template <class M, class Visitor>
+void walk(M& module, Visitor visitor) {
+  using Type = std::remove_const_t<M>;
+  constexpr bool is_walkable = is_leaf<Type> || is_composite<Type>;
+  static_assert(is_walkable,
+                "andiron: this is no module. Give the struct an ANDIRON_MODULE line, or specialise "
+                "andiron::Fields for it");
+  if constexpr (is_walkable) visitor.whole(module);
+}
+
+template <class M, class Visitor>
+void walk_to_change(M& module, Visitor visitor) {
+  static_assert(!std::is_const_v<M>,
+                "andiron: this module is const: nothing can be loaded into it");
+  if constexpr (!std::is_const_v<M>) walk(module, visitor);
+}
+
 template <class M>
 std::vector<Slot> slots_of(M& module, bool skip_enum_variants) {
-  using Type = std::remove_const_t<M>;
-  static_assert(!is_constant<Type>,
-                "andiron: this is no module; give the struct an ANDIRON_MODULE line");
   SlotList slots(skip_enum_variants);
-  Walker{slots}.whole(module);
+  walk(module, Walker{slots});
+  return slots.take();
+}
+
+template <class M>
+std::vector<Slot> slots_to_change(M& module, bool skip_enum_variants) {
+  SlotList slots(skip_enum_variants);
+  walk_to_change(module, Walker{slots});
   return slots.take();
 }
 

@@ -36,8 +36,9 @@ struct OpenOptions {
 
 /// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an
 /// index or exactly one model (model.safetensors.index.json and model.safetensors come before other
-/// names). Reads the header alone; the format is found by content. Shards are opened together and
-/// appear as one archive.
+/// names). `NAME.safetensors` also finds the shards of `NAME.safetensors.index.json` when there is
+/// no such file. Reads the header alone; the format is found by content. Shards are opened together
+/// and appear as one archive.
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 
 /// The same for a file in memory, owned or static. Tensors borrow from it.

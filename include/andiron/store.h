@@ -166,6 +166,12 @@ class StoreBuilder : public Store {
   Self& exclude_regex(std::string_view pattern) {
     return change().filter.exclude_regex(pattern), self();
   }
+  Self& exclude_full_path(std::string path) {
+    return change().filter.exclude_full_path(std::move(path)), self();
+  }
+  Self& exclude_predicate(PathFilter::Predicate predicate) {
+    return change().filter.exclude_predicate(std::move(predicate)), self();
+  }
   Self& exclude_glob(std::string_view pattern) {
     return change().filter.exclude_glob(pattern), self();
   }
@@ -259,7 +265,7 @@ class StoreBuilder : public Store {
 /// that does not match carries the report (`error().report`), with what would make it match.
 template <class M>
 Result<ApplyResult> load_from(M& module, const Store& store) {
-  return store.load(detail::slots_of(module, store.settings_.skip_enum_variants));
+  return store.load(detail::slots_to_change(module, store.settings_.skip_enum_variants));
 }
 
 /// What load_from() would do. Reads no tensor and changes nothing; a mismatch is in the result.
@@ -278,6 +284,8 @@ template <class M>
 Result<WriteReport> save_into(const M& module, Store&& store) {
   return save_into(module, store);
 }
+template <class M>
+Result<WriteReport> save_into(const M&, const Store&) = delete;  // a save changes the store
 
 /// Makes every std::variant of a module hold the alternative that the file has tensors for, before
 /// a load (choose_variants.h).

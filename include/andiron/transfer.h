@@ -92,7 +92,7 @@ template <class M>
 Result<ApplyResult> apply(M& module, const Snapshots& snapshots, const ApplyOptions& options = {}) {
   Result<Archive> source = detail::archive_of(snapshots);
   if (!source) return std::move(source).error();
-  return detail::apply_slots(detail::slots_of(module, options.skip_enum_variants), *source,
+  return detail::apply_slots(detail::slots_to_change(module, options.skip_enum_variants), *source,
                              options);
 }
 

@@ -101,8 +101,14 @@ Result<Archive> open(const std::string& path, const OpenOptions& options) {
     ANDIRON_ASSIGN(const std::string model, find_model(path));
     return open(model, options);
   }
-  ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, options.io));
-  return open(source, options);
+  Result<ByteSourcePtr> source = open_file(path, options.io);
+  if (source) return open(*source, options);
+  // A model that was written as shards goes by the same name.
+  if (source.error().code == ErrorCode::not_found && path.ends_with(".safetensors")) {
+    const Result<ByteSourcePtr> index = open_file(path + ".index.json", options.io);
+    if (index) return open(*index, options);
+  }
+  return std::move(source).error();
 }
 
 Result<Archive> open(Bytes bytes, const OpenOptions& options) {

@@ -5,25 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <ostream>
 #include <string_view>
 #include <utility>
 
 #include "andiron/display_text.h"
-#include "src/core/similarity.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace {
 
-// Names of each kind that the text shows.
-constexpr std::size_t shown = 10;
-// Burn's threshold for a suggestion.
-constexpr double similar = 0.7;
-// Comparisons by likeness; beyond, only mistyped names are found.
-constexpr std::size_t most_comparisons = 20'000;
-
+constexpr std::size_t shown = ApplyResult::shown;
 constexpr std::string_view bar = "\u2502";
 constexpr std::string_view dash = "\u2500";
 
@@ -31,45 +23,6 @@ std::string dashes(std::size_t count) {
   std::string line;
   for (std::size_t i = 0; i < count; ++i) line += dash;
   return line;
-}
-
-// "block.BaseConv.weight" without "BaseConv": the first inner segment that looks like the name of a
-// variant.
-std::optional<std::string> without_variant(std::string_view path) {
-  for (std::size_t dot = path.find('.'); dot != std::string_view::npos;
-       dot = path.find('.', dot + 1)) {
-    const std::size_t end = path.find('.', dot + 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view segment = path.substr(dot + 1, end - dot - 1);
-    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
-    if (segment.size() > 1 && segment[0] >= 'A' && segment[0] <= 'Z' &&
-        std::any_of(segment.begin() + 1, segment.end(), is_lower)) {
-      return std::string(path.substr(0, dot)) + std::string(path.substr(end));
-    }
-  }
-  return std::nullopt;
-}
-
-// The unused tensor that a missing one probably is.
-std::optional<std::string_view> suggestion(std::string_view missing,
-                                           const std::vector<std::string>& unused) {
-  if (const std::optional<std::string> plain = without_variant(missing)) {
-    const auto found = std::lower_bound(unused.begin(), unused.end(), *plain);
-    if (found != unused.end() && *found == *plain) return *found;
-  }
-  const auto nearest = nearest_name(missing, unused.size(),
-                                    [&](std::size_t i) { return std::string_view(unused[i]); });
-  if (nearest) return unused[*nearest];
-  if (unused.size() > most_comparisons / shown) return std::nullopt;
-  std::optional<std::string_view> best;
-  double best_likeness = similar;
-  for (const std::string& name : unused) {
-    const double likeness = jaro_similarity(missing, name);
-    if (likeness < best_likeness || (best && likeness == best_likeness)) continue;
-    best = name;
-    best_likeness = likeness;
-  }
-  return best;
 }
 
 std::string error_text(const Error& error) {
@@ -165,8 +118,8 @@ std::string ApplyResult::to_string() const {
     summary.line("First 10 missing tensors:");
     summary.list(missing, [&](const MissingTensor& tensor) {
       summary.line("  \u2022 " + display_text(tensor.path));
-      if (const auto meant = suggestion(tensor.path, unused)) {
-        summary.line("      Did you mean: '" + display_text(*meant) + "'?");
+      if (!tensor.did_you_mean.empty()) {
+        summary.line("      Did you mean: '" + display_text(tensor.did_you_mean) + "'?");
       }
     });
   }
@@ -188,8 +141,7 @@ std::string ApplyResult::to_string() const {
   if (!proposals.empty()) {
     summary.heading("What would make it match");
     for (const Proposal& proposal : proposals) {
-      summary.line(proposal.text + " (" + std::to_string(proposal.matched) + " of " +
-                   std::to_string(proposal.wanted) + " tensors):");
+      summary.line(proposal.text + ":");
       summary.block(proposal.code, "    ");
     }
   }
@@ -200,8 +152,9 @@ std::string ApplyResult::to_string() const {
 Value ApplyResult::to_value() const {
   ValueList missing_list;
   for (const MissingTensor& tensor : missing) {
-    missing_list.emplace_back(
-        ValueDict{{"path", tensor.path}, {"container", tensor.container.path()}});
+    missing_list.emplace_back(ValueDict{{"path", tensor.path},
+                                        {"container", tensor.container.path()},
+                                        {"did_you_mean", tensor.did_you_mean}});
   }
   ValueList error_list;
   for (const Error& error : errors) {

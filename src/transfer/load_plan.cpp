@@ -10,6 +10,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 #include "src/transfer/proposals.h"
+#include "src/transfer/suggested_name.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -31,13 +32,16 @@ class SourceLookup final : public TensorLookup {
 
   // What was found since the last call.
   std::vector<std::string> take_found() { return std::exchange(found_, {}); }
-  std::vector<std::string> unused() const {
-    std::vector<std::string> names;
+  // Indices of tensors that were never found, in the order of their names.
+  std::vector<std::size_t> unused() const {
+    std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-      if (!used_[i]) names.emplace_back(source_.info(i).name);
+      if (!used_[i]) indices.push_back(i);
     }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
+      return source_.info(a).name < source_.info(b).name;
+    });
+    return indices;
   }
 
  private:
@@ -177,13 +181,17 @@ class Planner {
                      .file = source_.origin()};
       }
     }
+    std::sort(missing_.begin(), missing_.end(),
+              [&](std::size_t a, std::size_t b) { return slots_[a].path < slots_[b].path; });
+    std::sort(result.skipped.begin(), result.skipped.end());
+    const std::vector<std::size_t> unused = lookup_.unused();
+    for (const std::size_t i : unused) result.unused.emplace_back(source_.info(i).name);
     for (const std::size_t i : missing_) {
       result.missing.push_back({slots_[i].path, slots_[i].container});
+      if (result.missing.size() <= ApplyResult::shown) {
+        result.missing.back().did_you_mean = meant(slots_[i], unused);
+      }
     }
-    std::sort(result.missing.begin(), result.missing.end(),
-              [](const MissingTensor& a, const MissingTensor& b) { return a.path < b.path; });
-    std::sort(result.skipped.begin(), result.skipped.end());
-    result.unused = lookup_.unused();
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
     if (!result.missing.empty() ||
         std::any_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
@@ -216,6 +224,23 @@ class Planner {
     } else {
       fail(slot, std::move(tensor).error());
     }
+  }
+
+  // The unused tensor that a parameter probably is: by name, and for a loose likeness by size too.
+  std::string meant(const Slot& slot, const std::vector<std::size_t>& unused) const {
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    const Result<std::uint64_t> size = info.shape.element_count();
+    std::vector<std::string_view> all;
+    std::vector<std::string_view> of_its_size;
+    for (const std::size_t i : unused) {
+      const TensorInfo tensor = source_.info(i);
+      all.push_back(tensor.name);
+      std::uint64_t count = 0;
+      const bool fits =
+          info.accepts_any_shape || (size && element_count(tensor.shape, count) && count == *size);
+      if (fits) of_its_size.push_back(tensor.name);
+    }
+    return std::string(suggested_name(slot.path, all, of_its_size));
   }
 
   void fail(const Slot& slot, Error error) {
@@ -291,10 +316,13 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     return {};
   }
   if (!result.proposals.empty()) {
-    refused.hint = "try " + display_text(result.proposals.front().text);
+    refused.hint = "try " + result.proposals.front().text;
   }
   if (refused.file.empty()) refused.file = source.origin();
-  refused.report = std::make_shared<const ApplyResult>(result);
+  ApplyResult report = result;
+  report.notes.insert(report.notes.begin(),
+                      "the load was refused: nothing was applied, these are the tensors that fit");
+  refused.report = std::make_shared<const ApplyResult>(std::move(report));
   return refused;
 }
 

@@ -33,7 +33,8 @@ bool is_subsequence(std::string_view few, std::string_view many) {
 // What frameworks call the same by words that have nothing in common.
 bool is_synonym(std::string_view a, std::string_view b) {
   static constexpr std::array<std::array<std::string_view, 4>, 3> synonyms = {
-      {{"weight", "gamma", "scale", "kernel"}, {"bias", "beta", "shift", "offset"},
+      {{"weight", "gamma", "scale", "kernel"},
+       {"bias", "beta", "shift", "offset"},
        {"norm", "ln", "bn", "gn"}}};
   return std::any_of(synonyms.begin(), synonyms.end(), [&](const auto& words) {
     return std::find(words.begin(), words.end(), a) != words.end() &&
@@ -50,8 +51,8 @@ double part_similarity(std::string_view a, std::string_view b) {
   if (b.starts_with(a) || is_synonym(a, b)) return 0.8;
   if (b.ends_with(a) || (a.size() >= 3 && b.find(a) != std::string_view::npos)) return 0.7;
   if (a[0] == b[0] && is_subsequence(a, b)) return 0.6;
-  const auto shared = static_cast<std::size_t>(
-      std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+  const auto shared =
+      static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
   return shared < 3 ? 0 : 0.8 * static_cast<double>(shared) / static_cast<double>(b.size());
 }
 
@@ -166,9 +167,9 @@ void NameAligner::fill_table(const NameTokens& from, const NameTokens& to,
     double* row = &table_[(i + 1) * width];
     row[0] = above[0] + drop_cost(from[i], costs);
     for (std::size_t j = 0; j < to.size(); ++j) {
-      row[j + 1] = std::min({above[j] + replace_cost(from, i, to, j, costs),
-                             above[j + 1] + drop_cost(from[i], costs),
-                             row[j] + add_cost(to[j], costs)});
+      row[j + 1] =
+          std::min({above[j] + replace_cost(from, i, to, j, costs),
+                    above[j + 1] + drop_cost(from[i], costs), row[j] + add_cost(to[j], costs)});
     }
   }
 }

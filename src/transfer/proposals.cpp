@@ -72,9 +72,8 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
       part = {std::string(module), true};
       return false;
     });
-    const bool is_known = std::any_of(parts.begin(), parts.end(), [&](const LeftOut& other) {
-      return other.path == part.path;
-    });
+    const bool is_known = std::any_of(
+        parts.begin(), parts.end(), [&](const LeftOut& other) { return other.path == part.path; });
     if (!is_known) parts.push_back(std::move(part));
     if (parts.size() > most_excluded) break;
   }
@@ -89,13 +88,11 @@ std::string why(std::span<const WantedTensor> wanted, const Trial::Unfed& unfed)
 }
 
 // Leaves out what cannot be fed, where that is a small part of the module. Returns it in words.
-std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& trial,
-                         Recipe& recipe) {
+std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& trial, Recipe& recipe) {
   const std::vector<LeftOut> parts = left_out(wanted, trial);
   const bool is_small = parts.size() <= most_excluded && 2 * trial.matched >= wanted.size() &&
-                        std::all_of(parts.begin(), parts.end(), [](const LeftOut& part) {
-                          return is_plain_name(part.path);
-                        });
+                        std::all_of(parts.begin(), parts.end(),
+                                    [](const LeftOut& part) { return is_plain_name(part.path); });
   if (!is_small) return {};
   std::vector<std::string_view> paths;
   for (const LeftOut& part : parts) {
@@ -160,9 +157,8 @@ std::vector<Proposal> propose(const ProposalInput& input) {
   std::vector<Proposal> proposals;
   for (const TriedRecipe& one : tried) {
     const TriedRecipe& best = tried.front();
-    const bool is_as_good =
-        one.trial.matched == best.trial.matched &&
-        one.found.recipe.cost() <= best.found.recipe.cost() + much_costlier;
+    const bool is_as_good = one.trial.matched == best.trial.matched &&
+                            one.found.recipe.cost() <= best.found.recipe.cost() + much_costlier;
     if (!is_as_good || proposals.size() == most_proposals) break;
     Proposal proposal = proposal_for(input, one);
     // The present settings, with parameters left out, feed no more but load.

@@ -12,22 +12,22 @@
 
 #include "andiron/pattern.h"
 #include "src/transfer/index_gaps.h"
+#include "src/transfer/module_views.h"
 #include "src/transfer/name_sample.h"
 #include "src/transfer/new_names.h"
+#include "src/transfer/work_budget.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
 
-// A unit is about a microsecond: a name renamed, compared or looked up.
 constexpr std::uint64_t whole_budget = 300'000;
 constexpr std::size_t most_names = 1500;
 constexpr std::size_t most_roots = 10;
 constexpr std::size_t most_depth = 6;
 constexpr std::size_t most_rules = 16;
-constexpr std::size_t most_tries = 6;    // of rules that look useful
-constexpr std::size_t many_shapes = 64;  // beyond, tensors of other sizes are not tried
+constexpr std::size_t most_tries = 6;  // of rules that look useful
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 // A name in the file, or an alias.
@@ -39,20 +39,9 @@ struct Entry {
 
 // A tree of the file that may be the model.
 struct Root {
-  std::string prefix;               // without a dot at its end
+  std::string prefix;  // without a dot at its end
   std::vector<std::size_t> entries;
-  bool is_alone;                    // nothing lies beside it
-};
-
-// How the module is asked: an adapter, and paths with or without the names of variants.
-struct View {
-  AdapterChoice choice;
-  bool flips_variants;
-  AnyAdapter adapter;
-  std::span<const WantedTensor> wanted;
-  std::vector<std::string> asked;                // names that the adapter looks for
-  std::vector<std::size_t> asking;               // for each the place it is for, of those looked at
-  std::vector<std::vector<std::size_t>> shapes;  // for each those that fit
+  bool is_alone;  // nothing lies beside it
 };
 
 struct Outcome {
@@ -60,28 +49,6 @@ struct Outcome {
   bool collides = false;
   std::vector<std::size_t> sources;  // for each place the entry that feeds it, or none
   std::vector<bool> is_used;         // for each entry
-};
-
-class NothingLookup final : public TensorLookup {
- public:
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
-    asked.emplace_back(name);
-    return std::optional<TensorSnapshot>();
-  }
-  std::vector<std::string> asked;
-};
-
-class OneLookup final : public TensorLookup {
- public:
-  OneLookup(std::string_view name, const TensorSnapshot& tensor) : name_(name), tensor_(tensor) {}
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
-    if (name != name_) return std::optional<TensorSnapshot>();
-    return std::make_optional(tensor_);
-  }
-
- private:
-  std::string_view name_;
-  const TensorSnapshot& tensor_;
 };
 
 class EntryLookup final : public TensorLookup {
@@ -109,7 +76,7 @@ class Search {
         base_(input.present.before_closing ? *input.present.before_closing : input.source) {
     take_sample();
     find_roots();
-    find_views();
+    views_ = views_of(input, places_, shapes_, budget_);
     for (const std::string& pattern : input.present.contiguous_except) {
       if (Result<Pattern> except = Pattern::regex(pattern)) {
         gap_exceptions_.push_back(*std::move(except));
@@ -120,13 +87,13 @@ class Search {
   std::vector<FoundRecipe> run() {
     struct Start {
       const Root* root;
-      const View* view;
+      const ModuleView* view;
       bool closes_gaps;
       std::size_t most_matched;
       double cost;
     };
     std::vector<Start> starts;
-    for (const View& view : views_) {
+    for (const ModuleView& view : views_) {
       for (const Root& root : roots_) {
         const std::size_t most_matched = count_feasible(root, view);
         for (const bool flips_gaps : {false, true}) {
@@ -134,7 +101,7 @@ class Search {
           const bool closes_gaps = closes_gaps_now() != flips_gaps;
           const Recipe recipe = recipe_for(root, view, closes_gaps);
           starts.push_back({&root, &view, closes_gaps, most_matched, recipe.cost()});
-          if (budget_ == 0) break;
+          if (budget_.is_spent()) break;
           const std::vector<std::string> names = names_below(root);
           keep(root, recipe, try_names(root, closed(names, closes_gaps), view));
         }
@@ -145,7 +112,7 @@ class Search {
       return a.cost < b.cost;
     });
     for (const Start& start : starts) {
-      if (budget_ == 0) break;
+      if (budget_.is_spent()) break;
       const bool could_be_best = best_matched_ == places_.size()
                                      ? start.cost + 1 < least_cost_
                                      : start.most_matched > best_matched_;
@@ -161,25 +128,13 @@ class Search {
  private:
   bool closes_gaps_now() const { return input_.present.before_closing != nullptr; }
 
-  void spend(std::uint64_t work) { budget_ -= std::min(budget_, work); }
-
   void take_sample() {
     const std::vector<std::string_view> names = names_and_aliases(base_);
-    std::map<std::vector<std::uint64_t>, std::size_t> shapes;
     for (const std::size_t i : sample_of_names(names, most_names)) {
-      if (!is_plain_name(names[i])) continue;
       const std::optional<std::size_t> tensor = base_.find(names[i]);
-      if (!tensor) continue;
-      const std::span<const std::uint64_t> dims = base_.info(*tensor).shape;
-      const auto [shape, is_new] =
-          shapes.try_emplace({dims.begin(), dims.end()}, shape_examples_.size());
-      if (is_new) shape_examples_.push_back(entries_.size());
-      entries_.push_back({names[i], *tensor, shape->second});
+      if (!tensor || !is_plain_name(names[i])) continue;
       tensors_.push_back(base_.snapshot(*tensor));
-      if (is_new) {
-        const Result<std::uint64_t> count = tensors_.back().shape().element_count();
-        if (count) shapes_by_count_.emplace(*count, shape->second);
-      }
+      entries_.push_back({names[i], *tensor, shapes_.add(tensors_.back())});
       has_numbers_ = has_numbers_ || names[i].find_first_of("0123456789") != std::string_view::npos;
     }
     std::vector<std::string_view> paths;
@@ -217,85 +172,8 @@ class Search {
     }
   }
 
-  void find_views() {
-    const bool has_variants =
-        input_.wanted_other.size() == input_.wanted.size() &&
-        !std::equal(input_.wanted.begin(), input_.wanted.end(), input_.wanted_other.begin(),
-                    [](const WantedTensor& a, const WantedTensor& b) {
-                      return a.place.path == b.place.path;
-                    });
-    for (const bool flips_variants : {false, true}) {
-      if (flips_variants && !has_variants) break;
-      const std::size_t first = views_.size();
-      for (const AdapterChoice choice :
-           {AdapterChoice::present, AdapterChoice::pytorch_to_burn, AdapterChoice::burn_to_pytorch,
-            AdapterChoice::identity}) {
-        View view = {choice, flips_variants, chosen_adapter(choice, input_.adapter),
-                     flips_variants ? input_.wanted_other : input_.wanted, {}, {}, {}};
-        ask(view);
-        // An adapter that asks for and takes the same as another is no other view.
-        const bool is_new = std::none_of(
-            views_.begin() + static_cast<std::ptrdiff_t>(first), views_.end(),
-            [&](const View& other) {
-              return other.asked == view.asked && other.asking == view.asking &&
-                     other.shapes == view.shapes;
-            });
-        if (is_new) views_.push_back(std::move(view));
-      }
-    }
-  }
-
-  void ask(View& view) {
-    std::unordered_map<std::string, std::vector<std::size_t>> known;
-    for (std::size_t p = 0; p < places_.size(); ++p) {
-      const WantedTensor& wanted = view.wanted[places_[p]];
-      NothingLookup lookup;
-      static_cast<void>(view.adapter->load(wanted.place, lookup));
-      const std::string kind = wanted.place.container.path() + '\n' +
-                               std::string(wanted.place.name()) + '\n' +
-                               (wanted.shape ? wanted.shape->to_string() : "");
-      for (std::string& asked : lookup.asked) {
-        const std::size_t dot = asked.rfind('.');
-        const auto [shapes, is_new] =
-            known.try_emplace(kind + '\n' + asked.substr(dot == std::string::npos ? 0 : dot));
-        if (is_new) shapes->second = fitting_shapes(view, wanted, asked);
-        view.shapes.push_back(shapes->second);
-        view.asked.push_back(std::move(asked));
-        view.asking.push_back(p);
-      }
-    }
-  }
-
-  // The shapes that are worth a try: of many only those with as many elements.
-  std::vector<std::size_t> likely_shapes(const std::optional<Shape>& wanted) const {
-    std::vector<std::size_t> likely;
-    if (shape_examples_.size() <= many_shapes || !wanted) {
-      likely.resize(shape_examples_.size());
-      std::iota(likely.begin(), likely.end(), std::size_t{0});
-    } else if (const Result<std::uint64_t> count = wanted->element_count()) {
-      const auto [first, last] = shapes_by_count_.equal_range(*count);
-      for (auto shape = first; shape != last; ++shape) likely.push_back(shape->second);
-    }
-    return likely;
-  }
-
-  // The shapes of tensors that would fit, were they there under the name asked for.
-  std::vector<std::size_t> fitting_shapes(const View& view, const WantedTensor& wanted,
-                                          std::string_view asked) {
-    std::vector<std::size_t> fitting;
-    for (const std::size_t shape : likely_shapes(wanted.shape)) {
-      spend(1);
-      OneLookup lookup(asked, tensors_[shape_examples_[shape]]);
-      const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
-      // An error says that it needs others beside it.
-      const bool fits = !got || (*got && (!wanted.shape || (*got)->shape() == *wanted.shape));
-      if (fits) fitting.push_back(shape);
-    }
-    return fitting;
-  }
-
-  std::size_t count_feasible(const Root& root, const View& view) const {
-    std::vector<bool> has_shape(shape_examples_.size());
+  std::size_t count_feasible(const Root& root, const ModuleView& view) const {
+    std::vector<bool> has_shape(shapes_.size());
     for (const std::size_t i : root.entries) has_shape[entries_[i].shape] = true;
     std::vector<bool> is_feasible(places_.size());
     for (std::size_t a = 0; a < view.asked.size(); ++a) {
@@ -307,7 +185,7 @@ class Search {
     return static_cast<std::size_t>(std::count(is_feasible.begin(), is_feasible.end(), true));
   }
 
-  Recipe recipe_for(const Root& root, const View& view, bool closes_gaps) const {
+  Recipe recipe_for(const Root& root, const ModuleView& view, bool closes_gaps) const {
     Recipe recipe;
     if (!root.prefix.empty()) {
       if (root.is_alone || input_.present.has_rules) {
@@ -331,13 +209,14 @@ class Search {
 
   std::vector<std::string> closed(const std::vector<std::string>& names, bool closes_gaps) {
     if (!closes_gaps) return names;
-    spend(names.size());
+    budget_.spend(names.size());
     const std::vector<std::string_view> views(names.begin(), names.end());
     return names_without_index_gaps(views, gap_exceptions_);
   }
 
-  Outcome try_names(const Root& root, const std::vector<std::string>& names, const View& view) {
-    spend(names.size() + places_.size());
+  Outcome try_names(const Root& root, const std::vector<std::string>& names,
+                    const ModuleView& view) {
+    budget_.spend(names.size() + places_.size());
     Outcome outcome;
     std::unordered_map<std::string_view, std::size_t> positions;
     positions.reserve(names.size());
@@ -356,8 +235,7 @@ class Search {
       const WantedTensor& wanted = view.wanted[places_[p]];
       lookup.found.clear();
       const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
-      const bool is_fed =
-          got && *got && (!wanted.shape || (*got)->shape() == *wanted.shape);
+      const bool is_fed = got && *got && (!wanted.shape || (*got)->shape() == *wanted.shape);
       if (!is_fed || lookup.found.empty()) continue;
       ++outcome.matched;
       outcome.sources[p] = entries_[lookup.found.front()].tensor;
@@ -369,7 +247,8 @@ class Search {
   void keep(const Root& root, const Recipe& recipe, const Outcome& outcome) {
     if (outcome.collides || outcome.matched == 0) return;
     const double cost = recipe.cost();
-    if (outcome.matched > best_matched_ || (outcome.matched == best_matched_ && cost < least_cost_)) {
+    if (outcome.matched > best_matched_ ||
+        (outcome.matched == best_matched_ && cost < least_cost_)) {
       best_matched_ = outcome.matched;
       least_cost_ = cost;
     }
@@ -377,7 +256,7 @@ class Search {
   }
 
   // What is left to match. The views are into `names` and `closed_names`.
-  NamesToMatch loose_ends(const Root& root, const View& view, const Outcome& outcome,
+  NamesToMatch loose_ends(const Root& root, const ModuleView& view, const Outcome& outcome,
                           const std::vector<std::string>& names,
                           const std::vector<std::string>& closed_names, bool closes_gaps) const {
     NamesToMatch ends;
@@ -402,7 +281,7 @@ class Search {
                                                   const NameRule& rule) {
     const Result<Pattern> pattern = Pattern::regex(rule.pattern);
     if (!pattern) return std::nullopt;
-    spend(names.size());
+    budget_.spend(names.size());
     std::vector<std::string> changed;
     for (const std::string& name : names) {
       changed.push_back(pattern->replace_all(name, rule.replacement));
@@ -412,7 +291,7 @@ class Search {
   }
 
   // Adds rules as long as they bring names together.
-  void learn(const Root& root, const View& view, bool closes_gaps) {
+  void learn(const Root& root, const ModuleView& view, bool closes_gaps) {
     Recipe recipe = recipe_for(root, view, closes_gaps);
     const std::vector<NameRule> first_rules = recipe.rules;
     std::vector<std::string> names = names_below(root);
@@ -420,9 +299,8 @@ class Search {
     Outcome outcome = try_names(root, closed_names, view);
     if (outcome.collides) return;
     std::vector<NameRule> learned;
-    while (learned.size() < most_rules && outcome.matched < places_.size() && budget_ > 0) {
-      const NamesToMatch ends =
-          loose_ends(root, view, outcome, names, closed_names, closes_gaps);
+    while (learned.size() < most_rules && outcome.matched < places_.size() && !budget_.is_spent()) {
+      const NamesToMatch ends = loose_ends(root, view, outcome, names, closed_names, closes_gaps);
       std::optional<Outcome> best;
       std::vector<std::string> best_names;
       std::size_t tries = 0;
@@ -448,7 +326,7 @@ class Search {
     keep(root, recipe, outcome);
   }
 
-  void drop_needless(const Root& root, const View& view, bool closes_gaps,
+  void drop_needless(const Root& root, const ModuleView& view, bool closes_gaps,
                      std::vector<NameRule>& rules, Outcome& outcome) {
     for (std::size_t dropped = rules.size(); dropped-- > 0;) {
       std::vector<std::string> names = names_below(root);
@@ -465,15 +343,14 @@ class Search {
 
   const ProposalInput& input_;
   const Archive& base_;
-  std::uint64_t budget_ = whole_budget;
+  WorkBudget budget_{whole_budget};
   std::vector<Entry> entries_;
-  std::vector<TensorSnapshot> tensors_;      // for each entry
-  std::vector<std::size_t> shape_examples_;  // for each shape an entry that has it
-  std::multimap<std::uint64_t, std::size_t> shapes_by_count_;  // of elements
-  std::vector<std::size_t> places_;          // wanted tensors that are looked at
+  std::vector<TensorSnapshot> tensors_;  // for each entry
+  KnownShapes shapes_;
+  std::vector<std::size_t> places_;  // wanted tensors that are looked at
   bool has_numbers_ = false;
   std::vector<Root> roots_;
-  std::vector<View> views_;
+  std::vector<ModuleView> views_;
   std::vector<Pattern> gap_exceptions_;
   std::vector<FoundRecipe> found_;
   std::size_t best_matched_ = 0;

@@ -15,9 +15,9 @@ namespace detail {
 
 struct FoundRecipe {
   Recipe recipe;
-  std::string root;                   // path in the file below which the tensors lie
-  std::size_t matched = 0;            // of the names that were looked at
-  std::vector<std::size_t> sources;   // tensor that feeds each parameter
+  std::string root;                  // path in the file below which the tensors lie
+  std::size_t matched = 0;           // of the names that were looked at
+  std::vector<std::size_t> sources;  // tensor that feeds each parameter
 };
 
 // The recipes that feed most, the simplest first among equals. Large models are judged by a part of

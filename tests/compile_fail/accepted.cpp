@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // compiles
 // What the other files do wrong, done right.
 #include <map>

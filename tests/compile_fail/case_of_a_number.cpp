@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a Case names a struct
 #include "andiron/module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: the span would outlive the parameter
 #include "andiron/param.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: wrap it in andiron::Constant
 #include "andiron/transfer.h"
 

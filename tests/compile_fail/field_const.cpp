@@ -1,4 +1,5 @@
-// error: a const field cannot be listed
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// error: what is const cannot be listed
 #include "andiron/nn/linear.h"
 #include "andiron/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this type cannot be listed. Give its struct an ANDIRON_MODULE line
 #include "andiron/transfer.h"
 

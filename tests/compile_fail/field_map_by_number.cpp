@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: of maps, std::map<std::string, T> of modules can be listed
 #include "andiron/nn/linear.h"
 #include "andiron/transfer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: did you mean 'weight'
 #include "andiron/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a raw pointer cannot be listed. Use std::unique_ptr
 #include "andiron/nn/linear.h"
 #include "andiron/transfer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: ANDIRON_MODULE takes names of members
 #include "andiron/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: numbers in a container are not saved
 #include "andiron/transfer.h"
 

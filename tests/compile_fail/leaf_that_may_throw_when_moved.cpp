@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a type with a Leaf must be nothrow move assignable
 #include "andiron/transfer.h"
 

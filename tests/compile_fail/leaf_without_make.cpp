@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: Leaf<T> must have static functions
 #include "andiron/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: the first argument of ANDIRON_MODULE is the struct that it stands in
 #include "andiron/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this module is const: nothing can be loaded into it
 #include "andiron/nn/linear.h"
 #include "andiron/safetensors_store.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: no matching function for call to
 #include "andiron/nn/linear.h"
 #include "andiron/safetensors_store.h"

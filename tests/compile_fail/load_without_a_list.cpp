@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this is no module. Give the struct an ANDIRON_MODULE line
 #include "andiron/safetensors_store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: Predicate
 #include "andiron/safetensors_store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: nodiscard
 // flags: -Werror=unused-result
 #include "andiron/nn/linear.h"

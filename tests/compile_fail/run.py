@@ -3,7 +3,7 @@
 
 usage: run.py COMPILER INCLUDE_DIR FILE
 
-The file's first line says what is to happen: `// compiles`, or `// error: TEXT` for one error
+The file's second line says what is to happen: `// compiles`, or `// error: TEXT` for one error
 whose message, with its notes, has TEXT in it. A line `// flags: ...` adds flags.
 """
 
@@ -23,7 +23,7 @@ def marked(source, mark):
 
 
 def complaints(source, exit_status, output):
-    if source.startswith("// compiles\n"):
+    if "\n// compiles\n" in source:
         return [] if exit_status == 0 else ["it does not compile"]
     if exit_status == 0:
         return ["it compiles"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a save changes the store
 #include "andiron/nn/linear.h"
 #include "andiron/safetensors_store.h"

@@ -36,7 +36,7 @@ TEST(Place, KeepsTheEnclosingPathUnderAnotherName) {
 
 // ---- Adapters that change one tensor ----
 
-// Adds a step to each tensor's name, and counts its calls.
+// Gives tensors of one name another on a save, and counts its calls.
 class Renames final : public Chainable<Renames> {
  public:
   Renames(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
@@ -168,7 +168,7 @@ TEST(ChainAdapter, PassesTensorsThroughTheFirstThenTheSecondOnLoads) {
 }
 
 TEST(ChainAdapter, IsUndoneByTheInversesInReverseOrder) {
-  const auto half = [](bool forward) {
+  const auto kernel_rule = [](bool forward) {
     return RuleAdapter({{.module_type = "Linear",
                          .from = {"weight"},
                          .to = {"kernel"},
@@ -176,11 +176,13 @@ TEST(ChainAdapter, IsUndoneByTheInversesInReverseOrder) {
                        forward);
   };
   const TensorSnapshot weight = counting("fc.weight", {2, 3}).with_container(linear);
-  const Snapshots saved = ChainAdapter(Adds(10), half(true)).save(Snapshots({weight})).value();
+  const Snapshots saved =
+      ChainAdapter(Adds(10), kernel_rule(true)).save(Snapshots({weight})).value();
   EXPECT_EQ(saved.keys(), std::vector<std::string>{"fc.kernel"});
   EXPECT_EQ(floats_of(saved[0]), (Floats{10, 13, 11, 14, 12, 15}));
   ListLookup file(saved);
-  const auto loaded = ChainAdapter(half(false), Adds(10)).load({"fc.weight", linear}, file).value();
+  const auto loaded =
+      ChainAdapter(kernel_rule(false), Adds(10)).load({"fc.weight", linear}, file).value();
   EXPECT_EQ(floats_of(*loaded), floats_of(weight));
 }
 

@@ -19,7 +19,7 @@ using test::SampleNet;
 
 using Names = std::vector<std::string>;
 
-struct Norm {
+struct LayerNorm {
   Param gamma;
   ANDIRON_MODULE(LayerNorm, gamma)
 };
@@ -47,7 +47,7 @@ TEST(Plan, TellsWhatALoadWouldDoWithoutReadingOrChangingAnything) {
 }
 
 TEST(Plan, NamesTheTensorThatIsTakenUnderAnotherName) {
-  const Norm norm{Param(f32({3}, 1))};
+  const LayerNorm norm{Param(f32({3}, 1))};
   Snapshots tensors;
   tensors.push_back(TensorSnapshot("weight", f32({3}, 5)));
   const Plan planned = plan(norm, tensors, {.adapter = PyTorchToBurnAdapter()}).value();
@@ -59,7 +59,7 @@ TEST(Plan, NamesTheTensorThatIsTakenUnderAnotherName) {
 }
 
 TEST(Plan, ShowsTheDtypeAfterThePolicy) {
-  const Norm norm{Param(f32({3}, 1))};
+  const LayerNorm norm{Param(f32({3}, 1))};
   Snapshots tensors;
   tensors.push_back(TensorSnapshot("gamma", f32({3}, 5)).cast(DType::f64).value());
   EXPECT_EQ(plan(norm, tensors).value().tensors[0].byte_size, 24U);
@@ -69,7 +69,7 @@ TEST(Plan, ShowsTheDtypeAfterThePolicy) {
 }
 
 TEST(Plan, ReportsMismatchesInsteadOfFailing) {
-  const Norm norm{Param(f32({3}, 1))};
+  const LayerNorm norm{Param(f32({3}, 1))};
   Snapshots tensors;
   tensors.push_back(TensorSnapshot("gamma", f32({4}, 5)));
   const Plan planned = plan(norm, tensors).value();

@@ -258,8 +258,8 @@ TEST(RuleAdapter, CutsInProportionToShares) {
   expect_list(RuleAdapter({rule}, true).save(whole).value(), parts);
 }
 
-TEST(RuleAdapter, ReordersTheGatesOfACell) {
-  // Cut in four, stacked otherwise: several cuts and joins in one rule.
+TEST(RuleAdapter, MakesThreeTensorsOfTwo) {
+  // A join and a cut in one rule.
   const AdapterRule rule{
       .module_type = "Cell",
       .from = {"a", "b"},
@@ -574,7 +574,6 @@ class RandomTable {
     switch (below(3)) {
       case 0:
         rule.steps.emplace_back(SplitStep{0});
-        shape = Shape{flat[0] / outputs};
         break;
       case 1:
         rule.steps.emplace_back(SplitStep{0, shares});
