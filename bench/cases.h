@@ -21,5 +21,6 @@ std::vector<Case> read_cases();
 std::vector<Case> transform_cases();
 std::vector<Case> save_cases();
 std::vector<Case> hash_cases();
+std::vector<Case> module_cases();
 
 }  // namespace andiron::bench

@@ -64,6 +64,13 @@ std::uint64_t run_and_sample(const Program& program) {
 
 }  // namespace
 
+Program repeated(Program program, std::size_t times) {
+  program.run = [run = std::move(program.run), times] {
+    for (std::size_t i = 0; i < times; ++i) run();
+  };
+  return program;
+}
+
 Quartiles quartiles(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());

@@ -21,6 +21,9 @@ struct Program {
   bool in_process = true;              // its memory can be measured here
 };
 
+// The same, done several times in one run, where once is too short to measure.
+Program repeated(Program program, std::size_t times);
+
 enum class Unit { bytes, tensors, runs };
 
 struct Job {

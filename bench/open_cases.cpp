@@ -104,14 +104,6 @@ class RawReader {
   std::vector<Record> records_;
 };
 
-// Opening is short: one run opens the file several times.
-Program repeated(Program program, std::size_t times) {
-  program.run = [run = std::move(program.run), times] {
-    for (std::size_t i = 0; i < times; ++i) run();
-  };
-  return program;
-}
-
 std::string bytes_note(std::uint64_t read, std::uint64_t header) {
   return "reads " + std::to_string(read) + " bytes, header " + std::to_string(header);
 }

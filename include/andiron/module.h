@@ -167,9 +167,9 @@ struct FieldAccess {
     }
   }
 
-  // Calls field(name, member) for each field; T is without const.
-  template <class T, class Module, class Field>
-  static void each(Module& module, const Field& field) {
+  // Calls field(name, member) for each field.
+  template <class T, class Field>
+  static void each(T& module, const Field& field) {
     if constexpr (is_listed_outside<T>) {
       Fields<T>::each(module, field);
     } else if constexpr (is_listed_by_macro<T>) {
@@ -180,24 +180,19 @@ struct FieldAccess {
                     "andiron: ANDIRON_MODULE takes names of members. For anything else write a "
                     "static function `fields` in its place (andiron/module.h)");
       FieldNames names(T::andiron_field_names());
-      // The members are only referred to, as const where the module is.
-      auto members = const_cast<T&>(module).andiron_fields();
-      each_member<std::is_const_v<Module>>(
-          names, members, field, std::make_index_sequence<std::tuple_size_v<decltype(members)>>());
+      auto members = module.andiron_fields();
+      each_member(names, members, field,
+                  std::make_index_sequence<std::tuple_size_v<decltype(members)>>());
     } else {
       T::fields(module, field);
     }
   }
 
  private:
-  template <bool is_const, class Members, class Field, std::size_t... I>
+  template <class Members, class Field, std::size_t... I>
   static void each_member(FieldNames& names, Members& members, const Field& field,
                           std::index_sequence<I...>) {
-    if constexpr (is_const) {
-      (field(names.next(), std::as_const(std::get<I>(members))), ...);
-    } else {
-      (field(names.next(), std::get<I>(members)), ...);
-    }
+    (field(names.next(), std::get<I>(members)), ...);
   }
 };
 
@@ -270,20 +265,12 @@ template <class... T>
 std::variant<T...>& as_variant(std::variant<T...>& node) {
   return node;
 }
-template <class... T>
-const std::variant<T...>& as_variant(const std::variant<T...>& node) {
-  return node;
-}
 template <class T>
 inline constexpr bool is_variant = requires(T& node) { as_variant(node); };
 
 // What a Case names.
 template <Text Name, class T>
 T& without_case(Case<Name, T>& node) {
-  return node;
-}
-template <Text Name, class T>
-const T& without_case(const Case<Name, T>& node) {
   return node;
 }
 template <class T>
@@ -315,9 +302,9 @@ template <class T, class C, class A>
 struct HeldTypes<std::map<std::string, T, C, A>> {
   using type = Types<T>;
 };
-template <template <class...> class Container, class... T>
-  requires is_tuple<Container<T...>> || is_variant<Container<T...>>
-struct HeldTypes<Container<T...>> {
+template <template <class...> class Group, class... T>
+  requires is_tuple<Group<T...>> || is_variant<Group<T...>>
+struct HeldTypes<Group<T...>> {
   using type = Types<T...>;
 };
 
@@ -409,8 +396,7 @@ void for_each_element(Tuple& tuple, Visitor& visitor, std::index_sequence<I...>)
 
 template <class Enum, class Variant, class Visitor, std::size_t... I>
 void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence<I...>) {
-  using Plain = std::remove_const_t<Variant>;
-  ((node.index() == I ? visitor.part(alternative_name<std::variant_alternative_t<I, Plain>>(),
+  ((node.index() == I ? visitor.part(alternative_name<std::variant_alternative_t<I, Variant>>(),
                                      Kind{"Enum:", type_name<Enum>()}, *std::get_if<I>(&node))
                       : void()),
    ...);
@@ -420,28 +406,29 @@ void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence
 // visitor.whole(child) for what an optional or a pointer holds.
 template <class T, class Visitor>
 void for_each_part(T& node, Visitor& visitor) {
-  using Type = std::remove_const_t<T>;
-  static_cast<void>(sizeof(Check<Type>));
-  if constexpr (is_case<Type>) {
+  static_cast<void>(sizeof(Check<T>));
+  if constexpr (std::is_const_v<T>) {
+    // A constant: anything else that is const was refused.
+  } else if constexpr (is_case<T>) {
     visitor.whole(without_case(node));
-  } else if constexpr (is_module<Type>) {
-    FieldAccess::each<Type>(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<Type>()});
-  } else if constexpr (is_holder<Type>) {
+  } else if constexpr (is_module<T>) {
+    FieldAccess::each(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<T>()});
+  } else if constexpr (is_holder<T>) {
     if (node) visitor.whole(*node);
-  } else if constexpr (is_list<Type>) {
+  } else if constexpr (is_list<T>) {
     std::array<char, 20> digits;
     for (std::size_t i = 0; auto& child : node) {
-      visitor.part(index_name(i++, digits), Kind{"", ListOf<Type>::kind}, child);
+      visitor.part(index_name(i++, digits), Kind{"", ListOf<T>::kind}, child);
     }
-  } else if constexpr (is_tuple<Type>) {
-    for_each_element(node, visitor, std::make_index_sequence<std::tuple_size_v<Type>>());
-  } else if constexpr (is_map<Type>) {
+  } else if constexpr (is_tuple<T>) {
+    for_each_element(node, visitor, std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_map<T>) {
     for (auto& [key, child] : node) visitor.part(std::string_view(key), Kind{"", "Map"}, child);
-  } else if constexpr (is_variant<Type>) {
+  } else if constexpr (is_variant<T>) {
     auto& alternatives = as_variant(node);
     using Variant = std::remove_cvref_t<decltype(alternatives)>;
-    for_active_alternative<Type>(alternatives, visitor,
-                                 std::make_index_sequence<std::variant_size_v<Variant>>());
+    for_active_alternative<T>(alternatives, visitor,
+                              std::make_index_sequence<std::variant_size_v<Variant>>());
   }
 }
 
@@ -449,6 +436,7 @@ void for_each_part(T& node, Visitor& visitor) {
 
 struct Slot {
   std::string path;
+  std::string other_path;  // with skip_enum_variants flipped; empty where that changes nothing
   Container container;
   void* leaf;
   const LeafOps* ops;
@@ -461,16 +449,31 @@ class SlotList {
 
   void enter(std::string_view name, Kind kind);
   void leave();
-  void add(const void* leaf, const LeafOps& ops);
+  void add(void* leaf, const LeafOps& ops);
   std::vector<Slot> take() { return std::move(slots_); }
   // A list that starts where this one stands.
   SlotList from_here() const;
-  const std::string& path() const noexcept { return path_; }
+  const std::string& path() const noexcept {
+    return skip_enum_variants_ ? without_variants_.text() : with_variants_.text();
+  }
 
  private:
+  // A path that grows and shrinks by segments.
+  class Path {
+   public:
+    void enter(std::string_view name);
+    void stay() { ends_.push_back(text_.size()); }
+    void leave();
+    const std::string& text() const noexcept { return text_; }
+
+   private:
+    std::string text_;
+    std::vector<std::size_t> ends_;
+  };
+
   bool skip_enum_variants_;
-  std::string path_;
-  std::vector<std::size_t> path_ends_;
+  Path with_variants_;
+  Path without_variants_;
   std::vector<std::string> kinds_;
   Container container_;
   std::vector<Slot> slots_;
@@ -481,10 +484,9 @@ struct Walker {
 
   template <class T>
   void whole(T& node) {
-    using Type = std::remove_const_t<T>;
-    if constexpr (is_leaf<Type>) {
-      static_cast<void>(sizeof(Check<Type>));
-      if constexpr (HasLeafFunctions<Type>) slots.add(&node, leaf_ops<Type>());
+    if constexpr (is_leaf<T>) {
+      static_cast<void>(sizeof(Check<T>));
+      if constexpr (HasLeafFunctions<T>) slots.add(&node, leaf_ops<T>());
     } else {
       for_each_part(node, *this);
     }
@@ -499,8 +501,7 @@ struct Walker {
 
 template <class M, class Visitor>
 void walk(M& module, Visitor visitor) {
-  using Type = std::remove_const_t<M>;
-  constexpr bool is_walkable = is_leaf<Type> || is_composite<Type>;
+  constexpr bool is_walkable = is_leaf<M> || is_composite<M>;
   static_assert(is_walkable,
                 "andiron: this is no module. Give the struct an ANDIRON_MODULE line, or specialise "
                 "andiron::Fields for it");
@@ -514,10 +515,12 @@ void walk_to_change(M& module, Visitor visitor) {
   if constexpr (!std::is_const_v<M>) walk(module, visitor);
 }
 
+// A walk changes nothing, and one for modules that may be changed and for those that may not is
+// half as much to compile.
 template <class M>
-std::vector<Slot> slots_of(M& module, bool skip_enum_variants) {
+std::vector<Slot> slots_of(const M& module, bool skip_enum_variants) {
   SlotList slots(skip_enum_variants);
-  walk(module, Walker{slots});
+  walk(const_cast<M&>(module), Walker{slots});
   return slots.take();
 }
 

@@ -124,8 +124,9 @@ class Store {
   template <class M>
   friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
 
-  // The file as it is.
+  // The file as it is, and after the top-level key and the rules.
   Result<Archive> opened() const;
+  Result<Archive> renamed() const;
   Result<ApplyResult> load(const std::vector<detail::Slot>& slots) const;
   Result<Plan> plan_load(const std::vector<detail::Slot>& slots) const;
   Result<WriteReport> save(const std::vector<detail::Slot>& slots);

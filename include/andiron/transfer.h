@@ -69,11 +69,14 @@ struct Plan {
 };
 
 namespace detail {
+// What was done to the source's names already, for proposals that add to it.
+struct PresentNames;
+
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options);
 Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
-                        const ApplyOptions& options);
+                        const ApplyOptions& options, const PresentNames* present = nullptr);
 Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options);
+                                const ApplyOptions& options, const PresentNames* present = nullptr);
 // The list as an archive; of equal names the later wins, and a note says so.
 Result<Archive> archive_of(const Snapshots& snapshots);
 }  // namespace detail

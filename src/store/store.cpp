@@ -17,6 +17,7 @@
 #include "andiron/top_level_key.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/transfer/proposals/proposals.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -54,7 +55,8 @@ class StoreContent {
 // The archive after the stages that change names.
 class NamedContent {
  public:
-  OnceArchive archive;
+  OnceArchive renamed;  // top-level key and rules
+  OnceArchive closed;   // and without index gaps
 };
 
 namespace {
@@ -156,6 +158,13 @@ ApplyOptions apply_options(const StoreSettings& settings) {
           .limits = settings.limits};
 }
 
+PresentNames present_names(const StoreSettings& settings, const Archive& before_closing) {
+  return {.top_level_key = settings.top_level_key,
+          .has_rules = !settings.remapper.is_empty(),
+          .before_closing = settings.map_indices_contiguous ? &before_closing : nullptr,
+          .contiguous_except = settings.contiguous_except};
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -212,24 +221,29 @@ Result<Archive> Store::opened() const {
   });
 }
 
+Result<Archive> Store::renamed() const {
+  return named_->renamed.get([&]() -> Result<Archive> {
+    ANDIRON_ASSIGN(Archive content, opened());
+    const std::string origin = content.origin();
+    if (!settings_.top_level_key.empty()) {
+      Result<Archive> below = at_top_level_key(content, settings_.top_level_key);
+      if (!below) return with_file(std::move(below).error(), origin);
+      content = *std::move(below);
+    }
+    Result<Archive> remapped = andiron::remap(content, settings_.remapper);
+    if (!remapped) return with_file(std::move(remapped).error(), origin);
+    return remapped;
+  });
+}
+
 Result<Archive> Store::archive() const {
   ANDIRON_TRY(status());
-  return named_->archive.get([&]() -> Result<Archive> {
-    ANDIRON_ASSIGN(Archive named, opened());
-    const std::string origin = named.origin();
-    const auto run = [&](Result<Archive> stage) -> Status {
-      if (!stage) return with_file(std::move(stage).error(), origin);
-      named = *std::move(stage);
-      return {};
-    };
-    if (!settings_.top_level_key.empty()) {
-      ANDIRON_TRY(run(at_top_level_key(named, settings_.top_level_key)));
-    }
-    ANDIRON_TRY(run(andiron::remap(named, settings_.remapper)));
-    if (settings_.map_indices_contiguous) {
-      ANDIRON_TRY(run(close_index_gaps(named, {.except = settings_.contiguous_except})));
-    }
-    return named;
+  if (!settings_.map_indices_contiguous) return renamed();
+  return named_->closed.get([&]() -> Result<Archive> {
+    ANDIRON_ASSIGN(const Archive gappy, renamed());
+    Result<Archive> closed = close_index_gaps(gappy, {.except = settings_.contiguous_except});
+    if (!closed) return with_file(std::move(closed).error(), gappy.origin());
+    return closed;
   });
 }
 
@@ -286,12 +300,16 @@ Result<std::optional<std::string>> Store::suggest_top_level_key() const {
 
 Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
   ANDIRON_ASSIGN(const Archive source, archive());
-  return detail::apply_slots(slots, source, detail::apply_options(settings_));
+  ANDIRON_ASSIGN(const Archive before_closing, renamed());
+  const detail::PresentNames present = detail::present_names(settings_, before_closing);
+  return detail::apply_slots(slots, source, detail::apply_options(settings_), &present);
 }
 
 Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
   ANDIRON_ASSIGN(const Archive source, archive());
-  return detail::plan_slots(slots, source, detail::apply_options(settings_));
+  ANDIRON_ASSIGN(const Archive before_closing, renamed());
+  const detail::PresentNames present = detail::present_names(settings_, before_closing);
+  return detail::plan_slots(slots, source, detail::apply_options(settings_), &present);
 }
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {

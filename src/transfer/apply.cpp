@@ -121,8 +121,8 @@ Error with_report(Error error, const ApplyResult& result) {
 }  // namespace
 
 Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source, options));
+                                const ApplyOptions& options, const PresentNames* present) {
+  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source, options, present));
   ApplyResult& result = plan.result;
   ANDIRON_TRY(check_load(result, source, options));
   if (plan.byte_size > options.limits.load_bytes && !options.zero_copy) {

@@ -9,7 +9,7 @@
 
 #include "andiron/display_text.h"
 #include "src/core/try.h"
-#include "src/transfer/proposals.h"
+#include "src/transfer/proposals/proposals.h"
 #include "src/transfer/suggested_name.h"
 
 namespace andiron {
@@ -113,29 +113,15 @@ Result<TensorSnapshot> fitted(const TensorSnapshot& tensor, const LeafInfo& want
   return converted;
 }
 
-// The same leaf with its path with and without the names of variants.
-std::string without_variants(const Slot& slot) {
-  std::string path;
-  std::string_view rest = slot.path;
-  for (const std::string& kind : slot.container.kinds()) {
-    const std::size_t dot = std::min(rest.find('.'), rest.size());
-    if (!kind.starts_with("Enum:")) {
-      if (!path.empty()) path += '.';
-      path += rest.substr(0, dot);
-    }
-    rest.remove_prefix(std::min(dot + 1, rest.size()));
-  }
-  return path;
-}
-
 std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
-                                         const ApplyOptions& options, bool skip_variants) {
+                                         const ApplyOptions& options, bool other_paths) {
   std::vector<WantedTensor> wanted;
   for (const Slot& slot : slots) {
     if (!options.filter.matches(slot.path, slot.container)) continue;
     LeafInfo info = slot.ops->info(slot.leaf);
+    const bool is_other = other_paths && !slot.other_path.empty();
     WantedTensor& one = wanted.emplace_back();
-    one.place = {skip_variants ? without_variants(slot) : slot.path, slot.container};
+    one.place = {is_other ? slot.other_path : slot.path, slot.container};
     if (!info.accepts_any_shape) one.shape = std::move(info.shape);
   }
   return wanted;
@@ -143,16 +129,15 @@ std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
 
 // Mismatches are rare, so what they cost is spent only on them.
 std::vector<Proposal> proposals_for(const std::vector<Slot>& slots, const Archive& source,
-                                    const ApplyOptions& options) {
+                                    const ApplyOptions& options, const PresentNames* present) {
   const std::vector<WantedTensor> wanted = wanted_tensors(slots, options, false);
-  // Paths that have lost the names of their variants do not tell them.
-  const std::vector<WantedTensor> wanted_other =
-      options.skip_enum_variants ? wanted : wanted_tensors(slots, options, true);
+  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, options, true);
   return propose({.wanted = wanted,
                   .wanted_other = wanted_other,
                   .skip_enum_variants = options.skip_enum_variants,
                   .source = source,
-                  .adapter = options.adapter});
+                  .adapter = options.adapter,
+                  .present = present != nullptr ? *present : PresentNames{}});
 }
 
 bool is_mismatch(const Error& error) {
@@ -162,8 +147,9 @@ bool is_mismatch(const Error& error) {
 // Builds a plan slot by slot.
 class Planner {
  public:
-  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options)
-      : slots_(slots), source_(source), options_(options), lookup_(source) {}
+  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options,
+          const PresentNames* present)
+      : slots_(slots), source_(source), options_(options), present_(present), lookup_(source) {}
 
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
@@ -195,7 +181,7 @@ class Planner {
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
     if (!result.missing.empty() ||
         std::any_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
-      result.proposals = proposals_for(slots_, source_, options_);
+      result.proposals = proposals_for(slots_, source_, options_, present_);
     }
     return std::move(plan_);
   }
@@ -271,6 +257,7 @@ class Planner {
   const std::vector<Slot>& slots_;
   const Archive& source_;
   const ApplyOptions& options_;
+  const PresentNames* present_;
   SourceLookup lookup_;
   LoadPlan plan_;
   std::vector<std::size_t> missing_;
@@ -284,8 +271,8 @@ std::string count_of(std::size_t count, std::string_view what) {
 }  // namespace
 
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options) {
-  return Planner(slots, source, options).plan();
+                                const ApplyOptions& options, const PresentNames* present) {
+  return Planner(slots, source, options, present).plan();
 }
 
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options) {
@@ -327,8 +314,8 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
 }
 
 Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
-                        const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan load, make_load_plan(slots, source, options));
+                        const ApplyOptions& options, const PresentNames* present) {
+  ANDIRON_ASSIGN(LoadPlan load, make_load_plan(slots, source, options, present));
   Plan plan;
   plan.byte_size = load.byte_size;
   for (Assignment& assignment : load.assignments) {

@@ -35,7 +35,7 @@ struct LoadPlan {
 };
 
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options);
+                                const ApplyOptions& options, const PresentNames* present);
 
 // Why a load with this result does not go ahead; nothing when it does.
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);

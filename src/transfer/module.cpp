@@ -39,27 +39,42 @@ std::string_view index_name(std::size_t index, std::array<char, 20>& digits) {
   return {digits.data(), static_cast<std::size_t>(end - digits.data())};
 }
 
+void SlotList::Path::enter(std::string_view name) {
+  ends_.push_back(text_.size());
+  if (!text_.empty()) text_ += '.';
+  text_ += name;
+}
+
+void SlotList::Path::leave() {
+  text_.resize(ends_.back());
+  ends_.pop_back();
+}
+
 void SlotList::enter(std::string_view name, Kind kind) {
-  path_ends_.push_back(path_.size());
-  if (!(skip_enum_variants_ && kind.prefix == "Enum:")) {
-    if (!path_.empty()) path_ += '.';
-    path_ += name;
+  with_variants_.enter(name);
+  if (kind.prefix == "Enum:") {
+    without_variants_.stay();
+  } else {
+    without_variants_.enter(name);
   }
   std::string& text = kinds_.emplace_back(kind.prefix);
   text += kind.name;
 }
 
 void SlotList::leave() {
-  path_.resize(path_ends_.back());
-  path_ends_.pop_back();
+  with_variants_.leave();
+  without_variants_.leave();
   kinds_.pop_back();
 }
 
-void SlotList::add(const void* leaf, const LeafOps& ops) {
+void SlotList::add(void* leaf, const LeafOps& ops) {
   // The leaves of one module follow each other and share one container.
   if (container_.kinds() != kinds_) container_ = Container(kinds_);
-  // Loads walk over modules that may be changed, and only they write to leaves.
-  slots_.push_back({path_, container_, const_cast<void*>(leaf), &ops});
+  std::string other;
+  if (with_variants_.text().size() != without_variants_.text().size()) {
+    other = (skip_enum_variants_ ? with_variants_ : without_variants_).text();
+  }
+  slots_.push_back({path(), std::move(other), container_, leaf, &ops});
 }
 
 SlotList SlotList::from_here() const {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Loads that are refused, and whether what the report proposes, pasted, makes them succeed.
-#include "src/transfer/proposals.h"
-
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <regex>
@@ -151,6 +150,10 @@ class Paster {
 class Puzzles {
  public:
   using Disguise = std::function<void(File&)>;
+  using Present = std::function<void(SafetensorsStore&)>;
+
+  // `present`: what the stores do already.
+  explicit Puzzles(Present present = {}) : present_(std::move(present)) {}
 
   // A file that holds what a module has, in disguise. `left_out`: parameters that it cannot feed.
   template <class Make>
@@ -162,7 +165,8 @@ class Puzzles {
     disguise(file);
     auto module = make();
     const Snapshots before = collect(module).value();
-    const auto store = SafetensorsStore::from_bytes(file.bytes());
+    auto store = SafetensorsStore::from_bytes(file.bytes());
+    if (present_) present_(store);
     const Result<ApplyResult> refused = load_from(module, store);
     ASSERT_FALSE(refused) << name << ": the load should be refused";
     ASSERT_TRUE(refused.error().report) << name << ": " << refused.error().to_string();
@@ -207,6 +211,7 @@ class Puzzles {
     std::cout << "not solved: " << name << ": " << why << "\n" << shown << "\n";
   }
 
+  Present present_;
   std::size_t count_ = 0;
   std::size_t solved_ = 0;
 };
@@ -463,6 +468,32 @@ TEST(Proposals, SolveWhatCheckpointsDoToNames) {
   RecordProperty("puzzles", static_cast<int>(puzzles.count()));
   EXPECT_GE(puzzles.count(), 24u);
   EXPECT_GE(10 * puzzles.solved(), 9 * puzzles.count());
+}
+
+TEST(Proposals, AddToWhatTheStoreDoesAlready) {
+  const CollectOptions torch = {.adapter = BurnToPyTorchAdapter()};
+  Puzzles puzzles([](SafetensorsStore& store) {
+    store.with_top_level_key("checkpoint")
+        .with_key_remapping("^_orig_mod\\.", "")
+        .map_indices_contiguous(true);
+  });
+  puzzles.add("a prefix is left", mlp, as_burn,
+              [](File& f) { f.rename("^", "checkpoint._orig_mod.model."); });
+  puzzles.add("PyTorch's layout", mlp, torch,
+              [](File& f) { f.rename("^", "checkpoint._orig_mod."); });
+  puzzles.add("a renamed list with gaps", stack, as_burn, [](File& f) {
+    f.rename("layers\\.2", "net.4").rename("layers\\.1", "net.2").rename("layers\\.0", "net.0");
+    f.rename("^", "checkpoint.");
+  });
+  puzzles.add("a wrapper below the key", mlp, as_burn,
+              [](File& f) { f.rename("^", "checkpoint.state_dict.").add("checkpoint.step", {1}); });
+  EXPECT_EQ(puzzles.solved(), puzzles.count());
+}
+
+TEST(Proposals, PutTheNamesOfVariantsBackIn) {
+  Puzzles puzzles([](SafetensorsStore& store) { store.skip_enum_variants(true); });
+  puzzles.add("names with variants", choice, as_burn, [](File&) {});
+  EXPECT_EQ(puzzles.solved(), puzzles.count());
 }
 
 }  // namespace

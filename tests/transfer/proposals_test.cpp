@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/transfer/proposals.h"
+#include "src/transfer/proposals/proposals.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/transfer/name_sample.h"
+#include "src/transfer/proposals/name_sample.h"
 
 namespace andiron {
 namespace {

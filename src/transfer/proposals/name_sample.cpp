@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/name_sample.h"
+#include "src/transfer/proposals/name_sample.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/transfer/name_pairs.h"
-#include "src/transfer/work_budget.h"
+#include "src/transfer/proposals/name_pairs.h"
+#include "src/transfer/proposals/work_budget.h"
 
 namespace andiron {
 inline namespace v1 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/name_rules.h"
+#include "src/transfer/proposals/name_rules.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "andiron/pattern.h"
-#include "src/transfer/name_alignment.h"
+#include "src/transfer/proposals/name_alignment.h"
 
 namespace andiron {
 inline namespace v1 {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/transfer/proposals.h"
-#include "src/transfer/recipe.h"
+#include "src/transfer/proposals/proposals.h"
+#include "src/transfer/proposals/recipe.h"
 
 namespace andiron {
 inline namespace v1 {

@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "andiron/adapter.h"
-#include "src/transfer/name_rules.h"
-#include "src/transfer/proposals.h"
+#include "src/transfer/proposals/name_rules.h"
+#include "src/transfer/proposals/proposals.h"
 
 namespace andiron {
 inline namespace v1 {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp and tests/store/proposals_test.cpp
-#include "src/transfer/proposals.h"
+#include "src/transfer/proposals/proposals.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
 
+#include "andiron/display_text.h"
 #include "src/transfer/listed.h"
-#include "src/transfer/recipe.h"
-#include "src/transfer/recipe_search.h"
+#include "src/transfer/proposals/name_alignment.h"
+#include "src/transfer/proposals/recipe.h"
+#include "src/transfer/proposals/recipe_search.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -33,10 +35,10 @@ struct TriedRecipe {
 
 // Weights averaged over training, which checkpoints keep beside the model's own.
 bool is_average(std::string_view root) {
-  for (const std::string_view word : {"ema", "EMA", "average", "avg", "shadow", "swa"}) {
-    if (root.find(word) != std::string_view::npos) return true;
-  }
-  return false;
+  const std::vector<std::string> words = words_in(root);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
+  });
 }
 
 // Modules of which nothing is fed, and parameters apart from these.
@@ -82,9 +84,10 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
 
 std::string why(std::span<const WantedTensor> wanted, const Trial::Unfed& unfed) {
   const WantedTensor& one = wanted[unfed.wanted];
-  if (!unfed.found || !one.shape) return "the file has no '" + one.place.path + "'";
-  return "'" + one.place.path + "' is " + unfed.found->to_string() + " in the file and " +
-         one.shape->to_string() + " in the module";
+  const std::string path = "'" + display_text(one.place.path) + "'";
+  if (!unfed.found || !one.shape) return "the file has no " + path;
+  return path + " is " + unfed.found->to_string() + " in the file and " + one.shape->to_string() +
+         " in the module";
 }
 
 // Leaves out what cannot be fed, where that is a small part of the module. Returns it in words.

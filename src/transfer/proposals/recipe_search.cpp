@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/recipe_search.h"
+#include "src/transfer/proposals/recipe_search.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "andiron/pattern.h"
 #include "src/transfer/index_gaps.h"
-#include "src/transfer/module_views.h"
-#include "src/transfer/name_sample.h"
 #include "src/transfer/new_names.h"
-#include "src/transfer/work_budget.h"
+#include "src/transfer/proposals/module_views.h"
+#include "src/transfer/proposals/name_sample.h"
+#include "src/transfer/proposals/work_budget.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -276,7 +276,7 @@ class Search {
     return ends;
   }
 
-  // The names after a rule; nothing when it changes none or breaks one.
+  // The names after a rule; nothing when it changes none.
   std::optional<std::vector<std::string>> renamed(const std::vector<std::string>& names,
                                                   const NameRule& rule) {
     const Result<Pattern> pattern = Pattern::regex(rule.pattern);
@@ -293,7 +293,6 @@ class Search {
   // Adds rules as long as they bring names together.
   void learn(const Root& root, const ModuleView& view, bool closes_gaps) {
     Recipe recipe = recipe_for(root, view, closes_gaps);
-    const std::vector<NameRule> first_rules = recipe.rules;
     std::vector<std::string> names = names_below(root);
     std::vector<std::string> closed_names = closed(names, closes_gaps);
     Outcome outcome = try_names(root, closed_names, view);
@@ -329,6 +328,7 @@ class Search {
   void drop_needless(const Root& root, const ModuleView& view, bool closes_gaps,
                      std::vector<NameRule>& rules, Outcome& outcome) {
     for (std::size_t dropped = rules.size(); dropped-- > 0;) {
+      if (budget_.is_spent()) return;
       std::vector<std::string> names = names_below(root);
       for (std::size_t i = 0; i < rules.size(); ++i) {
         if (i == dropped) continue;

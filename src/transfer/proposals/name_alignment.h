@@ -22,8 +22,8 @@ struct NameToken {
 };
 using NameTokens = std::vector<NameToken>;
 
-// The words in a segment, in lower case: "self" and "attn" for selfAttn and for self_attn.
-std::vector<std::string> words_in(std::string_view segment);
+// The words in a name, in lower case: "self" and "attn" for selfAttn and for self_attn.
+std::vector<std::string> words_in(std::string_view name);
 
 // What it costs to turn a name into another.
 struct AlignmentCosts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/name_alignment.h"
+#include "src/transfer/proposals/name_alignment.h"
 
 #include <algorithm>
 #include <array>
@@ -71,16 +71,16 @@ double parts_similarity(const std::vector<std::string>& a, const std::vector<std
 
 }  // namespace
 
-std::vector<std::string> words_in(std::string_view segment) {
+std::vector<std::string> words_in(std::string_view name) {
   std::vector<std::string> words;
   bool is_new = true;
-  for (std::size_t i = 0; i < segment.size(); ++i) {
-    const char c = segment[i];
-    if (c == '_' || c == '-') {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '_' || c == '-' || c == '.') {
       is_new = true;
       continue;
     }
-    if (is_new || (is_upper(c) && i > 0 && is_lower(segment[i - 1]))) words.emplace_back();
+    if (is_new || (is_upper(c) && i > 0 && is_lower(name[i - 1]))) words.emplace_back();
     is_new = false;
     words.back() += lower(c);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/module_views.h"
+#include "src/transfer/proposals/module_views.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
-#include "src/transfer/name_pairs.h"
+#include "src/transfer/proposals/name_pairs.h"
 
 #include <algorithm>
 #include <map>
@@ -53,12 +53,10 @@ class Pairing {
   std::vector<NamePair> pair_up() {
     for (std::size_t l = 0; l < names_.loose.size(); ++l) {
       loose_in_[module_of(names_.loose[l].closed)].push_back(l);
+      by_shape_[names_.loose[l].shape].push_back(l);
     }
     for (std::size_t w = 0; w < names_.wanted.size(); ++w) {
       wanted_in_[module_of(names_.wanted[w].name)].push_back(w);
-    }
-    for (std::size_t i = 0; i < names_.loose.size(); ++i) {
-      by_shape_[names_.loose[i].shape].push_back(i);
     }
     const std::vector<std::size_t> loose_ranks =
         ranks(tokens_.loose, loose_in_,

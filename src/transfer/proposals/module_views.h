@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "src/transfer/proposals.h"
-#include "src/transfer/recipe.h"
-#include "src/transfer/work_budget.h"
+#include "src/transfer/proposals/proposals.h"
+#include "src/transfer/proposals/recipe.h"
+#include "src/transfer/proposals/work_budget.h"
 
 namespace andiron {
 inline namespace v1 {
