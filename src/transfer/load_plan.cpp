@@ -68,7 +68,7 @@ Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, std::
 }
 
 // The tensor in the dtype that the leaf will have, or why it cannot be.
-Result<TensorSnapshot> with_dtype(const TensorSnapshot& tensor, const LeafInfo& wanted,
+Result<TensorSnapshot> with_dtype(TensorSnapshot tensor, const LeafInfo& wanted,
                                   DTypePolicy policy) {
   const DType found = tensor.dtype();
   if (wanted.accepts_any_shape && wanted.accepts_any_dtype) return tensor;  // not set: no dtype yet
@@ -104,13 +104,13 @@ Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
   return error;
 }
 
-Result<TensorSnapshot> fitted(const TensorSnapshot& tensor, const LeafInfo& wanted,
+Result<TensorSnapshot> fitted(TensorSnapshot tensor, const LeafInfo& wanted,
                               const ApplyOptions& options) {
-  ANDIRON_ASSIGN(TensorSnapshot converted, with_dtype(tensor, wanted, options.dtype_policy));
+  ANDIRON_ASSIGN(tensor, with_dtype(std::move(tensor), wanted, options.dtype_policy));
   if (!wanted.accepts_any_shape && tensor.shape() != wanted.shape) {
     return shape_mismatch(wanted, tensor);
   }
-  return converted;
+  return tensor;
 }
 
 std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
@@ -154,9 +154,12 @@ class Planner {
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
     ANDIRON_TRY(options_.adapter->status());
+    plan_.assignments.reserve(slots_.size());
+    fed_.reserve(slots_.size());
     for (std::size_t i = 0; i < slots_.size(); ++i) place(i);
     feed_ties();
     ApplyResult& result = plan_.result;
+    result.applied.reserve(plan_.assignments.size());
     for (const Assignment& assignment : plan_.assignments) {
       result.applied.push_back(slots_[assignment.slot].path);
       if (!assignment.is_read()) continue;
@@ -201,7 +204,7 @@ class Planner {
     } else if (!*found) {
       missing_.push_back(index);
     } else if (Result<TensorSnapshot> tensor =
-                   fitted(**found, slot.ops->info(slot.leaf), options_)) {
+                   fitted(**std::move(found), slot.ops->info(slot.leaf), options_)) {
       const auto fed =
           fed_.try_emplace(slot.ops->identity(slot.leaf), plan_.assignments.size()).first;
       const bool is_first = fed->second == plan_.assignments.size();
@@ -308,7 +311,7 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
   if (refused.file.empty()) refused.file = source.origin();
   ApplyResult report = result;
   report.notes.insert(report.notes.begin(),
-                      "the load was refused: nothing was applied, these are the tensors that fit");
+                      "the load was refused and changed nothing; applied are those that would fit");
   refused.report = std::make_shared<const ApplyResult>(std::move(report));
   return refused;
 }

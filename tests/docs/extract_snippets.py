@@ -5,7 +5,9 @@ usage: extract_snippets.py ROOT OUT
 
 Takes the ```cpp blocks of ROOT/README.md and ROOT/docs/**/*.md, but for those right below a line
 `<!-- not compiled -->`, and prints the names of the sources it made. A block without main() becomes
-the body of a function that sees all of andiron. Files in OUT that are up to date are left alone.
+the body of a function that sees all of andiron. What a block is said to print, in a ```text block
+below a line `It prints:`, goes into a file NAME.expected. Files in OUT that are up to date are left
+alone.
 """
 
 import pathlib
@@ -13,14 +15,15 @@ import re
 import sys
 
 SKIP = "<!-- not compiled -->"
+PRINTS = "It prints:"
 FENCE = re.compile(r"^```")
 HAS_MAIN = re.compile(r"\bint\s+main\s*\(")
 
 
-def cpp_blocks(text, document):
-    """(number of the first line, lines) of each C++ block that is to be compiled."""
+def blocks_of(text, document):
+    """(kind, last line of text before it, number of its first line, lines) of each block."""
     lines = text.splitlines()
-    last_text = ""  # the last line before this one that is not empty
+    last_text = ""
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -33,10 +36,25 @@ def cpp_blocks(text, document):
             number += 1
         if number == len(lines):
             sys.exit(f"{document}:{begin}: the block is never closed")
-        if line.strip() == "```cpp" and last_text != SKIP:
-            yield begin + 1, lines[begin:number]
+        yield line.strip().removeprefix("```"), last_text, begin + 1, lines[begin:number]
         number += 1
         last_text = ""
+
+
+def snippets_of(text, document):
+    """[number of the first line, lines, what it prints or None] of each block to be compiled."""
+    snippets = []
+    for kind, before, first_line, lines in blocks_of(text, document):
+        if kind == "cpp" and before != SKIP:
+            snippets.append([first_line, lines, None])
+        elif kind == "text" and before == PRINTS:
+            snippets[-1][2] = lines
+    return snippets
+
+
+def write_if_changed(target, text):
+    if not target.exists() or target.read_text(encoding="utf-8") != text:
+        target.write_text(text, encoding="utf-8")
 
 
 def source_of(block, first_line, document):
@@ -57,15 +75,18 @@ def main():
     for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         document = path.relative_to(root)
         stem = "-".join(document.with_suffix("").parts)
-        blocks = cpp_blocks(path.read_text(encoding="utf-8"), document)
-        for count, (first_line, block) in enumerate(blocks, start=1):
+        snippets = snippets_of(path.read_text(encoding="utf-8"), document)
+        for count, (first_line, block, printed) in enumerate(snippets, start=1):
             target = out / f"{stem}-{count}.cpp"
-            source = source_of(block, first_line, document)
-            if not target.exists() or target.read_text(encoding="utf-8") != source:
-                target.write_text(source, encoding="utf-8")
+            write_if_changed(target, source_of(block, first_line, document))
             made.append(target.name)
-    for stale in out.glob("*.cpp"):
-        if stale.name not in made:
+            expected = target.with_suffix(".expected")
+            if printed is not None:
+                write_if_changed(expected, "\n".join(printed) + "\n")
+            elif expected.exists():
+                expected.unlink()
+    for stale in out.iterdir():
+        if stale.with_suffix(".cpp").name not in made:
             stale.unlink()
     print("\n".join(made))
 
