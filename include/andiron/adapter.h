@@ -31,6 +31,8 @@ struct Place {
 
   /// The last segment of the path: "weight".
   std::string_view name() const noexcept;
+  /// The path without its last segment: "encoder.layers.0". Empty at the root.
+  std::string_view parent() const noexcept;
   /// The path with another last segment.
   std::string with_name(std::string_view name) const;
 };
@@ -52,6 +54,23 @@ enum class Direction : std::uint8_t { load, save };
 ///
 /// Most adapters change one tensor at a time and override adapt(). Those that make one tensor of
 /// several, or several of one, override load() and save().
+///
+///   // The file has the query, key and value of attention in one tensor, "qkv".
+///   class CutsQkv final : public Chainable<CutsQkv> {
+///    public:
+///     Result<std::optional<TensorSnapshot>> load(const Place& place,
+///                                                TensorLookup& file) const override {
+///       const std::string_view name = place.name();
+///       const int part = name == "query" ? 0 : name == "key" ? 1 : name == "value" ? 2 : -1;
+///       if (part < 0) return Adapter::load(place, file);
+///       Result<std::optional<TensorSnapshot>> fused = file.find(place.with_name("qkv"));
+///       if (!fused || !*fused) return fused;
+///       const auto rows = static_cast<std::int64_t>((*fused)->shape()[0] / 3);
+///       Result<TensorSnapshot> cut = (*fused)->slice(0, part * rows, (part + 1) * rows);
+///       if (!cut) return std::move(cut).error();
+///       return *std::move(cut);
+///     }
+///   };
 class Adapter {
  public:
   virtual ~Adapter() = default;
@@ -86,6 +105,8 @@ class AnyAdapter {
   /// nullptr is the identity.
   AnyAdapter(std::shared_ptr<const Adapter> adapter);  // NOLINT(google-explicit-constructor)
 
+  /// Whether it was given an adapter.
+  bool is_set() const noexcept;
   const Adapter& operator*() const noexcept { return *adapter_; }
   const Adapter* operator->() const noexcept { return adapter_.get(); }
 
@@ -179,19 +200,22 @@ struct AdapterRule {
 /// Translates by a table of rules. For a place, the rules that name it are tried in order; the
 /// first whose tensors are there feeds it, and without one the tensor of its own name does. A rule
 /// from one tensor to one takes the tensor under the place's own name first, then the one under the
-/// rule's other name. A tensor that is to be made of several, of which some are missing or were
-/// filtered out, is AdapterFailed and names both. Quantized tensors pass rules of one tensor
-/// unchanged.
-class RuleAdapter : public Adapter {
+/// rule's other name. Its own name does not count where another rule takes its tensors from that
+/// name: so rules may exchange names. A tensor that is to be made of several, of which some are
+/// missing or were filtered out, is AdapterFailed and names both. Quantized tensors pass rules of
+/// one tensor unchanged.
+///
+/// A subclass may add rules, but no behaviour: a chain copies the rules alone.
+class RuleAdapter : public Chainable<RuleAdapter> {
  public:
   /// `forward`: the source has the `from` side. Otherwise it has the `to` side and the steps are
   /// undone.
   RuleAdapter(std::vector<AdapterRule> rules, bool forward);
 
-  Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const override;
-  Result<Snapshots> save(Snapshots tensors) const override;
+  Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const final;
+  Result<Snapshots> save(Snapshots tensors) const final;
   /// InvalidArgument for a rule whose steps do not lead from its `from` to its `to`.
-  Status status() const override;
+  Status status() const final;
 
  protected:
   /// Puts a rule before the others.
@@ -213,7 +237,6 @@ class PyTorchToBurnAdapter final : public RuleAdapter {
   PyTorchToBurnAdapter() : RuleAdapter(pytorch_rules(), true) {}
   /// Adds a rule for modules of your own; `from` is PyTorch's side.
   PyTorchToBurnAdapter with_rule(AdapterRule rule) const;
-  ChainAdapter chain(AnyAdapter next) const { return {*this, std::move(next)}; }
 };
 
 /// From Burn's names and layouts to PyTorch's: for saving files that PyTorch will read.
@@ -222,7 +245,6 @@ class BurnToPyTorchAdapter final : public RuleAdapter {
   BurnToPyTorchAdapter() : RuleAdapter(pytorch_rules(), false) {}
   /// Adds a rule for modules of your own; `from` is PyTorch's side, as in PyTorchToBurnAdapter.
   BurnToPyTorchAdapter with_rule(AdapterRule rule) const;
-  ChainAdapter chain(AnyAdapter next) const { return {*this, std::move(next)}; }
 };
 
 // ---- Precision ----

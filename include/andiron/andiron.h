@@ -4,7 +4,8 @@
 // Models. A struct lists what it saves; a store is a file, or memory, with settings.
 //
 //   struct Net {
-//     nn::Linear input, output;
+//     nn::Linear input = nn::LinearConfig(784, 64).init();
+//     nn::Linear output = nn::LinearConfig(64, 10).init();
 //     std::vector<Block> blocks;
 //     ANDIRON_MODULE(Net, input, blocks, output)
 //   };

@@ -24,8 +24,8 @@ struct MissingTensor {
 
 /// A change of settings that would make more of a source fit a module.
 struct Proposal {
-  std::string text;         ///< for people: "names start with 'module.': strip it"
-  std::string code;         ///< to paste behind the store: .with_key_remapping(R"(^module\.)", "")
+  std::string text;  ///< for people: "names start with 'module.': strip it"
+  std::string code;  ///< calls to paste behind a store: .with_key_remapping(R"(^module\.)", "")
   std::size_t matched = 0;  ///< parameters that would then be fed
   std::size_t wanted = 0;   ///< parameters there are
 };

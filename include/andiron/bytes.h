@@ -49,6 +49,7 @@ class Bytes {
   static Result<Bytes> copy(std::span<const std::byte> data);
   /// Takes over a vector without copying.
   static Bytes own(std::vector<std::byte> data);
+  static Bytes own(std::vector<std::uint8_t> data);
   /// Memory that outlives every use: nothing is copied, nothing is freed.
   static Bytes borrow(std::span<const std::byte> data) noexcept;
   static Bytes borrow(std::vector<std::byte>&& data) = delete;
@@ -72,6 +73,9 @@ class Bytes {
   std::span<std::byte> writable() noexcept;
 
  private:
+  template <class Byte>
+  static Bytes own_vector(std::vector<Byte> data);
+
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> data_;
   bool allocated_ = false;

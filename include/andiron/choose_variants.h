@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -31,8 +33,7 @@ struct ChosenVariant {
 
 namespace detail {
 
-// Compares what the alternatives of a variant ask for with what a source has, along a walk through
-// a module.
+// Compares what modules ask for with what a source has, along a walk through a module.
 class VariantChooser {
  public:
   VariantChooser(const Archive& source, const ChooseOptions& options);
@@ -40,31 +41,30 @@ class VariantChooser {
   SlotList& place() noexcept { return place_; }
   // How many of the slots the source has a fitting tensor for.
   std::size_t count_served(const std::vector<Slot>& slots) const;
-  // Writes down that the variant at this place now holds `name`.
-  void note_choice(std::string_view name);
-  std::vector<ChosenVariant> take() { return std::move(chosen_); }
 
  private:
   const Archive& source_;
   const ChooseOptions& options_;
   SlotList place_;
-  std::vector<ChosenVariant> chosen_;
 };
 
 struct ChoosingWalker {
   VariantChooser& chooser;
+  std::vector<ChosenVariant>& chosen;
   // Inside an alternative that was just made: empty optionals are filled where the source has
   // something for them.
   bool is_fresh = false;
 
   template <class T>
   void whole(T& node) {
-    if constexpr (!is_leaf<T>) {
-      if constexpr (is_variant<T>) {
-        auto& variant = as_variant(node);
-        using Variant = std::remove_cvref_t<decltype(variant)>;
-        choose<T>(variant, std::make_index_sequence<std::variant_size_v<Variant>>());
-      } else if constexpr (is_holder<T>) {
+    if constexpr (is_leaf<T>) {
+      return;
+    } else if constexpr (is_variant<T> && !is_case<T> && !is_module<T>) {
+      auto& variant = as_variant(node);
+      using Variant = std::remove_cvref_t<decltype(variant)>;
+      choose<T>(variant, std::make_index_sequence<std::variant_size_v<Variant>>());
+    } else {
+      if constexpr (is_holder<T>) {
         if (is_fresh && !node) fill(node);
       }
       for_each_part(node, *this);
@@ -79,6 +79,12 @@ struct ChoosingWalker {
   }
 
  private:
+  // What speaks for an alternative.
+  struct Merit {
+    std::size_t score = 0;              // its parameters when the source has all of them, else 0
+    std::vector<ChosenVariant> chosen;  // below it
+  };
+
   template <class T>
   std::vector<Slot> slots_below(T& node) const {
     SlotList slots = chooser.place().from_here();
@@ -88,66 +94,57 @@ struct ChoosingWalker {
 
   template <class Holder>
   void fill(Holder& holder) const {
-    using T = std::remove_reference_t<decltype(*holder)>;
-    if constexpr (std::is_default_constructible_v<T>) {
-      if constexpr (requires { holder.emplace(); }) {
-        holder.emplace();
-      } else {
-        holder = Holder(new T());
+    if constexpr (requires { *holder; }) {
+      using T = std::remove_reference_t<decltype(*holder)>;
+      if constexpr (std::is_default_constructible_v<T>) {
+        if constexpr (requires { holder.emplace(); }) {
+          holder.emplace();
+        } else if constexpr (requires { holder = std::make_shared<T>(); }) {
+          holder = std::make_shared<T>();
+        } else if constexpr (requires { holder = std::make_unique<T>(); }) {
+          // Other deleters may expect memory from elsewhere.
+          holder = std::make_unique<T>();
+        }
+        if (holder && chooser.count_served(slots_below(*holder)) == 0) holder.reset();
       }
-      if (chooser.count_served(slots_below(*holder)) == 0) holder.reset();
     }
   }
 
-  // The number of parameters of an alternative when the source has all of them, else 0.
+  // Chooses below an alternative, then looks at what became of it.
   template <class Enum, class T>
-  std::size_t score(T& alternative) const {
+  Merit merit_of(T& alternative, bool made_now) const {
+    Merit merit;
     chooser.place().enter(alternative_name<T>(), Kind{"Enum:", type_name<Enum>()});
+    ChoosingWalker{chooser, merit.chosen, made_now}.whole(alternative);
     const std::vector<Slot> slots = slots_below(alternative);
+    if (chooser.count_served(slots) == slots.size()) merit.score = slots.size();
     chooser.place().leave();
-    return chooser.count_served(slots) == slots.size() ? slots.size() : 0;
-  }
-
-  // The alternative as it would be after a choice.
-  template <class Enum, class T>
-  T fresh() const {
-    T made{};
-    ChoosingWalker{chooser, true}.part(alternative_name<T>(), Kind{"Enum:", type_name<Enum>()},
-                                       made);
-    return made;
+    return merit;
   }
 
   template <class Enum, class Variant, std::size_t... I>
   void choose(Variant& variant, std::index_sequence<I...>) const {
-    std::size_t best_index = variant.index();
-    std::size_t best_score = 0;
-    ((variant.index() == I ? void(best_score = score<Enum>(*std::get_if<I>(&variant))) : void()),
+    const std::size_t present = variant.index();
+    Merit best;
+    ((I == present ? void(best = merit_of<Enum>(*std::get_if<I>(&variant), is_fresh)) : void()),
      ...);
-    (consider<Enum, I>(variant, best_index, best_score), ...);
-    if (best_index == variant.index()) return;
-    ((best_index == I ? replace<Enum, I>(variant) : void()), ...);
+    ((I == present ? void() : consider<Enum, I>(variant, best)), ...);
+    chosen.insert(chosen.end(), std::make_move_iterator(best.chosen.begin()),
+                  std::make_move_iterator(best.chosen.end()));
   }
 
+  // Puts another alternative in when it is better than all before.
   template <class Enum, std::size_t I, class Variant>
-  void consider(Variant& variant, std::size_t& best_index, std::size_t& best_score) const {
+  void consider(Variant& variant, Merit& best) const {
     using T = std::variant_alternative_t<I, Variant>;
-    if constexpr (std::is_default_constructible_v<T>) {
-      if (variant.index() == I) return;
-      T candidate = fresh<Enum, T>();
-      const std::size_t candidate_score = score<Enum>(candidate);
-      if (candidate_score > best_score) {
-        best_index = I;
-        best_score = candidate_score;
-      }
-    }
-  }
-
-  template <class Enum, std::size_t I, class Variant>
-  void replace(Variant& variant) const {
-    using T = std::variant_alternative_t<I, Variant>;
-    if constexpr (std::is_default_constructible_v<T>) {
-      variant.template emplace<I>(fresh<Enum, T>());
-      chooser.note_choice(alternative_name<T>());
+    if constexpr (std::is_default_constructible_v<T> && std::is_move_constructible_v<T>) {
+      T candidate = T();
+      Merit merit = merit_of<Enum>(candidate, true);
+      if (merit.score <= best.score) return;
+      variant.template emplace<I>(std::move(candidate));
+      best = std::move(merit);
+      best.chosen.insert(best.chosen.begin(),
+                         {chooser.place().path(), std::string(alternative_name<T>())});
     }
   }
 };
@@ -157,15 +154,21 @@ struct ChoosingWalker {
 /// Makes every std::variant of a module hold the alternative whose parameters the source has, all
 /// of them, by name and shape. Of several the one with most parameters wins; a variant whose
 /// present alternative is served as well, or for which none is, stays as it is. Alternatives are
-/// made by default construction (those that cannot be are not considered), with optional parts
-/// where the source has them. Run it before a load. Returns what was changed.
+/// made by default construction and moved in (those that cannot be are not considered), with
+/// optional parts where the source has them. Run it before a load. Returns what was changed,
+/// variants before those inside them.
+///
+/// Parameters that are not set, as after default construction, fit every shape. With
+/// skip_enum_variants, alternatives that list the same names can therefore not be told apart, and
+/// the present one stays.
 template <class M>
 Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& source,
                                                    const ChooseOptions& options = {}) {
   if (Status status = options.adapter->status(); !status) return std::move(status).error();
   detail::VariantChooser chooser(source, options);
-  detail::walk_to_change(module, detail::ChoosingWalker{chooser});
-  return chooser.take();
+  std::vector<ChosenVariant> chosen;
+  detail::walk_to_change(module, detail::ChoosingWalker{chooser, chosen});
+  return chosen;
 }
 
 }  // namespace v1

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <exception>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "andiron/error_code.h"
@@ -35,6 +38,9 @@ struct Error {
   /// The same without the file.
   std::string description() const;
 };
+
+/// Writes to_string().
+std::ostream& operator<<(std::ostream& out, const Error& error);
 
 /// Thrown by Result::value() and by nothing else in the library.
 class Exception : public std::exception {
@@ -67,6 +73,12 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+  /// From what converts to a T: a tensor where it is optional, text where it is a string.
+  template <class U>
+    requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
+             !std::same_as<std::remove_cvref_t<U>, Error> &&
+             !std::same_as<std::remove_cvref_t<U>, Result>)
+  Result(U&& value) : value_(std::forward<U>(value)) {}
 
   bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }

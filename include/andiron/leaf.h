@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -26,6 +27,7 @@ struct LeafInfo {
   Shape shape = {};
   bool accepts_any_shape = false;  ///< not set yet
   bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise `dtype` alone
+  std::string raw_name = {};       ///< of DType::raw
 };
 
 /// Specialise it to keep tensors in a type of your own. All three are required; make() builds the
@@ -79,6 +81,9 @@ struct LeafOps {
 // What only a Param has.
 struct ParamAccess {
   static const void* identity(const Param& param) noexcept;
+  static std::string raw_name(const Param& param);
+  // The same parameter with another tensor.
+  static Param with_tensor(const Param& param, const Tensor& tensor);
   static void commit(Param& param, Param& made) noexcept;
   static std::span<std::byte> buffer(Param& param, DType dtype, const Shape& shape);
 };

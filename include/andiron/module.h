@@ -2,14 +2,17 @@
 // What a module is: a struct that lists what it saves.
 //
 //   struct Net {
-//     nn::Linear input, output;
+//     nn::Linear input = nn::LinearConfig(784, 64).init();
+//     nn::Linear output = nn::LinearConfig(64, 10).init();
 //     std::vector<Block> blocks;
 //     int heads = 8;                                  // not listed: not saved
 //     ANDIRON_MODULE(Net, input, blocks, output)
 //   };
 //
 // What may be listed:
-//   Param, Tensor                     saved under its path; a Tensor has no id
+//   Param, Tensor                     saved under its path; a Tensor has no id, and one of shape
+//   [0]
+//                                     counts as not set: it takes any shape
 //   a struct with a list of its own   its fields, under NAME.FIELD
 //   std::vector, std::array, std::deque, T[N], std::tuple, std::pair
 //                                     NAME.0, NAME.1 ...
@@ -111,11 +114,17 @@ namespace detail {
 
 // ---- Names of types ----
 
-// "Block" for "nets::Block<float>".
+// "Block" for "nets::Block<float>", "Inner" for "nets::Block<nets::Cell>::Inner".
 constexpr std::string_view bare_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += name[i] == '<' ? 1 : 0;
+    depth -= name[i] == '>' ? 1 : 0;
+    if (name[i] == ':' && depth == 0) begin = i + 1;
+  }
+  name.remove_prefix(begin);
+  return name.substr(0, name.find('<'));
 }
 
 // The compiler's own spelling of T, without namespaces and template arguments.
@@ -174,8 +183,9 @@ struct FieldAccess {
       Fields<T>::each(module, field);
     } else if constexpr (is_listed_by_macro<T>) {
       static_assert(
-          std::is_convertible_v<T*, decltype(T::andiron_module_type())>,
-          "andiron: the first argument of ANDIRON_MODULE is the struct that it stands in");
+          std::is_same_v<T*, decltype(T::andiron_module_type())>,
+          "andiron: the first argument of ANDIRON_MODULE is the struct that it stands in, and a "
+          "derived struct needs an ANDIRON_MODULE line of its own");
       static_assert(FieldNames::are_plain(T::andiron_field_names()),
                     "andiron: ANDIRON_MODULE takes names of members. For anything else write a "
                     "static function `fields` in its place (andiron/module.h)");
@@ -251,9 +261,9 @@ inline constexpr bool is_holder = false;
 template <class T>
 inline constexpr bool is_holder<std::optional<T>> = true;
 template <class T, class D>
-inline constexpr bool is_holder<std::unique_ptr<T, D>> = true;
+inline constexpr bool is_holder<std::unique_ptr<T, D>> = !std::is_array_v<T>;
 template <class T>
-inline constexpr bool is_holder<std::shared_ptr<T>> = true;
+inline constexpr bool is_holder<std::shared_ptr<T>> = !std::is_array_v<T>;
 
 template <class T>
 inline constexpr bool is_map = false;
@@ -442,6 +452,9 @@ struct Slot {
   const LeafOps* ops;
 };
 
+// NameCollision when two leaves have one path, as a list of fields may give them.
+Status check_paths(const std::vector<Slot>& slots);
+
 // Follows a walk through a module and writes down the leaves it meets.
 class SlotList {
  public:
@@ -462,13 +475,15 @@ class SlotList {
   class Path {
    public:
     void enter(std::string_view name);
-    void stay() { ends_.push_back(text_.size()); }
+    void stay() { ends_.push_back(stays); }
     void leave();
     const std::string& text() const noexcept { return text_; }
 
    private:
+    static constexpr std::size_t stays = ~std::size_t{0};
     std::string text_;
-    std::vector<std::size_t> ends_;
+    std::vector<std::size_t> ends_;  // sizes of the text before each segment, or `stays`
+    std::size_t segments_ = 0;
   };
 
   bool skip_enum_variants_;

@@ -108,7 +108,8 @@ class Param {
 
 /// Makes `second` the same parameter as `first`: one id, one tensor, seen and changed through both,
 /// as in language models whose output layer is the embedding. A load feeds both when the file has
-/// one of them. Ties live as long as both parameters; a copy of a model is not tied, tie it again.
+/// one of them; when it has both, the one that comes first in the module counts, and a note says
+/// so. Ties live as long as both parameters; a copy of a model is not tied, tie it again.
 void tie(Param& first, Param& second);
 
 }  // namespace v1

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,11 @@ class Shape {
  private:
   std::vector<std::uint64_t> dims_;
 };
+
+/// "[2, 3]"
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+/// "f32"
+std::ostream& operator<<(std::ostream& out, DType dtype);
 
 }  // namespace v1
 }  // namespace andiron

@@ -69,9 +69,12 @@ class TensorSnapshot {
 
   /// Renames this snapshot.
   void set_full_path(std::string path) { path_ = std::move(path); }
-  TensorSnapshot with_path(std::string path) const;
-  TensorSnapshot with_container(Container container) const;
-  TensorSnapshot with_param_id(std::optional<ParamId> id) const;
+  TensorSnapshot with_path(std::string path) const&;
+  TensorSnapshot with_path(std::string path) &&;
+  TensorSnapshot with_container(Container container) const&;
+  TensorSnapshot with_container(Container container) &&;
+  TensorSnapshot with_param_id(std::optional<ParamId> id) const&;
+  TensorSnapshot with_param_id(std::optional<ParamId> id) &&;
 
   /// Reads the data into fresh memory. Each call reads anew.
   Result<Tensor> read() const;

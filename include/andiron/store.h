@@ -79,11 +79,20 @@ struct StoreSettings {
 
 /// A weight file or a piece of memory, and how to move tensors between it and modules. A cheap
 /// value: settings, and what was opened, which copies share. The file is opened when first needed,
-/// once. Const calls are safe from several threads; builders are not.
+/// once: a store goes on with that file even if another takes its name. Const calls are safe from
+/// several threads; builders are not.
 class Store {
  public:
-  /// Every name in the file, after top-level key, remapping and index closing, in bytewise order.
-  /// Filters and adapters do not apply here, nor in the next three.
+  // Not in the header: they would be compiled wherever a store is used.
+  Store(const Store& other);
+  Store& operator=(const Store& other);
+  Store(Store&& other) noexcept;
+  Store& operator=(Store&& other) noexcept;
+  ~Store();
+
+  /// The name of every tensor in the file, after top-level key, remapping and index closing, in
+  /// bytewise order. Names that the metadata ties to another are not listed, but get_snapshot()
+  /// finds them. Filters and adapters do not apply here, nor in the next three.
   Result<std::vector<std::string>> keys() const;
   /// One tensor by that name, unread; nothing when there is none.
   Result<std::optional<TensorSnapshot>> get_snapshot(std::string_view name) const;
@@ -99,7 +108,7 @@ class Store {
   /// A key under which the tensors of the file seem to be wrapped ("state_dict"), or nothing.
   Result<std::optional<std::string>> suggest_top_level_key() const;
   /// The first bad argument that a builder got, such as a regular expression that does not parse.
-  /// Every operation returns it.
+  /// Every operation but get_bytes() returns it.
   Status status() const;
   /// The file's path; empty for memory.
   std::string path() const;
@@ -137,8 +146,8 @@ class Store {
   std::shared_ptr<detail::NamedContent> named_;
 };
 
-/// The builders, the same for every store. Each returns the store, so that they chain; keep the
-/// chain's result by value (`auto store = ...`), not by reference.
+/// The builders, the same for every store. Each changes the store and returns it, so that they
+/// chain; keep the chain's result by value (`auto store = ...`), not by reference.
 template <class Self>
 class StoreBuilder : public Store {
  public:
@@ -241,7 +250,7 @@ class StoreBuilder : public Store {
   /// Whether a save survives a power cut (fsync).
   Self& sync(bool sync) { return change().sync = sync, self(); }
   /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
-  /// Otherwise each name gets a copy.
+  /// Otherwise, and where an adapter converts them, each name gets a copy.
   Self& write_ties_once(bool once = true) { return change().write_ties_once = once, self(); }
   /// Spreads a save over files of at most this size (WriteOptions).
   Self& max_shard_bytes(std::uint64_t bytes) { return change().max_shard_bytes = bytes, self(); }

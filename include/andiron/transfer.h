@@ -46,7 +46,7 @@ struct ApplyOptions {
   bool zero_copy = false;
   /// Replace tensors one by one, reusing their memory, instead of reading all before the first is
   /// replaced. Takes no second copy of the model, but a load that fails half way leaves half of it
-  /// replaced.
+  /// replaced. With zero_copy, what can be borrowed is.
   bool in_place = false;
   Progress progress = {};
   Limits limits = {};

@@ -39,8 +39,10 @@ struct WriteOptions {
 
 /// What a write made.
 struct WriteReport {
-  std::vector<std::string> files;  ///< paths, the index last
-  std::uint64_t bytes = 0;         ///< of all files
+  std::vector<std::string> files = {};  ///< paths, the index last
+  std::uint64_t bytes = 0;              ///< of all files
+  std::size_t tensors = 0;
+  std::vector<std::string> notes = {};  ///< what the writer of a model should know
 };
 
 /// Writes an archive. The layout is fixed before any tensor is read; tensor data passes through one

@@ -49,14 +49,18 @@ Result<Bytes> Bytes::copy(std::span<const std::byte> data) {
   return bytes;
 }
 
-Bytes Bytes::own(std::vector<std::byte> data) {
-  auto owner = std::make_shared<std::vector<std::byte>>(std::move(data));
+template <class Byte>
+Bytes Bytes::own_vector(std::vector<Byte> data) {
+  auto owner = std::make_shared<std::vector<Byte>>(std::move(data));
   Bytes bytes;
-  bytes.data_ = *owner;
+  bytes.data_ = std::as_bytes(std::span(*owner));
   bytes.owner_ = std::move(owner);
   bytes.allocated_ = true;
   return bytes;
 }
+
+Bytes Bytes::own(std::vector<std::byte> data) { return own_vector(std::move(data)); }
+Bytes Bytes::own(std::vector<std::uint8_t> data) { return own_vector(std::move(data)); }
 
 Bytes Bytes::borrow(std::span<const std::byte> data) noexcept { return share(nullptr, data); }
 

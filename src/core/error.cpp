@@ -2,6 +2,8 @@
 // Tested by tests/core/error_test.cpp
 #include "andiron/error.h"
 
+#include <ostream>
+
 #include "andiron/display_text.h"
 
 namespace andiron {
@@ -20,6 +22,8 @@ std::string Error::description() const {
 std::string Error::to_string() const {
   return file.empty() ? description() : display_text(file) + ": " + description();
 }
+
+std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
 
 }  // namespace v1
 }  // namespace andiron

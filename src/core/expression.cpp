@@ -98,7 +98,8 @@ Result<ExpressionPtr> Expression::make(DType dtype, Shape shape, Node node, unsi
   ANDIRON_TRY(check_depth(depth));
   ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t bytes, shape.byte_count(dtype));
-  return ExpressionPtr(new Expression(dtype, std::move(shape), bytes, std::move(node), depth));
+  return ExpressionPtr(std::make_shared<const Expression>(Key(), dtype, std::move(shape), bytes,
+                                                          std::move(node), depth));
 }
 
 Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t offset, DType dtype,
@@ -160,13 +161,16 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
                  .expected = "a range within " + std::to_string(source->size()) + " bytes"};
   }
   if (!is_opaque(dtype) && !is_sub_byte(dtype)) {
-    const std::vector<std::int64_t> strides = row_major_strides(shape, bit_width(dtype) / 8);
-    return strided(std::move(source), offset, dtype, std::move(shape), strides, false);
+    std::vector<std::int64_t> strides = row_major_strides(shape, bit_width(dtype) / 8);
+    return make(dtype, std::move(shape),
+                StridedLeaf{std::move(source), byte_count == 0 ? 0 : offset, std::move(strides),
+                            ElementMap(dtype, false)},
+                1);
   }
   ANDIRON_TRY(shape.check_rank());
-  return ExpressionPtr(new Expression(dtype, std::move(shape), byte_count,
-                                      PackedLeaf{std::move(source), offset, std::move(raw_name)},
-                                      1));
+  return ExpressionPtr(std::make_shared<const Expression>(
+      Key(), dtype, std::move(shape), byte_count,
+      PackedLeaf{std::move(source), offset, std::move(raw_name)}, 1));
 }
 
 Result<ExpressionPtr> Expression::over(ByteSourcePtr source, DType dtype, Shape shape,

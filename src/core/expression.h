@@ -76,13 +76,19 @@ class Expression : public std::enable_shared_from_this<Expression> {
   Result<ExpressionPtr> apply(ElementStep::Kind kind, DType to) const;
   static Result<ExpressionPtr> join(std::vector<ExpressionPtr> parts, std::size_t dim);
 
- private:
-  Expression(DType dtype, Shape shape, std::uint64_t byte_size, Node node, unsigned depth)
+  // Only its own functions make one.
+  class Key {
+    friend class Expression;
+    Key() = default;
+  };
+  Expression(Key, DType dtype, Shape shape, std::uint64_t byte_size, Node node, unsigned depth)
       : dtype_(dtype),
         shape_(std::move(shape)),
         byte_size_(byte_size),
         node_(std::move(node)),
         depth_(depth) {}
+
+ private:
   static Result<ExpressionPtr> make(DType dtype, Shape shape, Node node, unsigned depth);
   // A row-major leaf over `source`, whose bytes are made by the expression below it.
   static Result<ExpressionPtr> over(ByteSourcePtr source, DType dtype, Shape shape, unsigned depth);

@@ -2,6 +2,8 @@
 // Tested by tests/core/shape_test.cpp
 #include "andiron/shape.h"
 
+#include <ostream>
+
 #include "andiron/limits.h"
 
 namespace andiron {
@@ -58,6 +60,10 @@ std::string Shape::to_string() const {
   }
   return text + "]";
 }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.to_string(); }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype_name(dtype); }
 
 }  // namespace v1
 }  // namespace andiron

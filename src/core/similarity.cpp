@@ -12,8 +12,6 @@ namespace {
 // More errors than this, or than one character in three, is another name rather than a mistyped
 // one.
 constexpr std::size_t most_edits = 8;
-// Cells of edit-distance tables: some tens of milliseconds.
-constexpr std::uint64_t most_work = 40'000'000;
 
 // The same name but for leading dotted segments.
 bool is_tail_of(std::string_view tail, std::string_view name) {
@@ -31,8 +29,8 @@ std::size_t allowed_edits(std::string_view wanted) {
 
 }  // namespace
 
-NearestName::NearestName(std::string_view wanted)
-    : wanted_(wanted), closest_((allowed_edits(wanted) + 1) * one_edit), work_left_(most_work) {}
+NearestName::NearestName(std::string_view wanted, std::uint64_t work)
+    : wanted_(wanted), closest_((allowed_edits(wanted) + 1) * one_edit), work_left_(work) {}
 
 void NearestName::offer(std::string_view name) {
   const std::size_t index = offered_++;

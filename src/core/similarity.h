@@ -19,7 +19,10 @@ inline namespace v1 {
 // best so far stands.
 class NearestName {
  public:
-  explicit NearestName(std::string_view wanted);
+  // Cells of edit-distance tables: some tens of milliseconds.
+  static constexpr std::uint64_t most_work = 40'000'000;
+
+  explicit NearestName(std::string_view wanted, std::uint64_t work = most_work);
 
   void offer(std::string_view name);
   // Which offer was nearest, counted from 0.

@@ -68,7 +68,11 @@ Result<Tensor> make_tensor(const Expression& expression, Bytes bytes) {
 
 }  // namespace
 
-TensorSnapshot::TensorSnapshot() : TensorSnapshot(std::string(), Tensor()) {}
+// All empty ones share an expression: they are made on the way to others.
+TensorSnapshot::TensorSnapshot() {
+  static const ExpressionPtr empty = TensorSnapshot(std::string(), Tensor()).expression_;
+  expression_ = empty;
+}
 
 TensorSnapshot::TensorSnapshot(std::string path, const Tensor& tensor) : path_(std::move(path)) {
   // A Tensor keeps its size, dtype and shape in step, so this cannot fail.
@@ -81,8 +85,11 @@ Result<TensorSnapshot> TensorSnapshot::from_source(std::string path, ByteSourceP
                                                    DType dtype, Shape shape, std::string raw_name) {
   TensorSnapshot snapshot;
   snapshot.path_ = std::move(path);
-  return snapshot.with(Expression::contiguous(std::move(source), offset, byte_count, dtype,
-                                              std::move(shape), std::move(raw_name)));
+  Result<ExpressionPtr> expression = Expression::contiguous(
+      std::move(source), offset, byte_count, dtype, std::move(shape), std::move(raw_name));
+  if (!expression) return snapshot.annotate(std::move(expression).error());
+  snapshot.expression_ = *std::move(expression);
+  return snapshot;
 }
 
 Result<TensorSnapshot> TensorSnapshot::from_strided(std::string path, ByteSourcePtr source,
@@ -105,22 +112,31 @@ std::string TensorSnapshot::dtype_text() const {
   return dtype() == DType::raw ? text + ":" + raw_name() : text;
 }
 
-TensorSnapshot TensorSnapshot::with_path(std::string path) const {
-  TensorSnapshot changed = *this;
-  changed.path_ = std::move(path);
-  return changed;
+TensorSnapshot TensorSnapshot::with_path(std::string path) const& {
+  return TensorSnapshot(*this).with_path(std::move(path));
 }
 
-TensorSnapshot TensorSnapshot::with_container(Container container) const {
-  TensorSnapshot changed = *this;
-  changed.container_ = std::move(container);
-  return changed;
+TensorSnapshot TensorSnapshot::with_path(std::string path) && {
+  path_ = std::move(path);
+  return std::move(*this);
 }
 
-TensorSnapshot TensorSnapshot::with_param_id(std::optional<ParamId> id) const {
-  TensorSnapshot changed = *this;
-  changed.param_id_ = id;
-  return changed;
+TensorSnapshot TensorSnapshot::with_container(Container container) const& {
+  return TensorSnapshot(*this).with_container(std::move(container));
+}
+
+TensorSnapshot TensorSnapshot::with_container(Container container) && {
+  container_ = std::move(container);
+  return std::move(*this);
+}
+
+TensorSnapshot TensorSnapshot::with_param_id(std::optional<ParamId> id) const& {
+  return TensorSnapshot(*this).with_param_id(id);
+}
+
+TensorSnapshot TensorSnapshot::with_param_id(std::optional<ParamId> id) && {
+  param_id_ = id;
+  return std::move(*this);
 }
 
 Result<TensorSnapshot> TensorSnapshot::with(Result<ExpressionPtr> expression) const {

@@ -48,12 +48,13 @@ std::string Tensor::dtype_text() const {
 
 Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   if (wanted != dtype_) {
-    return Error{
-        .code = ErrorCode::dtype_mismatch,
-        .message = "the tensor holds another type",
-        .found = display_text(dtype_text()),
-        .expected = std::string(dtype_name(wanted)),
-        .hint = "ask for that type, take the bytes, or cast the snapshot before reading it"};
+    return Error{.code = ErrorCode::dtype_mismatch,
+                 .message = "the tensor holds another type",
+                 .found = display_text(dtype_text()),
+                 .expected = std::string(dtype_name(wanted)),
+                 .hint =
+                     "ask for that type, cast the snapshot before reading it, or load with "
+                     "DTypePolicy::cast_to_module"};
   }
   if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment != 0) {
     return Error{.code = ErrorCode::misaligned,

@@ -70,6 +70,7 @@ Result<WriteReport> write(const Archive& archive, const std::string& path,
   ANDIRON_TRY(check_format(path, options));
   Result<WriteReport> report = write_as_only_form(archive, path, options);
   if (!report) return with_file(std::move(report).error(), path);
+  report->tensors = archive.size();
   return report;
 }
 

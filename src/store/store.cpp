@@ -4,19 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <mutex>
-#include <set>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
-#include "andiron/display_text.h"
 #include "andiron/index_gaps.h"
 #include "andiron/pattern.h"
 #include "andiron/top_level_key.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/store/archive_to_save.h"
 #include "src/transfer/proposals/proposals.h"
 
 namespace andiron {
@@ -80,70 +77,6 @@ std::string with_extension(std::string path, Format format) {
   return path += extension_of(format);
 }
 
-// The ids of parameters that are in the module more than once.
-std::set<ParamId> tied_ids(const std::vector<Slot>& slots) {
-  std::set<const void*> seen;
-  std::set<ParamId> ids;
-  for (const Slot& slot : slots) {
-    const std::optional<ParamId> id = slot.ops->id(slot.leaf);
-    if (id && !seen.insert(slot.ops->identity(slot.leaf)).second) ids.insert(*id);
-  }
-  return ids;
-}
-
-bool is_same_memory(const TensorSnapshot& a, const TensorSnapshot& b) {
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (!a.is_in_memory() || !b.is_in_memory()) return false;
-  const Result<Tensor> first = a.borrow();
-  const Result<Tensor> second = b.borrow();
-  return first && second && first->bytes().data() == second->bytes().data();
-}
-
-// The tensors under their names in the file.
-class ArchiveToSave {
- public:
-  ArchiveToSave(const StoreSettings& settings, const std::vector<Slot>& slots)
-      : settings_(settings) {
-    if (settings.write_ties_once) tied_ = tied_ids(slots);
-  }
-
-  Status add(const TensorSnapshot& tensor) {
-    const std::string name = settings_.remapper.remap(tensor.full_path());
-    const auto [taken, is_new] = paths_.try_emplace(name, tensor.full_path());
-    if (!is_new) {
-      return Error{.code = ErrorCode::name_collision,
-                   .message = "two tensors would get this name",
-                   .tensor = name,
-                   .found = "'" + display_text(taken->second) + "' and '" +
-                            display_text(tensor.full_path()) + "'",
-                   .hint = "remap one of them to another name, or filter one out"};
-    }
-    TensorSnapshot named = tensor.with_path(name);
-    if (tensor.param_id() && tied_.contains(*tensor.param_id())) {
-      const auto [first, is_first] = first_of_tie_.try_emplace(*tensor.param_id(), named);
-      if (!is_first && is_same_memory(first->second, named)) {
-        aliases_.emplace(name, first->second.full_path());
-        return {};
-      }
-    }
-    return archive_.add(std::move(named));
-  }
-
-  Archive finish() && {
-    archive_.set_metadata(settings_.metadata);
-    if (!aliases_.empty()) archive_.set_aliases(std::move(aliases_));
-    return std::move(archive_);
-  }
-
- private:
-  const StoreSettings& settings_;
-  Archive archive_;
-  Aliases aliases_;
-  std::unordered_map<std::string, std::string> paths_;  // in the file to in the module
-  std::set<ParamId> tied_;
-  std::map<ParamId, TensorSnapshot> first_of_tie_;
-};
-
 ApplyOptions apply_options(const StoreSettings& settings) {
   return {.filter = settings.filter,
           .adapter = settings.from_adapter,
@@ -182,6 +115,12 @@ Store::Store(Format format, std::optional<Bytes> bytes, detail::StoreSettings de
       settings_(std::move(defaults)),
       content_(std::make_shared<StoreContent>(std::move(bytes))),
       named_(std::make_shared<NamedContent>()) {}
+
+Store::Store(const Store& other) = default;
+Store& Store::operator=(const Store& other) = default;
+Store::Store(Store&& other) noexcept = default;
+Store& Store::operator=(Store&& other) noexcept = default;
+Store::~Store() = default;
 
 detail::StoreSettings& Store::change_names() {
   named_ = std::make_shared<NamedContent>();
@@ -314,14 +253,7 @@ Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   ANDIRON_TRY(status());
-  ANDIRON_ASSIGN(
-      const Snapshots tensors,
-      detail::collect_slots(slots, {.filter = settings_.filter,
-                                    .adapter = settings_.to_adapter,
-                                    .skip_enum_variants = settings_.skip_enum_variants}));
-  detail::ArchiveToSave content(settings_, slots);
-  for (const TensorSnapshot& tensor : tensors) ANDIRON_TRY(content.add(tensor));
-  const Archive archive = std::move(content).finish();
+  ANDIRON_ASSIGN(const Archive archive, detail::archive_to_save(settings_, slots));
   const WriteOptions options{.format = format_,
                              .overwrite = settings_.overwrite,
                              .sync = settings_.sync,
@@ -333,9 +265,11 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   if (auto* bytes = std::get_if<std::optional<Bytes>>(&location)) {
     ANDIRON_ASSIGN(*bytes, write_to_memory(archive, options));
     report.bytes = (*bytes)->size();
+    report.tensors = archive.size();
   } else {
     ANDIRON_ASSIGN(report, write(archive, path(), options));
   }
+  report.notes = detail::save_notes(settings_, path(), slots, archive);
   // What was read from the old content is not the new; copies of this store keep theirs.
   content_ = std::make_shared<StoreContent>(std::move(location));
   named_ = std::make_shared<NamedContent>();

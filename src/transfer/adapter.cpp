@@ -60,6 +60,8 @@ Result<TensorSnapshot> Adapter::adapt(Direction, const Place&, TensorSnapshot te
 
 AnyAdapter::AnyAdapter() : adapter_(identity()) {}
 
+bool AnyAdapter::is_set() const noexcept { return adapter_ != identity(); }
+
 AnyAdapter::AnyAdapter(std::shared_ptr<const Adapter> adapter) : adapter_(std::move(adapter)) {
   if (!adapter_) adapter_ = identity();
 }

@@ -35,6 +35,7 @@ class Reader {
         return lent;
       }
     }
+    ANDIRON_TRY(allow(snapshot.byte_size()));
     if (!options_.progress) return snapshot.read();
     ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(snapshot.byte_size()));
     ANDIRON_TRY(read_into(snapshot, bytes.writable()));
@@ -52,6 +53,19 @@ class Reader {
       done += count;
     }
     return {};
+  }
+
+  // Counts memory that is taken, up to the limit.
+  Status allow(std::uint64_t bytes) {
+    if (bytes <= options_.limits.load_bytes - taken_) {
+      taken_ += bytes;
+      return {};
+    }
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "the tensors need more memory than a load may take",
+                 .found = std::to_string(total_) + " bytes in all",
+                 .expected = "at most " + std::to_string(options_.limits.load_bytes),
+                 .hint = "raise Limits::load_bytes, filter, or borrow with zero_copy"};
   }
 
  private:
@@ -75,6 +89,7 @@ class Reader {
   const ApplyOptions& options_;
   std::uint64_t total_;
   std::uint64_t done_ = 0;
+  std::uint64_t taken_ = 0;
 };
 
 struct Replacement {
@@ -113,9 +128,17 @@ void remove_failed(LoadPlan& plan, const std::vector<bool>& failed) {
   plan.result.applied = std::move(applied);
 }
 
-Error with_report(Error error, const ApplyResult& result) {
-  error.report = std::make_shared<const ApplyResult>(result);
-  return error;
+// The end of a load at `last`. In place, what came before it is replaced, and nothing else is.
+Error stopped(Error error, LoadPlan& plan, const Assignment& last, const ApplyOptions& options) {
+  std::vector<std::string>& applied = plan.result.applied;
+  const auto replaced = std::find_if(plan.assignments.begin(), plan.assignments.end(),
+                                     [&](const Assignment& one) { return &one == &last; });
+  applied.resize(options.in_place ? static_cast<std::size_t>(replaced - plan.assignments.begin())
+                                  : 0);
+  if (options.in_place) error.hint = "the tensors before it are replaced (in_place)";
+  return with_report(std::move(error), plan.result,
+                     options.in_place ? "the load stopped half way (in_place)"
+                                      : "the load stopped and changed nothing");
 }
 
 }  // namespace
@@ -125,15 +148,6 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& s
   ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source, options, present));
   ApplyResult& result = plan.result;
   ANDIRON_TRY(check_load(result, source, options));
-  if (plan.byte_size > options.limits.load_bytes && !options.zero_copy) {
-    return Error{.code = ErrorCode::out_of_memory,
-                 .message = "the tensors need more memory than a load may take",
-                 .file = source.origin(),
-                 .found = std::to_string(plan.byte_size) + " bytes",
-                 .expected = "at most " + std::to_string(options.limits.load_bytes),
-                 .hint = "raise Limits::load_bytes, filter, or borrow with zero_copy"};
-  }
-
   Reader reader(options, plan.byte_size);
   std::vector<Replacement> replacements;
   std::vector<bool> failed(slots.size(), false);
@@ -154,12 +168,11 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& s
       failed[assignment.slot] = true;
       result.errors.push_back(error);
       if (!stops) continue;
-      if (options.in_place) error.hint = "the tensors before it are replaced (in_place)";
-      return with_report(std::move(error), result);
+      return stopped(std::move(error), plan, assignment, options);
     }
   }
-  for (const Replacement& replacement : replacements) replacement.commit();
   remove_failed(plan, failed);
+  for (const Replacement& replacement : replacements) replacement.commit();
   return std::move(result);
 }
 

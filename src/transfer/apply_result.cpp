@@ -79,16 +79,23 @@ class Summary {
   std::string text_;
 };
 
+// Whether the path has the name of a variant in it, which paths without such names lack.
+bool has_variant_name(const MissingTensor& tensor) {
+  const std::vector<std::string>& kinds = tensor.container.kinds();
+  const auto dots = std::count(tensor.path.begin(), tensor.path.end(), '.');
+  return static_cast<std::size_t>(dots) + 1 >= kinds.size() &&
+         std::any_of(kinds.begin(), kinds.end(),
+                     [](const std::string& kind) { return kind.starts_with("Enum:"); });
+}
+
 void explain_variants(Summary& summary, const std::vector<MissingTensor>& missing) {
-  const auto is_below_enum = [](const MissingTensor& tensor) {
-    const std::vector<std::string>& kinds = tensor.container.kinds();
-    return std::any_of(kinds.begin(), kinds.end(),
-                       [](const std::string& kind) { return kind.starts_with("Enum:"); });
-  };
-  const auto affected = std::count_if(missing.begin(), missing.end(), is_below_enum);
+  const auto affected = std::count_if(missing.begin(), missing.end(), has_variant_name);
   if (affected == 0) return;
-  summary.line(std::to_string(affected) + " of these paths contain the name of an enum variant.");
-  summary.line("PyTorch's names do not: 'field.BaseConv.weight' is 'field.weight' there. Try");
+  summary.line("The name of an enum variant is part of " + std::to_string(affected) +
+               " of these paths.");
+  summary.line("If the source holds another variant, let the module follow it:");
+  summary.line("  choose_variants(model, store)");
+  summary.line("PyTorch's names lack variants: 'field.BaseConv.weight' is 'field.weight' there:");
   summary.line("  .skip_enum_variants(true)");
   summary.line("  .with_key_remapping(R\"(field\\.(\\w+))\", \"field.BaseConv.$1\")");
   summary.line();

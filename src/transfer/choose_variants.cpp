@@ -4,24 +4,11 @@
 
 #include <algorithm>
 
+#include "src/transfer/archive_lookup.h"
+
 namespace andiron {
 inline namespace v1 {
 namespace detail {
-namespace {
-
-class ArchiveLookup final : public TensorLookup {
- public:
-  explicit ArchiveLookup(const Archive& source) : source_(source) {}
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
-    const std::optional<std::size_t> index = source_.find(name);
-    return index ? std::make_optional(source_.snapshot(*index)) : std::nullopt;
-  }
-
- private:
-  const Archive& source_;
-};
-
-}  // namespace
 
 VariantChooser::VariantChooser(const Archive& source, const ChooseOptions& options)
     : source_(source), options_(options), place_(options.skip_enum_variants) {}
@@ -34,10 +21,6 @@ std::size_t VariantChooser::count_served(const std::vector<Slot>& slots) const {
     const LeafInfo info = slot.ops->info(slot.leaf);
     return info.accepts_any_shape || info.shape == (*found)->shape();
   }));
-}
-
-void VariantChooser::note_choice(std::string_view name) {
-  chosen_.push_back({place_.path(), std::string(name)});
 }
 
 }  // namespace detail

@@ -15,6 +15,7 @@ namespace detail {
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options) {
   ANDIRON_TRY(options.filter.status());
   ANDIRON_TRY(options.adapter->status());
+  ANDIRON_TRY(check_paths(slots));
   Snapshots collected;
   collected.reserve(slots.size());
   for (const Slot& slot : slots) {

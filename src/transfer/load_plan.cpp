@@ -9,6 +9,8 @@
 
 #include "andiron/display_text.h"
 #include "src/core/try.h"
+#include "src/transfer/fitted.h"
+#include "src/transfer/load_notes.h"
 #include "src/transfer/proposals/proposals.h"
 #include "src/transfer/suggested_name.h"
 
@@ -50,93 +52,33 @@ class SourceLookup final : public TensorLookup {
   std::vector<std::string> found_;
 };
 
-enum class DataKind : std::uint8_t { floating, integer, boolean, complex, unknown };
-
-DataKind kind_of(DType dtype) {
-  if (is_float(dtype) || dtype == DType::qfloat) return DataKind::floating;
-  if (is_integer(dtype)) return DataKind::integer;
-  if (is_complex(dtype)) return DataKind::complex;
-  return dtype == DType::boolean ? DataKind::boolean : DataKind::unknown;
-}
-
-Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, std::string hint) {
-  return Error{.code = ErrorCode::dtype_mismatch,
-               .message = "the dtype does not fit",
-               .found = display_text(tensor.dtype_text()),
-               .expected = std::string(dtype_name(wanted.dtype)),
-               .hint = std::move(hint)};
-}
-
-// The tensor in the dtype that the leaf will have, or why it cannot be.
-Result<TensorSnapshot> with_dtype(TensorSnapshot tensor, const LeafInfo& wanted,
-                                  DTypePolicy policy) {
-  const DType found = tensor.dtype();
-  if (wanted.accepts_any_shape && wanted.accepts_any_dtype) return tensor;  // not set: no dtype yet
-  // Formats without a bool of their own store it in these.
-  const bool holds_booleans = wanted.dtype == DType::boolean &&
-                              (found == DType::u8 || found == DType::u32) &&
-                              policy != DTypePolicy::strict;
-  if (holds_booleans) return tensor.cast(DType::boolean);
-  if (kind_of(found) != kind_of(wanted.dtype)) {
-    return dtype_mismatch(wanted, tensor,
-                          "convert it with an adapter, or load the rest with .validate(false)");
-  }
-  if (found == wanted.dtype) return tensor;
-  if (policy == DTypePolicy::cast_to_module && !is_opaque(found)) return tensor.cast(wanted.dtype);
-  if (policy == DTypePolicy::from_file && wanted.accepts_any_dtype) return tensor;
-  return dtype_mismatch(wanted, tensor,
-                        is_opaque(found)
-                            ? "quantized data cannot be converted; load it with from_file"
-                            : ".dtype_policy(DTypePolicy::cast_to_module) converts it");
-}
-
-Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
-  const Shape& found = tensor.shape();
-  Error error{.code = ErrorCode::shape_mismatch,
-              .message = "the shape does not fit",
-              .found = found.to_string(),
-              .expected = wanted.shape.to_string()};
-  const bool is_transposed = found.rank() == 2 && wanted.shape.rank() == 2 &&
-                             found[0] == wanted.shape[1] && found[1] == wanted.shape[0];
-  if (is_transposed) {
-    error.hint = "it fits transposed, as PyTorchToBurnAdapter() does for Linear weights";
-  }
-  return error;
-}
-
-Result<TensorSnapshot> fitted(TensorSnapshot tensor, const LeafInfo& wanted,
-                              const ApplyOptions& options) {
-  ANDIRON_ASSIGN(tensor, with_dtype(std::move(tensor), wanted, options.dtype_policy));
-  if (!wanted.accepts_any_shape && tensor.shape() != wanted.shape) {
-    return shape_mismatch(wanted, tensor);
-  }
-  return tensor;
-}
-
+// `skipped`: slots that are left out, in order.
 std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
-                                         const ApplyOptions& options, bool other_paths) {
+                                         const std::vector<std::size_t>& skipped,
+                                         bool other_paths) {
   std::vector<WantedTensor> wanted;
-  for (const Slot& slot : slots) {
-    if (!options.filter.matches(slot.path, slot.container)) continue;
-    LeafInfo info = slot.ops->info(slot.leaf);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (std::binary_search(skipped.begin(), skipped.end(), i)) continue;
+    const Slot& slot = slots[i];
     const bool is_other = other_paths && !slot.other_path.empty();
-    WantedTensor& one = wanted.emplace_back();
-    one.place = {is_other ? slot.other_path : slot.path, slot.container};
-    if (!info.accepts_any_shape) one.shape = std::move(info.shape);
+    wanted.push_back(
+        {{is_other ? slot.other_path : slot.path, slot.container}, slot.ops->info(slot.leaf)});
   }
   return wanted;
 }
 
 // Mismatches are rare, so what they cost is spent only on them.
-std::vector<Proposal> proposals_for(const std::vector<Slot>& slots, const Archive& source,
+std::vector<Proposal> proposals_for(const std::vector<Slot>& slots,
+                                    const std::vector<std::size_t>& skipped, const Archive& source,
                                     const ApplyOptions& options, const PresentNames* present) {
-  const std::vector<WantedTensor> wanted = wanted_tensors(slots, options, false);
-  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, options, true);
+  const std::vector<WantedTensor> wanted = wanted_tensors(slots, skipped, false);
+  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, skipped, true);
   return propose({.wanted = wanted,
                   .wanted_other = wanted_other,
                   .skip_enum_variants = options.skip_enum_variants,
                   .source = source,
                   .adapter = options.adapter,
+                  .dtype_policy = options.dtype_policy,
                   .present = present != nullptr ? *present : PresentNames{}});
 }
 
@@ -154,6 +96,7 @@ class Planner {
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
     ANDIRON_TRY(options_.adapter->status());
+    ANDIRON_TRY(check_paths(slots_));
     plan_.assignments.reserve(slots_.size());
     fed_.reserve(slots_.size());
     for (std::size_t i = 0; i < slots_.size(); ++i) place(i);
@@ -172,19 +115,19 @@ class Planner {
     }
     std::sort(missing_.begin(), missing_.end(),
               [&](std::size_t a, std::size_t b) { return slots_[a].path < slots_[b].path; });
+    for (const std::size_t i : skipped_) result.skipped.push_back(slots_[i].path);
     std::sort(result.skipped.begin(), result.skipped.end());
     const std::vector<std::size_t> unused = lookup_.unused();
     for (const std::size_t i : unused) result.unused.emplace_back(source_.info(i).name);
     for (const std::size_t i : missing_) {
       result.missing.push_back({slots_[i].path, slots_[i].container});
-      if (result.missing.size() <= ApplyResult::shown) {
-        result.missing.back().did_you_mean = meant(slots_[i], unused);
-      }
     }
+    tell_what_was_meant(unused);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
+    add_load_notes(slots_, plan_.assignments, source_, options_, result);
     if (!result.missing.empty() ||
         std::any_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
-      result.proposals = proposals_for(slots_, source_, options_, present_);
+      result.proposals = proposals_for(slots_, skipped_, source_, options_, present_);
     }
     return std::move(plan_);
   }
@@ -198,38 +141,48 @@ class Planner {
     std::vector<std::string> sources = lookup_.take_found();
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
-      plan_.result.skipped.push_back(slot.path);
+      skipped_.push_back(index);
     } else if (!found) {
       fail(slot, std::move(found).error());
     } else if (!*found) {
       missing_.push_back(index);
     } else if (Result<TensorSnapshot> tensor =
-                   fitted(**std::move(found), slot.ops->info(slot.leaf), options_)) {
-      const auto fed =
-          fed_.try_emplace(slot.ops->identity(slot.leaf), plan_.assignments.size()).first;
-      const bool is_first = fed->second == plan_.assignments.size();
-      const std::size_t read_slot = is_first ? index : plan_.assignments[fed->second].slot;
-      plan_.assignments.push_back({index, *std::move(tensor), std::move(sources), read_slot});
+                   fitted(**std::move(found), slot.ops->info(slot.leaf), options_.dtype_policy)) {
+      const auto [fed, is_first] =
+          fed_.try_emplace(slot.ops->identity(slot.leaf), plan_.assignments.size());
+      if (is_first) {
+        plan_.assignments.push_back({index, *std::move(tensor), std::move(sources), index});
+      } else {
+        const Assignment first = plan_.assignments[fed->second];
+        if (first.sources != sources) note_tie(index, first.slot);
+        plan_.assignments.push_back({index, first.tensor, first.sources, first.slot});
+      }
     } else {
       fail(slot, std::move(tensor).error());
     }
   }
 
-  // The unused tensor that a parameter probably is: by name, and for a loose likeness by size too.
-  std::string meant(const Slot& slot, const std::vector<std::size_t>& unused) const {
-    const LeafInfo info = slot.ops->info(slot.leaf);
-    const Result<std::uint64_t> size = info.shape.element_count();
-    std::vector<std::string_view> all;
-    std::vector<std::string_view> of_its_size;
+  // The unused tensors that the first few missing parameters probably are.
+  void tell_what_was_meant(const std::vector<std::size_t>& unused) {
+    std::vector<SizedName> shown;
+    for (const std::size_t i : missing_) {
+      if (shown.size() == ApplyResult::shown) break;
+      SizedName& one = shown.emplace_back(SizedName{slots_[i].path, std::nullopt});
+      const LeafInfo info = slots_[i].ops->info(slots_[i].leaf);
+      std::uint64_t size = 0;
+      if (!info.accepts_any_shape && element_count(info.shape.dims(), size)) one.size = size;
+    }
+    std::vector<SizedName> sized;
     for (const std::size_t i : unused) {
       const TensorInfo tensor = source_.info(i);
-      all.push_back(tensor.name);
-      std::uint64_t count = 0;
-      const bool fits =
-          info.accepts_any_shape || (size && element_count(tensor.shape, count) && count == *size);
-      if (fits) of_its_size.push_back(tensor.name);
+      SizedName& one = sized.emplace_back(SizedName{tensor.name, std::nullopt});
+      std::uint64_t size = 0;
+      if (element_count(tensor.shape, size)) one.size = size;
     }
-    return std::string(suggested_name(slot.path, all, of_its_size));
+    const std::vector<std::string_view> names = suggested_names(shown, sized);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      plan_.result.missing[i].did_you_mean = names[i];
+    }
   }
 
   void fail(const Slot& slot, Error error) {
@@ -238,8 +191,18 @@ class Planner {
     plan_.result.errors.push_back(std::move(error));
   }
 
-  // A parameter that the source lacks but that is tied to one it has is fed with it.
+  void note_tie(std::size_t index, std::size_t first) {
+    plan_.result.notes.push_back("'" + display_text(slots_[index].path) + "' is tied to '" +
+                                 display_text(slots_[first].path) + "' and gets its tensor");
+  }
+
+  // A parameter that the source lacks but that is tied to one it has is fed with it. One that the
+  // filter leaves out changes with it all the same.
   void feed_ties() {
+    for (const std::size_t index : skipped_) {
+      const auto fed = fed_.find(slots_[index].ops->identity(slots_[index].leaf));
+      if (fed != fed_.end()) note_tie(index, plan_.assignments[fed->second].slot);
+    }
     std::vector<Assignment> tied;
     const auto is_fed = [&](std::size_t index) {
       const auto fed = fed_.find(slots_[index].ops->identity(slots_[index].leaf));
@@ -264,6 +227,7 @@ class Planner {
   SourceLookup lookup_;
   LoadPlan plan_;
   std::vector<std::size_t> missing_;
+  std::vector<std::size_t> skipped_;
   std::unordered_map<const void*, std::size_t> fed_;  // identity of a leaf to its assignment
 };
 
@@ -276,6 +240,12 @@ std::string count_of(std::size_t count, std::string_view what) {
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
                                 const ApplyOptions& options, const PresentNames* present) {
   return Planner(slots, source, options, present).plan();
+}
+
+Error with_report(Error error, ApplyResult result, std::string note) {
+  result.notes.insert(result.notes.begin(), std::move(note));
+  error.report = std::make_shared<const ApplyResult>(std::move(result));
+  return error;
 }
 
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options) {
@@ -309,11 +279,8 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     refused.hint = "try " + result.proposals.front().text;
   }
   if (refused.file.empty()) refused.file = source.origin();
-  ApplyResult report = result;
-  report.notes.insert(report.notes.begin(),
-                      "the load was refused and changed nothing; applied are those that would fit");
-  refused.report = std::make_shared<const ApplyResult>(std::move(report));
-  return refused;
+  return with_report(std::move(refused), result,
+                     "the load was refused and changed nothing; applied are those that would fit");
 }
 
 Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,

@@ -37,6 +37,9 @@ struct LoadPlan {
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
                                 const ApplyOptions& options, const PresentNames* present);
 
+// The error with what became of the load, and a note about it.
+Error with_report(Error error, ApplyResult result, std::string note);
+
 // Why a load with this result does not go ahead; nothing when it does.
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
 

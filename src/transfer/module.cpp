@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 namespace andiron {
 inline namespace v1 {
@@ -15,7 +16,8 @@ LeafInfo Leaf<Tensor>::info(const Tensor& tensor) {
   return {.dtype = tensor.dtype(),
           .shape = tensor.shape(),
           .accepts_any_shape = !is_set,
-          .accepts_any_dtype = true};
+          .accepts_any_dtype = true,
+          .raw_name = tensor.raw_name()};
 }
 
 namespace detail {
@@ -41,13 +43,29 @@ std::string_view index_name(std::size_t index, std::array<char, 20>& digits) {
 
 void SlotList::Path::enter(std::string_view name) {
   ends_.push_back(text_.size());
-  if (!text_.empty()) text_ += '.';
+  if (segments_++ != 0) text_ += '.';
   text_ += name;
 }
 
 void SlotList::Path::leave() {
-  text_.resize(ends_.back());
+  if (ends_.back() != stays) {
+    text_.resize(ends_.back());
+    --segments_;
+  }
   ends_.pop_back();
+}
+
+Status check_paths(const std::vector<Slot>& slots) {
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(slots.size());
+  for (const Slot& slot : slots) {
+    if (seen.insert(slot.path).second) continue;
+    return Error{.code = ErrorCode::name_collision,
+                 .message = "two parameters of the module have this path",
+                 .tensor = slot.path,
+                 .hint = "look at field names that are given twice and at map keys with dots"};
+  }
+  return {};
 }
 
 void SlotList::enter(std::string_view name, Kind kind) {

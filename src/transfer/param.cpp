@@ -62,6 +62,19 @@ const void* ParamAccess::identity(const Param& param) noexcept {
   return param.state_ ? static_cast<const void*>(param.state_.get()) : &param;
 }
 
+std::string ParamAccess::raw_name(const Param& param) {
+  return param.state_ ? param.state_->tensor.raw_name() : std::string();
+}
+
+Param ParamAccess::with_tensor(const Param& param, const Tensor& tensor) {
+  Param made(tensor);
+  if (param.state_) {
+    made.set_id(param.id());
+    made.set_requires_grad(param.requires_grad());
+  }
+  return made;
+}
+
 void ParamAccess::commit(Param& param, Param& made) noexcept {
   if (param.state_) {
     std::swap(*param.state_, *made.state_);  // the state itself, which tied parameters share
@@ -174,13 +187,12 @@ LeafInfo Leaf<Param>::info(const Param& param) {
   return {.dtype = param.dtype(),
           .shape = param.shape(),
           .accepts_any_shape = !param.is_set(),
-          .accepts_any_dtype = true};
+          .accepts_any_dtype = true,
+          .raw_name = detail::ParamAccess::raw_name(param)};
 }
 
 Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {
-  Param made(tensor, current.id());
-  made.set_requires_grad(current.requires_grad());
-  return made;
+  return detail::ParamAccess::with_tensor(current, tensor);
 }
 
 }  // namespace v1

@@ -9,8 +9,8 @@
 #include "andiron/display_text.h"
 #include "src/core/pattern_syntax.h"
 #include "src/core/try.h"
-#include "src/transfer/listed.h"
 #include "src/transfer/new_names.h"
+#include "src/transfer/quoted_list.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -40,11 +40,12 @@ std::string PathFilter::Criteria::to_string() const {
     std::vector<std::string_view> texts;
     texts.reserve(patterns.size());
     for (const Pattern& pattern : patterns) texts.emplace_back(pattern.text());
-    if (!texts.empty()) parts.push_back(kind + detail::listed(texts, shown_pattern));
+    if (!texts.empty()) parts.push_back(kind + detail::quoted_list(texts, shown_pattern));
   };
   add_patterns("regex: ", regexes);
   add_patterns("glob: ", globs);
-  if (!paths.empty()) parts.push_back("paths: " + detail::listed({paths.begin(), paths.end()}));
+  if (!paths.empty())
+    parts.push_back("paths: " + detail::quoted_list({paths.begin(), paths.end()}));
   if (!predicates.empty()) parts.push_back("predicates: " + std::to_string(predicates.size()));
 
   std::string text;

@@ -12,6 +12,11 @@ inline namespace v1 {
 
 std::string_view Place::name() const noexcept { return detail::last_segments(path, 1); }
 
+std::string_view Place::parent() const noexcept {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? std::string_view() : std::string_view(path).substr(0, dot);
+}
+
 std::string Place::with_name(std::string_view name) const {
   std::string changed = path.substr(0, path.size() - this->name().size());
   return changed.append(name);
@@ -21,11 +26,6 @@ namespace detail {
 namespace {
 
 bool is_enum(std::string_view kind) noexcept { return kind.starts_with("Enum:"); }
-
-// Where variants were left out of the path, the enums around them hold no segment.
-bool skips_variants(std::string_view path, const Container& container) noexcept {
-  return segment_count(path) < container.kinds().size();
-}
 
 }  // namespace
 
@@ -40,24 +40,14 @@ std::string_view last_segments(std::string_view path, std::size_t count) noexcep
   return count == 1 ? path : std::string_view();
 }
 
-std::string_view kind_around(std::string_view path, const Container& container,
-                             std::size_t depth) noexcept {
-  if (depth == 1) return container.module_type();
-  const bool skip_enums = skips_variants(path, container);
-  const std::vector<std::string>& kinds = container.kinds();
-  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
-    if (!(skip_enums && is_enum(*kind)) && --depth == 0) return *kind;
-  }
-  return {};
-}
-
 Container container_after_move(std::string_view path, const Container& container,
                                std::string_view new_path) {
   const std::size_t before = segment_count(path);
   const std::size_t after = segment_count(new_path);
   if (after >= before) return container;
-  const bool skip_enums = skips_variants(path, container);
   std::vector<std::string> kinds = container.kinds();
+  // Where variants were left out of the path, the enums around them hold no segment.
+  const bool skip_enums = before < kinds.size();
   const auto drop_enums = [&] {
     while (skip_enums && !kinds.empty() && is_enum(kinds.back())) kinds.pop_back();
   };
@@ -70,9 +60,7 @@ Container container_after_move(std::string_view path, const Container& container
 }
 
 TensorSnapshot at_place(TensorSnapshot tensor, const Place& place) {
-  tensor = tensor.with_container(place.container);
-  tensor.set_full_path(place.path);
-  return tensor;
+  return std::move(tensor).with_container(place.container).with_path(place.path);
 }
 
 }  // namespace detail

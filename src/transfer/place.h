@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which kind of module holds which segment of a path.
+// The segments of a path, and what becomes of a tensor's surroundings when it moves.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,6 @@ std::size_t segment_count(std::string_view path) noexcept;
 
 // "query.weight" for 2 segments of "encoder.query.weight"; empty when there are fewer.
 std::string_view last_segments(std::string_view path, std::size_t count) noexcept;
-
-// The kind of module that holds the segment `depth` places from the end of `path`: for the last one
-// the innermost struct or enum, past lists, as in Burn. Empty when there is none.
-std::string_view kind_around(std::string_view path, const Container& container,
-                             std::size_t depth) noexcept;
 
 // The container of a tensor that moves from `path` to `new_path`: as many kinds fewer as there are
 // fewer segments. What surrounds it further down is not known.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The adapter that a table of rules makes.
 // Tested by tests/transfer/rule_adapter_test.cpp
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -93,8 +94,8 @@ Result<RuleSteps> check(const AdapterRule& rule) {
 struct Group {
   const AdapterRule* rule;
   const RuleSteps* steps;
-  std::string prefix;
   std::size_t first;  // the member that came first
+  RuleMatch match;    // its
   std::vector<std::size_t> members;
 };
 
@@ -142,27 +143,41 @@ Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, const 
                       "compare its name with those in the file");
 }
 
+// Where the tensor `position` that a rule makes goes: with as many kinds around it fewer as its
+// name has fewer segments. What surrounds it further down is not known.
+Place new_place(const AdapterRule& rule, std::size_t position, const RuleMatch& match,
+                const Container& container) {
+  const std::string& name = rule.to[position];
+  const std::size_t depth = detail::segment_count(name);
+  Place place{path_of(match.prefix, name), container};
+  if (depth < detail::segment_count(rule.from[match.position])) {
+    std::vector<std::string> kinds = container.kinds();
+    kinds.resize(std::min(kinds.size(), match.kind + depth));
+    place.container = Container(std::move(kinds));
+  }
+  return place;
+}
+
 Result<Tensors> save_group(const Group& group, const Snapshots& tensors) {
   const AdapterRule& rule = *group.rule;
   Tensors parts;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     if (group.members[i] == nowhere) {
-      return missing_part(path_of(group.prefix, rule.to.front()), rule, group.prefix, rule.from[i],
+      return missing_part(path_of(group.match.prefix, rule.to.front()), rule, group.match.prefix,
+                          rule.from[i],
                           "a filter may have left it out: let all of them pass, or none");
     }
     parts.push_back(tensors[group.members[i]]);
   }
   Result<Tensors> made = group.steps->run(std::move(parts));
   if (!made) {
-    return error_for(path_of(group.prefix, rule.to.front()), std::move(made).error());
+    return error_for(path_of(group.match.prefix, rule.to.front()), std::move(made).error());
   }
-  const TensorSnapshot& first = tensors[group.first];
+  const Container& container = tensors[group.first].container();
   for (std::size_t i = 0; i < made->size(); ++i) {
-    std::string path = path_of(group.prefix, rule.to[i]);
-    Container container = detail::container_after_move(first.full_path(), first.container(), path);
     // None of the parameters that went in is the one that came out.
     (*made)[i] = detail::at_place((*made)[i].with_param_id(std::nullopt),
-                                  Place{std::move(path), std::move(container)});
+                                  new_place(rule, i, group.match, container));
   }
   return made;
 }
@@ -223,8 +238,12 @@ Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
                                                         TensorLookup& file) const {
   ANDIRON_TRY(status());
   std::optional<TensorSnapshot> found;
+  const std::vector<RuleMatch> matches = table_->by_to.find(place.path, place.container);
+  if (matches.empty()) return Adapter::load(place, file);
+  // Rules may exchange names: the tensor of the place's own name is then another place's.
+  const std::vector<RuleMatch> takers = table_->by_from.find(place.path, place.container);
   bool own_name_is_missing = false;
-  for (const RuleMatch& match : table_->by_to.find(place.path, place.container)) {
+  for (const RuleMatch& match : matches) {
     const AdapterRule& rule = table_->rules[match.rule];
     const RuleSteps& steps = table_->steps[match.rule];
     if (!is_one_to_one(rule)) {
@@ -235,18 +254,19 @@ Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
       found = detail::at_place(made->with_param_id(std::nullopt), place);
       return found;
     }
-    if (!own_name_is_missing) {
+    const bool keeps_name = rule.from == rule.to;
+    if (!own_name_is_missing && (keeps_name || takers.empty())) {
       ANDIRON_ASSIGN(found, file.find(place.path));
       own_name_is_missing = !found;
     }
-    if (!found && rule.from != rule.to) {
+    if (!found && !keeps_name) {
       ANDIRON_ASSIGN(found, file.find(path_of(match.prefix, rule.from.front())));
     }
     if (!found) continue;
     ANDIRON_ASSIGN(found, change_one(steps, *std::move(found), place));
     return found;
   }
-  if (own_name_is_missing) return found;
+  if (own_name_is_missing || !takers.empty()) return found;
   return Adapter::load(place, file);
 }
 
@@ -266,7 +286,7 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
     if (is_one_to_one(rule)) continue;
     const auto [at, is_new] = known.try_emplace({match.rule, match.prefix}, groups.size());
     if (is_new) {
-      groups.push_back({&rule, &table_->steps[match.rule], std::string(match.prefix), i,
+      groups.push_back({&rule, &table_->steps[match.rule], i, match,
                         std::vector<std::size_t>(rule.from.size(), nowhere)});
     }
     group_of[i] = at->second;
@@ -280,10 +300,7 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
       saved.push_back(std::move(tensors[i]));
     } else if (group_of[i] == nowhere) {
       const RuleMatch& match = *matches[i];
-      std::string path = path_of(match.prefix, table_->rules[match.rule].to.front());
-      Container container =
-          detail::container_after_move(tensors[i].full_path(), tensors[i].container(), path);
-      const Place place{std::move(path), std::move(container)};
+      const Place place = new_place(table_->rules[match.rule], 0, match, tensors[i].container());
       ANDIRON_ASSIGN(TensorSnapshot changed,
                      change_one(table_->steps[match.rule], std::move(tensors[i]), place));
       saved.push_back(std::move(changed));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -19,10 +20,11 @@ struct RuleMatch {
   std::size_t rule;
   std::size_t position;
   std::string_view prefix;  // the path of the module that the rule is about, with its last dot
+  std::size_t kind;         // the module's, in the container
 };
 
-// Names of tensors in kinds of modules. A tensor that no rule names costs one hash lookup for each
-// number of segments that rules have, and no allocation.
+// Names of tensors in kinds of modules. A tensor that no rule names costs a hash lookup for each
+// number of segments that rules have, more only among maps and variants, and no allocation.
 class RuleIndex {
  public:
   // Rules are added in their order; the strings must outlive the index.
@@ -49,6 +51,10 @@ class RuleIndex {
     std::size_t position;
     bool enums_only;
   };
+
+  void add_matches(std::string_view path, std::string_view name,
+                   const std::vector<std::string>& kinds, std::size_t kind,
+                   std::vector<RuleMatch>& matches) const;
 
   std::unordered_map<Key, std::vector<Entry>, KeyHash> entries_;
   std::vector<std::size_t> depths_;  // numbers of segments, ascending

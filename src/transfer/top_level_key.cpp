@@ -11,8 +11,8 @@
 #include "andiron/display_text.h"
 #include "andiron/natural_order.h"
 #include "src/core/similarity.h"
-#include "src/transfer/listed.h"
 #include "src/transfer/new_names.h"
+#include "src/transfer/quoted_list.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -68,7 +68,7 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   error.file = archive.origin();
   error.message = "nothing lies below the key '" + display_text(key) + "'";
   error.found =
-      keys.empty() ? "no name with a dot" : "the top-level keys are " + detail::listed(keys);
+      keys.empty() ? "no name with a dot" : "the top-level keys are " + detail::quoted_list(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
     error.hint = "that is a tensor itself; leave the top-level key out";

@@ -52,7 +52,8 @@ struct Net {
   ANDIRON_MODULE(Net, layer, heads, owned, shared, stride, groups, table, tree, weight)
 };
 struct Wrapped : Net {
-  int calls = 0;
+  andiron::Param extra;
+  ANDIRON_MODULE(Wrapped, weight, extra)
 };
 
 bool use(Net& net, Wrapped& wrapped) {

@@ -156,5 +156,14 @@ TEST(Bytes, AreEmptyAfterTheyWereMoved) {
   EXPECT_TRUE(first.empty());
 }
 
+TEST(Bytes, TakesOverAVectorOfNumbersToo) {
+  std::vector<std::uint8_t> numbers = {1, 2, 3};
+  const std::uint8_t* before = numbers.data();
+  Bytes bytes = Bytes::own(std::move(numbers));
+  EXPECT_EQ(static_cast<const void*>(bytes.data()), before);
+  EXPECT_EQ(bytes.size(), 3U);
+  EXPECT_FALSE(bytes.writable().empty());
+}
+
 }  // namespace
 }  // namespace andiron

@@ -3,6 +3,8 @@
 #include "andiron/error.h"
 
 #include <gtest/gtest.h>
+#include <optional>
+#include <sstream>
 
 #include <memory>
 #include <set>
@@ -106,6 +108,21 @@ TEST(Status, HoldsAnError) {
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.error().file, "model.safetensors");
   EXPECT_THROW(status.value(), Exception);
+}
+
+TEST(Result, TakesWhatConvertsToItsValue) {
+  const Result<std::optional<std::string>> present = std::string("here");
+  EXPECT_EQ(present.value().value(), "here");
+  const Result<std::string> text = "literal";
+  EXPECT_EQ(text.value(), "literal");
+  const Result<std::optional<std::string>> failed = Error{.code = ErrorCode::io};
+  EXPECT_FALSE(failed);
+}
+
+TEST(Error, IsPrintedAsItsText) {
+  std::ostringstream out;
+  out << Error{.code = ErrorCode::io, .message = "no", .file = "f"};
+  EXPECT_EQ(out.str(), "f: no");
 }
 
 }  // namespace

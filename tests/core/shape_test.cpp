@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <cstdint>
 #include <vector>
 
@@ -85,6 +87,12 @@ TEST(Shape, ReadsAsAList) {
   EXPECT_EQ(Shape().to_string(), "[]");
   EXPECT_EQ(Shape({0}).to_string(), "[0]");
   EXPECT_EQ(Shape({2, 3}).to_string(), "[2, 3]");
+}
+
+TEST(Shape, IsPrintedWithItsDtype) {
+  std::ostringstream out;
+  out << DType::bf16 << Shape{2, 3};
+  EXPECT_EQ(out.str(), "bf16[2, 3]");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Loads that are refused, and whether what the report proposes, pasted, makes them succeed.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -42,6 +43,13 @@ class File {
     const Snapshots originals = tensors_;
     for (const TensorSnapshot& tensor : originals) {
       add(prefix + tensor.full_path(), tensor.shape());
+    }
+    return *this;
+  }
+  File& cast(const std::string& pattern, DType dtype) {
+    const std::regex regex(pattern);
+    for (TensorSnapshot& tensor : tensors_) {
+      if (std::regex_search(tensor.full_path(), regex)) tensor = tensor.cast(dtype).value();
     }
     return *this;
   }
@@ -191,7 +199,7 @@ class Puzzles {
     for (std::size_t i = 0; i < now.size(); ++i) {
       const bool is_left_out = left_out.contains(now[i].full_path());
       const TensorSnapshot& expected = is_left_out ? before[i] : right[i];
-      if (numbers(now[i]) != numbers(expected)) {
+      if (numbers(now[i]) != numbers(expected.cast(now[i].dtype()).value())) {
         return report(name, "wrong numbers in " + now[i].full_path(), shown);
       }
     }
@@ -204,7 +212,7 @@ class Puzzles {
 
  private:
   static std::vector<float> numbers(const TensorSnapshot& tensor) {
-    return tensor.read().value().to_vector<float>().value();
+    return tensor.cast(DType::f32).value().read().value().to_vector<float>().value();
   }
   static bool is_verbose() { return std::getenv("ANDIRON_SHOW_PROPOSALS") != nullptr; }
   static void report(const std::string& name, const std::string& why, const std::string& shown) {
@@ -468,6 +476,43 @@ TEST(Proposals, SolveWhatCheckpointsDoToNames) {
   RecordProperty("puzzles", static_cast<int>(puzzles.count()));
   EXPECT_GE(puzzles.count(), 24u);
   EXPECT_GE(10 * puzzles.solved(), 9 * puzzles.count());
+}
+
+// Parameters of one shape and several dtypes.
+struct Lookup {
+  Param gain, indices, mask;
+  Linear fc;
+  ANDIRON_MODULE(Lookup, gain, indices, mask, fc)
+};
+Lookup lookup() {
+  static std::int64_t next = 0;
+  ++next;
+  return {param({4}), Tensor::from_values<std::int64_t>({4}, {next, 2, 3, 4}).value(),
+          Tensor::from_values<bool>({4}, {next % 2 == 0, true, false, true}).value(), linear(4, 4)};
+}
+
+TEST(Proposals, TellTensorsApartByDType) {
+  const CollectOptions torch = {.adapter = BurnToPyTorchAdapter()};
+  Puzzles puzzles;
+  puzzles.add("an integer buffer beside weights", lookup, as_burn,
+              [](File& f) { f.rename("^gain", "z").rename("^indices", "a"); });
+  puzzles.add("a mask in bytes", lookup, as_burn, [](File& f) {
+    f.cast("mask", DType::u8).rename("^mask", "a").rename("^gain", "z").rename("^fc", "net.fc");
+  });
+  puzzles.add("half precision", mlp, torch,
+              [](File& f) { f.cast("", DType::f16).rename("^", "module."); });
+  puzzles.add("half precision beside integers", lookup, as_burn, [](File& f) {
+    f.cast("gain|fc", DType::bf16).rename("^indices", "alpha").rename("^gain", "omega");
+  });
+  puzzles.add("integers in place of a bias", lookup, as_burn,
+              [](File& f) { f.cast("fc.bias", DType::i32).rename("^", "model."); }, {"fc.bias"});
+  puzzles.add("counters of batch norms", resnet, torch,
+              [](File& f) {
+                f.drop("^bn1.running_mean").rename("^", "module.");
+                f.add("module.bn1.num_batches", {4}).cast("num_batches", DType::i64);
+              },
+              {"bn1.running_mean"});
+  EXPECT_EQ(puzzles.solved(), puzzles.count());
 }
 
 TEST(Proposals, AddToWhatTheStoreDoesAlready) {

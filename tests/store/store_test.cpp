@@ -387,5 +387,60 @@ TEST(Store, DoesNotTakeSharedMemoryForATie) {
   EXPECT_EQ(once.keys().value(), (Names{"a", "b"}));
 }
 
+TEST(Store, WritesACopyBesideATieAsATensorOfItsOwn) {
+  struct Three {
+    Param embedding, head, copy;
+    ANDIRON_MODULE(Three, embedding, head, copy)
+  };
+  Three from{Param(f32({2}, 1)), Param(), Param()};
+  tie(from.embedding, from.head);
+  from.copy = from.embedding;
+  auto once = SafetensorsStore::from_bytes().write_ties_once(true);
+  save_into(from, once).value();
+  EXPECT_EQ(once.keys().value(), (Names{"copy", "embedding"}));
+}
+
+TEST(Store, WritesCopiesOfATieWhoseNumbersAreConverted) {
+  auto once = SafetensorsStore::from_bytes().write_ties_once(true).with_to_adapter(
+      FloatCastAdapter::to(DType::f16));
+  save_into(tied(1), once).value();
+  EXPECT_EQ(once.keys().value(), (Names{"embedding", "head"}));
+}
+
+TEST(Store, RefusesMetadataUnderTheNameOfATie) {
+  const auto refused = save_into(
+      tied(1), SafetensorsStore::from_bytes().write_ties_once(true).metadata("head", "x"));
+  EXPECT_EQ(refused.error().code, ErrorCode::name_collision);
+}
+
+TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
+  const WriteReport plain = save_into(pair_of(1), SafetensorsStore::from_bytes()).value();
+  EXPECT_EQ(plain.tensors, 2U);
+  EXPECT_TRUE(plain.notes.empty());
+
+  const WriteReport none =
+      save_into(pair_of(1), SafetensorsStore::from_bytes().with_regex("^encoder")).value();
+  EXPECT_EQ(none.tensors, 0U);
+  ASSERT_EQ(none.notes.size(), 1U);
+  EXPECT_EQ(none.notes[0], "no parameter passes the filter; they look like 'a'");
+
+  const WriteReport odd =
+      save_into(pair_of(1), SafetensorsStore::from_bytes().with_key_remapping("^(a)", "x$1y"))
+          .value();
+  EXPECT_EQ(odd.notes.size(), 1U);
+
+  const TempDir dir;
+  const WriteReport misnamed =
+      save_into(pair_of(1), SafetensorsStore::from_file(dir.file("m.pt"))).value();
+  EXPECT_EQ(misnamed.notes.size(), 1U);
+}
+
+TEST(Store, RefusesToSaveATensorWithoutAName) {
+  const auto refused =
+      save_into(pair_of(1), SafetensorsStore::from_bytes().with_key_remapping("^a$", "$2"));
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(refused.error().tensor, "a");
+}
+
 }  // namespace
 }  // namespace andiron

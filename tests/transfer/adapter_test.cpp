@@ -29,6 +29,12 @@ TEST(Place, NamesTheLastSegment) {
   EXPECT_EQ((Place{"", {}}.name()), "");
 }
 
+TEST(Place, KnowsThePathAroundIt) {
+  EXPECT_EQ((Place{"encoder.layers.0.weight", {}}.parent()), "encoder.layers.0");
+  EXPECT_EQ((Place{"weight", {}}.parent()), "");
+  EXPECT_EQ((Place{"", {}}.parent()), "");
+}
+
 TEST(Place, KeepsTheEnclosingPathUnderAnotherName) {
   EXPECT_EQ((Place{"encoder.norm.gamma", {}}.with_name("weight")), "encoder.norm.weight");
   EXPECT_EQ((Place{"gamma", {}}.with_name("weight")), "weight");
@@ -222,19 +228,29 @@ TEST(ChainAdapter, KnowsTheModuleOfATensorBetweenTwoRuleTables) {
   const std::vector<AdapterRule> fuse{
       {.module_type = "Pair", .from = {"a.w", "b.w"}, .to = {"ab"}, .steps = {ConcatStep{0}}}};
   const std::vector<AdapterRule> rename{{.module_type = "Pair", .from = {"ab"}, .to = {"fused"}}};
-  const Container inner({"Struct:Net", "Struct:Pair", "Struct:Linear"});
-  const Snapshots module({counting("p.a.w", {1}, 1).with_container(inner),
-                          counting("p.b.w", {1}, 2).with_container(inner)});
+  struct Surroundings {
+    std::string prefix;
+    Container container;
+  };
+  const std::vector<Surroundings> all = {
+      {"p.", Container({"Struct:Net", "Struct:Pair", "Struct:Linear"})},
+      {"p.", Container({"Struct:Net", "Struct:Pair", "Enum:Part", "Struct:Linear"})},
+      {"m.key.0.", Container({"Struct:Net", "Map", "Struct:Pair", "Enum:Part", "Struct:Linear"})}};
+  for (const auto& [prefix, inner] : all) {
+    SCOPED_TRACE(prefix + " " + inner.path());
+    const Snapshots module({counting(prefix + "a.w", {1}, 1).with_container(inner),
+                            counting(prefix + "b.w", {1}, 2).with_container(inner)});
 
-  const Snapshots saved =
-      ChainAdapter(RuleAdapter(fuse, true), RuleAdapter(rename, true)).save(module).value();
-  ASSERT_EQ(saved.keys(), std::vector<std::string>{"p.fused"});
-  EXPECT_EQ(floats_of(saved[0]), (Floats{1, 2}));
+    const Snapshots saved =
+        ChainAdapter(RuleAdapter(fuse, true), RuleAdapter(rename, true)).save(module).value();
+    ASSERT_EQ(saved.keys(), std::vector<std::string>{prefix + "fused"});
+    EXPECT_EQ(floats_of(saved[0]), (Floats{1, 2}));
 
-  ListLookup file(saved);
-  const ChainAdapter back(RuleAdapter(rename, false), RuleAdapter(fuse, false));
-  EXPECT_EQ(floats_of(*back.load({"p.a.w", inner}, file).value()), Floats{1});
-  EXPECT_EQ(floats_of(*back.load({"p.b.w", inner}, file).value()), Floats{2});
+    ListLookup file(saved);
+    const ChainAdapter back(RuleAdapter(rename, false), RuleAdapter(fuse, false));
+    EXPECT_EQ(floats_of(*back.load({prefix + "a.w", inner}, file).value()), Floats{1});
+    EXPECT_EQ(floats_of(*back.load({prefix + "b.w", inner}, file).value()), Floats{2});
+  }
 }
 
 TEST(ChainAdapter, ReportsTheFirstBadStatus) {
@@ -331,6 +347,23 @@ class SplitsProjections final : public Chainable<SplitsProjections> {
   }
 };
 
+// The example in adapter.h.
+class CutsQkv final : public Chainable<CutsQkv> {
+ public:
+  Result<std::optional<TensorSnapshot>> load(const Place& place,
+                                             TensorLookup& file) const override {
+    const std::string_view name = place.name();
+    const int part = name == "query" ? 0 : name == "key" ? 1 : name == "value" ? 2 : -1;
+    if (part < 0) return Adapter::load(place, file);
+    Result<std::optional<TensorSnapshot>> fused = file.find(place.with_name("qkv"));
+    if (!fused || !*fused) return fused;
+    const auto rows = static_cast<std::int64_t>((*fused)->shape()[0] / 3);
+    Result<TensorSnapshot> cut = (*fused)->slice(0, part * rows, (part + 1) * rows);
+    if (!cut) return std::move(cut).error();
+    return *std::move(cut);
+  }
+};
+
 const Floats fused_values{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23};
 
 Snapshots separate_projections() {
@@ -375,6 +408,13 @@ TEST(HandWrittenAdapter, MakesSeveralTensorsOfOneAndOneOfSeveral) {
   const Snapshots saved = SplitsProjections().save(separate_projections()).value();
   EXPECT_EQ(saved.keys(), fused_projections().keys());
   EXPECT_EQ(floats_of(saved[0]), fused_values);
+}
+
+TEST(HandWrittenAdapter, CutsWithAFewLines) {
+  ListLookup file(fused_projections());
+  EXPECT_EQ(floats_of(*CutsQkv().load({"attn.key", {}}, file).value()), (Floats{10, 11, 12, 13}));
+  EXPECT_EQ(floats_of(*CutsQkv().load({"attn.out", {}}, file).value()), Floats{30});
+  EXPECT_FALSE(CutsQkv().load({"other.key", {}}, file).value());
 }
 
 TEST(HandWrittenAdapter, ChainsWithOthers) {

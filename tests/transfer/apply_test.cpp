@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -360,6 +362,8 @@ struct Fault {
   std::string name;
   ErrorCode code;
   std::function<void(Snapshots&, ApplyOptions&)> inject;
+
+  friend void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 };
 
 class FaultyApply : public testing::TestWithParam<Fault> {};
@@ -432,6 +436,117 @@ INSTANTIATE_TEST_SUITE_P(
                 options.adapter = FloatCastAdapter::to(DType::i32);
               }}),
     [](const testing::TestParamInfo<Fault>& test) { return test.param.name; });
+
+TEST(Apply, AFailureLeavesEveryKindOfLeafAndTiesAsTheyWere) {
+  test::SampleHolders module = test::sample_holders(1);
+  module.tied.set_requires_grad(false);
+  const std::string before = fingerprint(module);
+  Snapshots source = collect(test::sample_holders(100)).value();
+  // The last leaf refuses its tensor after all others were made.
+  source[4] = named("buffer", f32({2}, 20'000));
+  const Result<ApplyResult> result = apply(module, source);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(result.error().tensor, "buffer");
+  EXPECT_EQ(fingerprint(module), before);
+  EXPECT_TRUE(module.tied.is_tied_with(module.tied_too));
+  EXPECT_FALSE(module.tied.requires_grad());
+  source[4] = named("buffer", f32({2}, 7));
+  EXPECT_EQ(apply(module, source).value().applied.size(), 5U);
+  EXPECT_EQ(module.buffer.values[0], 7);
+  EXPECT_EQ(module.tied_too.as<float>().value()[0], 120);
+  EXPECT_TRUE(module.tied.is_tied_with(module.tied_too));
+}
+
+TEST(Apply, ALeafOfOneDtypeTakesAnotherOnlyByCasting) {
+  test::SampleHolders module = test::sample_holders(1);
+  const Snapshots halves_for_buffer = list({named("buffer", halves({2}))});
+  const auto load = [&](DTypePolicy policy) {
+    return apply(module, halves_for_buffer, {.allow_partial = true, .dtype_policy = policy});
+  };
+  EXPECT_EQ(load(DTypePolicy::from_file).error().code, ErrorCode::dtype_mismatch);
+  EXPECT_EQ(load(DTypePolicy::strict).error().code, ErrorCode::dtype_mismatch);
+  EXPECT_TRUE(load(DTypePolicy::cast_to_module));
+  EXPECT_EQ(module.buffer.values, (std::vector<float>{1, 2}));
+}
+
+TEST(Apply, TheReportOfALoadThatStoppedClaimsNothing) {
+  TwoParams module = two_params();
+  ApplyOptions options;
+  options.progress = [](std::uint64_t done, std::uint64_t total) { return done < total; };
+  const Result<ApplyResult> stopped = apply(module, collect(two_params()).value(), options);
+  ASSERT_NE(stopped.error().report, nullptr);
+  EXPECT_TRUE(stopped.error().report->applied.empty());
+  EXPECT_NE(stopped.error().report->notes.front().find("changed nothing"), std::string::npos);
+  options.in_place = true;
+  const Result<ApplyResult> half_way = apply(module, collect(two_params()).value(), options);
+  EXPECT_EQ(half_way.error().report->applied, Names{"weight"});
+}
+
+TEST(Apply, TheMemoryLimitCountsWhatIsTaken) {
+  ApplyOptions options;
+  options.limits.load_bytes = 8;
+  TwoParams module;
+  const Snapshots source = collect(two_params()).value();
+  const Result<ApplyResult> refused = apply(module, source, options);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
+  ASSERT_NE(refused.error().report, nullptr);
+  options.zero_copy = true;  // nothing is taken
+  EXPECT_TRUE(apply(module, source, options));
+  options.dtype_policy = DTypePolicy::cast_to_module;
+  TwoParams wide{Param(Tensor::zeros(DType::f64, {2, 3}).value()),
+                 Param(Tensor::zeros(DType::f64, {3}).value())};
+  EXPECT_EQ(apply(wide, source, options).error().code, ErrorCode::out_of_memory);
+  options = {};
+  options.limits.load_bytes = 8;
+  options.in_place = true;  // their own memory is used
+  TwoParams set = two_params();
+  EXPECT_TRUE(apply(set, source, options));
+}
+
+TEST(Apply, OfTwoTensorsForATieTheFirstIsTakenAndANoteSaysSo) {
+  TwoParams module{Param(f32({3}, 1)), Param()};
+  tie(module.weight, module.bias);
+  const Snapshots source =
+      list({named("weight", f32({3}, 7)),
+            named("bias", f32({3}, 9)).cast(DType::f16).value().with_path("bias")});
+  const Plan planned = plan(module, source).value();
+  EXPECT_EQ(planned.tensors[1].sources, Names{"weight"});
+  EXPECT_EQ(planned.tensors[1].dtype, DType::f32);
+  const ApplyResult result = apply(module, source).value();
+  EXPECT_EQ(module.bias.as<float>().value()[0], 7);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_NE(result.notes[0].find("'bias' is tied to 'weight'"), std::string::npos);
+  EXPECT_TRUE(result.unused.empty());
+}
+
+TEST(Apply, ATieThatTheFilterLeavesOutChangesAllTheSameAndANoteSaysSo) {
+  TwoParams module{Param(f32({3}, 1)), Param()};
+  tie(module.weight, module.bias);
+  const ApplyResult result = apply(module, list({named("weight", f32({3}, 7))}),
+                                   {.filter = PathFilter().with_full_path("weight")})
+                                 .value();
+  EXPECT_EQ(result.skipped, Names{"bias"});
+  ASSERT_EQ(result.notes.size(), 1U);
+}
+
+TEST(Apply, RefusesAModuleWithTwoParametersOfOnePath) {
+  std::map<std::string, std::map<std::string, Param>> keys_with_dots;
+  keys_with_dots["a.b"]["c"] = Param(f32({1}, 1));
+  keys_with_dots["a"]["b.c"] = Param(f32({1}, 2));
+  EXPECT_EQ(andiron::apply(keys_with_dots, list({named("a.b.c", f32({1}, 3))})).error().code,
+            ErrorCode::name_collision);
+  EXPECT_EQ(collect(keys_with_dots).error().code, ErrorCode::name_collision);
+}
+
+TEST(Apply, GivesAParameterThatWasMovedFromAnIdOfItsOwn) {
+  TwoParams module = two_params();
+  const Param elsewhere = std::move(module.weight);
+  const Param too = std::move(module.bias);
+  apply(module, collect(two_params(), {.adapter = IdentityAdapter()}).value()).value();
+  EXPECT_NE(module.weight.id(), module.bias.id());
+  apply(module, list({named("weight", f32({2, 3}, 1))}), {.allow_partial = true}).value();
+}
 
 TEST(Apply, InPlaceAFailureLeavesTheTensorsBeforeItReplaced) {
   SampleNet module = sample_net(1000);

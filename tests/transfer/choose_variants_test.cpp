@@ -95,6 +95,153 @@ TEST(ChooseVariants, GoesIntoListsAndNestedVariantsAndUsesTheAdapter) {
   ASSERT_EQ(net.layers[1].index(), 1U);
 }
 
+// Paths and names, in order.
+std::vector<std::string> texts(const std::vector<ChosenVariant>& chosen) {
+  std::vector<std::string> texts;
+  for (const ChosenVariant& choice : chosen) texts.push_back(choice.path + "=" + choice.name);
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+struct Decoy {
+  std::variant<Plain, Depthwise> inner;
+  Param more;
+  ANDIRON_MODULE(Decoy, inner, more)
+};
+struct Outer {
+  std::variant<Depthwise, Nested, Decoy> outer;
+  ANDIRON_MODULE(Outer, outer)
+};
+
+TEST(ChooseVariants, TellsEachChoiceOnceTheOuterFirst) {
+  Outer module;
+  const Archive file =
+      archive_with({"outer.Nested.inner.LayerNorm.gamma", "outer.Nested.inner.LayerNorm.beta"});
+  EXPECT_EQ(texts(choose_variants(module, file).value()),
+            (Texts{"outer=Nested", "outer.Nested.inner=LayerNorm"}));
+  ASSERT_EQ(module.outer.index(), 1U);
+  EXPECT_EQ(std::get<Nested>(module.outer).inner.index(), 1U);
+}
+
+TEST(ChooseVariants, TellsNoChoicesInsideRejectedAlternatives) {
+  Outer module;
+  // Decoy fits below, but lacks a parameter.
+  const Archive file =
+      archive_with({"outer.Decoy.inner.Depthwise.depth", "outer.Decoy.inner.Depthwise.point"});
+  EXPECT_TRUE(choose_variants(module, file).value().empty());
+  EXPECT_EQ(module.outer.index(), 0U);
+}
+
+TEST(ChooseVariants, TellsNoChoicesInsideAnAlternativeThatWasReplaced) {
+  Outer module;
+  module.outer = Decoy();
+  const Archive file = archive_with({"outer.inner.depth", "outer.inner.point", "outer.depth",
+                                     "outer.point", "outer.inner.weight"});
+  EXPECT_EQ(texts(choose_variants(module, file, {.skip_enum_variants = true}).value()),
+            Texts{"outer=Depthwise"});
+}
+
+TEST(ChooseVariants, JudgesThePresentAlternativeByWhatItCanBecome) {
+  Outer module;
+  module.outer = Nested();
+  const Archive file = archive_with({"outer.inner.gamma", "outer.inner.beta", "outer.depth"});
+  EXPECT_EQ(texts(choose_variants(module, file, {.skip_enum_variants = true}).value()),
+            Texts{"outer.inner=LayerNorm"});
+}
+
+int made = 0;
+
+struct Deepest {
+  Param weight;
+  Deepest() { ++made; }
+  ANDIRON_MODULE(Deepest, weight)
+};
+template <class Inner>
+struct Level {
+  std::variant<Plain, Inner> inner;
+  ANDIRON_MODULE(Level, inner)
+};
+using Twelve =
+    Level<Level<Level<Level<Level<Level<Level<Level<Level<Level<Level<Level<Deepest>>>>>>>>>>>>;
+
+TEST(ChooseVariants, MakesEachCandidateOnceHoweverDeepTheyNest) {
+  Twelve module;
+  std::string path;
+  for (int i = 0; i < 11; ++i) path += "inner.Level.";
+  made = 0;
+  const Archive file = archive_with({path + "inner.Deepest.weight"});
+  EXPECT_EQ(choose_variants(module, file).value().size(), 12U);
+  EXPECT_EQ(made, 1);
+}
+
+// ---- What alternatives may be ----
+
+struct OtherMemory {
+  explicit OtherMemory(int& deleted) : deleted_(&deleted) {}
+  void operator()(Param* param) const {
+    ++*deleted_;
+    delete param;
+  }
+
+ private:
+  int* deleted_;
+};
+int deleted = 0;
+
+struct Holding {
+  std::unique_ptr<Param> unique;
+  std::shared_ptr<Param> shared;
+  std::unique_ptr<Param, OtherMemory> other{nullptr, OtherMemory(deleted)};
+  ANDIRON_MODULE(Holding, unique, shared, other)
+};
+struct Pinned {
+  Pinned() = default;
+  Pinned(const Pinned&) = delete;
+  Param weight;
+  ANDIRON_MODULE(Pinned, weight)
+};
+struct Owner {
+  std::variant<Plain, Holding, Pinned> part;
+  ANDIRON_MODULE(Owner, part)
+};
+
+TEST(ChooseVariants, FillsPointersOfAlternativesThatCanOnlyBeMoved) {
+  Owner module;
+  choose_variants(module, archive_with({"part.Holding.unique", "part.Holding.shared"})).value();
+  ASSERT_EQ(module.part.index(), 1U);
+  EXPECT_TRUE(std::get<Holding>(module.part).unique);
+  EXPECT_TRUE(std::get<Holding>(module.part).shared);
+}
+
+TEST(ChooseVariants, LeavesPointersWithDeletersOfTheirOwnEmpty) {
+  Owner module;
+  choose_variants(module, archive_with({"part.Holding.unique", "part.Holding.other"})).value();
+  ASSERT_EQ(module.part.index(), 1U);
+  EXPECT_FALSE(std::get<Holding>(module.part).shared);
+  EXPECT_FALSE(std::get<Holding>(module.part).other);
+}
+
+TEST(ChooseVariants, DoesNotConsiderWhatCannotBeMoved) {
+  Owner module;
+  EXPECT_TRUE(choose_variants(module, archive_with({"part.Pinned.weight"})).value().empty());
+  EXPECT_EQ(module.part.index(), 0U);
+}
+
+TEST(ChooseVariants, KeepsThePresentOneOfAlternativesWithTheSameNames) {
+  struct Wide {
+    Param weight;
+    ANDIRON_MODULE(Wide, weight)
+  };
+  std::variant<Plain, Wide> module;
+  const ChooseOptions options{.skip_enum_variants = true};
+  for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+    if (index == 1) module = Wide();
+    EXPECT_TRUE(choose_variants(module, archive_with({"weight"}), options).value().empty());
+    EXPECT_EQ(module.index(), index);
+  }
+}
+
 TEST(ChooseVariants, MakesTheModuleLoadable) {
   Net net;
   const Archive file = archive_with({"kernel.Dws.depth", "kernel.Dws.point"});

@@ -197,6 +197,29 @@ TEST(Module, GoesByTheBareNameOfItsType) {
   const Block<Unnamed> block;
   EXPECT_EQ(leaves(block), (Lines{"inner.a Struct:Block.Struct:Unnamed"}));
   EXPECT_EQ(detail::bare_name("nets::Block<std::vector<float>>"), "Block");
+  EXPECT_EQ(detail::bare_name("nets::Block<nets::Cell>::Inner"), "Inner");
+}
+
+template <class T>
+struct Outer {
+  struct Inner {
+    Param weight;
+    static void fields(auto& self, auto&& field) { field("weight", self.weight); }
+  };
+  Inner inner;
+  ANDIRON_MODULE(Outer, inner)
+};
+
+TEST(Module, NestedInATemplateGoesByItsOwnName) {
+  const Outer<float> outer;
+  EXPECT_EQ(leaves(outer), (Lines{"inner.weight Struct:Outer.Struct:Inner"}));
+}
+
+TEST(Module, KeepsEmptyKeysOfMapsApart) {
+  std::map<std::string, std::map<std::string, Param>> maps;
+  maps[""]["w"];
+  maps["a"][""];
+  EXPECT_EQ(leaves(maps), (Lines{".w Map.Map", "a. Map.Map"}));
 }
 
 TEST(Module, MayKeepItsFieldsPrivate) {

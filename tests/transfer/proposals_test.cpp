@@ -7,12 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "andiron/module.h"
+#include "andiron/transfer.h"
 #include "src/transfer/proposals/name_sample.h"
+#include "tests/transfer/sample_net.h"
 
 namespace andiron {
 namespace {
 
 using detail::PresentNames;
+using detail::ProposalInput;
 using detail::propose;
 using detail::sample_of_names;
 using detail::WantedTensor;
@@ -20,18 +24,25 @@ using detail::WantedTensor;
 struct NamedShape {
   std::string name;
   Shape shape;
+  DType dtype = DType::f32;
 };
 
 Archive file_of(const std::vector<NamedShape>& tensors) {
   Archive archive;
-  for (const auto& [name, shape] : tensors) {
-    archive.add(TensorSnapshot(name, Tensor::zeros(DType::u8, shape).value())).value();
+  for (const auto& [name, shape, dtype] : tensors) {
+    archive.add(TensorSnapshot(name, Tensor::zeros(dtype, shape).value())).value();
   }
   return archive;
 }
 
 WantedTensor wanted(const std::string& path, Shape shape, const std::string& kind = "Module") {
-  return {{path, Container({"Struct:" + kind})}, std::move(shape)};
+  return {{path, Container({"Struct:" + kind})},
+          {.shape = std::move(shape), .accepts_any_dtype = true}};
+}
+
+WantedTensor of_dtype(DType dtype, WantedTensor tensor) {
+  tensor.leaf.dtype = dtype;
+  return tensor;
 }
 
 std::vector<Proposal> proposals_for(const std::vector<WantedTensor>& module, const Archive& file,
@@ -58,7 +69,7 @@ const std::vector<WantedTensor> two_convolutions = {
 std::vector<NamedShape> two_convolutions_below(const std::string& prefix) {
   std::vector<NamedShape> tensors;
   for (const WantedTensor& one : two_convolutions) {
-    tensors.push_back({prefix + one.place.path, *one.shape});
+    tensors.push_back({prefix + one.place.path, one.leaf.shape});
   }
   return tensors;
 }
@@ -158,7 +169,7 @@ TEST(Propose, LeavesOutAHeadOfAnotherSize) {
   EXPECT_EQ(proposals[0].matched, 2u);
   EXPECT_EQ(proposals[0].text,
             "leaving out 'conv2': feeds 2 of 4 parameters; 'conv2.weight' is [1000, 4, 3, 3] in "
-            "the file and [8, 4, 3, 3] in the module");
+            "the source and [8, 4, 3, 3] in the module");
 }
 
 TEST(Propose, NeverMakesTwoNamesOne) {
@@ -210,10 +221,105 @@ TEST(Propose, MarksRenamesThatWordsDoNotSpeakFor) {
   const std::vector<WantedTensor> module = {wanted("hidden.weight", {2})};
   const std::vector<Proposal> guess = proposals_for(module, file_of({{"zorg.weight", {2}}}));
   ASSERT_FALSE(guess.empty());
-  EXPECT_NE(guess[0].text.find("check the renames"), std::string::npos);
+  EXPECT_NE(guess[0].text.find("guessed by shape and order"), std::string::npos);
   const std::vector<Proposal> sure = proposals_for(module, file_of({{"hid.weight", {2}}}));
   ASSERT_FALSE(sure.empty());
-  EXPECT_EQ(sure[0].text.find("check the renames"), std::string::npos);
+  EXPECT_EQ(sure[0].text.find("guessed by shape and order"), std::string::npos);
+}
+
+TEST(Propose, CountsOnlyWhatHasAFittingDType) {
+  std::vector<NamedShape> tensors = two_convolutions_below("module.");
+  tensors[1].dtype = DType::i64;
+  tensors[2].dtype = DType::f16;
+  const std::vector<Proposal> proposals = proposals_for(two_convolutions, file_of(tensors));
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].matched, 3u);
+  EXPECT_EQ(proposals[0].text,
+            "stripping 'module.' from names, leaving out 'conv1.bias': feeds 3 of 4 parameters; "
+            "'conv1.bias' is i64 in the source and f32 in the module");
+}
+
+TEST(Propose, FollowsTheDTypePolicy) {
+  std::vector<NamedShape> tensors = two_convolutions_below("module.");
+  for (NamedShape& one : tensors) one.dtype = DType::f16;
+  const Archive halves = file_of(tensors);
+  const AnyAdapter adapter;
+  ProposalInput input = {.wanted = two_convolutions,
+                         .wanted_other = two_convolutions,
+                         .source = halves,
+                         .adapter = adapter,
+                         .dtype_policy = DTypePolicy::cast_to_module};
+  EXPECT_EQ(propose(input).size(), 1u);
+  input.dtype_policy = DTypePolicy::strict;
+  EXPECT_TRUE(propose(input).empty());
+}
+
+TEST(Propose, TellsTensorsOfOneShapeApartByDType) {
+  const std::vector<WantedTensor> module = {wanted("a", {4}),
+                                            of_dtype(DType::i64, wanted("b", {4})),
+                                            of_dtype(DType::boolean, wanted("c", {4}))};
+  const std::string code = code_for(
+      module,
+      file_of({{"x", {4}, DType::boolean}, {"y", {4}, DType::f32}, {"z", {4}, DType::i64}}));
+  EXPECT_NE(code.find(R"--(R"(^y$)", "a")--"), std::string::npos) << code;
+  EXPECT_NE(code.find(R"--(R"(^z$)", "b")--"), std::string::npos) << code;
+  EXPECT_NE(code.find(R"--(R"(^x$)", "c")--"), std::string::npos) << code;
+}
+
+TEST(Propose, RemindsOfChooseVariants) {
+  const auto in_variant = [](const std::string& path) {
+    WantedTensor tensor = wanted(path, {2});
+    tensor.place.container = Container({"Struct:Net", "Enum:Body", "Struct:Linear"});
+    return tensor;
+  };
+  const auto advice = [](const std::vector<WantedTensor>& module, const Archive& file, bool skips) {
+    const AnyAdapter adapter;
+    const std::vector<Proposal> proposals = propose({.wanted = module,
+                                                     .wanted_other = module,
+                                                     .skip_enum_variants = skips,
+                                                     .source = file,
+                                                     .adapter = adapter});
+    return !proposals.empty() && proposals[0].text.ends_with(
+                                     "; choose_variants(model, store) may pick the alternative "
+                                     "that the source has");
+  };
+  const std::vector<WantedTensor> with_names = {wanted("head.weight", {5}),
+                                                in_variant("body.Linear.weight")};
+  EXPECT_TRUE(
+      advice(with_names, file_of({{"head.weight", {5}}, {"body.Conv.weight", {3}}}), false));
+  EXPECT_FALSE(
+      advice(with_names, file_of({{"head.weight", {5}}, {"body.Linear.weight", {3}}}), false));
+  EXPECT_FALSE(advice(with_names, file_of({{"head.weight", {5}}}), false));
+  const std::vector<WantedTensor> without_names = {wanted("head.weight", {5}),
+                                                   in_variant("body.weight")};
+  EXPECT_TRUE(advice(without_names, file_of({{"head.weight", {5}}, {"body.weight", {3}}}), true));
+  EXPECT_FALSE(advice(without_names, file_of({{"head.weight", {5}}}), true));
+}
+
+TEST(Propose, LearnsNothingFromNamesThatNoModelHas) {
+  std::vector<NamedShape> tensors = two_convolutions_below("module.");
+  for (int i = 0; i < 100; ++i) {
+    std::string digits = std::to_string(i);
+    while (digits.size() < 50'000) digits += ".1a_b";
+    tensors.push_back({std::move(digits), {4}});
+  }
+  EXPECT_EQ(code_for(two_convolutions, file_of(tensors)),
+            R"--(.with_key_remapping(R"(^module\.)", ""))--");
+}
+
+TEST(Propose, IsDoneInTimeWithNamesOfManyWords) {
+  std::vector<WantedTensor> module;
+  std::vector<NamedShape> tensors;
+  for (int i = 0; i < 300; ++i) {
+    std::string words = "n" + std::to_string(i);
+    std::string segments = words;
+    while (words.size() < 250) words += "_a";
+    while (segments.size() < 140) segments += ".ab" + std::to_string(i % 7);
+    module.push_back(wanted("block" + std::to_string(i) + ".weight", {4}));
+    tensors.push_back({std::move(words), {4}});
+    tensors.push_back({std::move(segments), {4}});
+  }
+  for (const Proposal& one : proposals_for(module, file_of(tensors))) EXPECT_GT(one.matched, 0u);
 }
 
 TEST(Propose, CopesWithTenThousandParameters) {
@@ -229,6 +335,27 @@ TEST(Propose, CopesWithTenThousandParameters) {
   const std::vector<Proposal> proposals = proposals_for(module, file_of(tensors));
   ASSERT_FALSE(proposals.empty());
   EXPECT_EQ(proposals[0].matched, module.size());
+}
+
+TEST(Propose, AsksAFilterOnceForEachParameter) {
+  struct Net {
+    Param weight, bias, other;
+    ANDIRON_MODULE(Net, weight, bias, other)
+  };
+  const Net net{Param(test::f32({2}, 1)), Param(test::f32({3}, 1)), Param(test::f32({4}, 1))};
+  Snapshots tensors;
+  tensors.push_back(TensorSnapshot("model.weight", test::f32({2}, 1)));
+  tensors.push_back(TensorSnapshot("model.bias", test::f32({3}, 1)));
+  int asked = 0;
+  ApplyOptions options;
+  options.filter.with_predicate([&](std::string_view path, const Container&) {
+    ++asked;
+    return path != "other";
+  });
+  const Plan planned = plan(net, tensors, options).value();
+  EXPECT_EQ(asked, 3);
+  ASSERT_EQ(planned.result.proposals.size(), 1u);
+  EXPECT_EQ(planned.result.proposals[0].wanted, 2u);
 }
 
 TEST(SampleOfNames, HasAllOfAFew) {

@@ -2,13 +2,21 @@
 // The PyTorch table, in both directions.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "andiron/adapter.h"
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
 #include "tests/transfer/list_lookup.h"
 
 namespace andiron {
 namespace {
 
 using test::counting;
+using test::expect_list;
 using test::expect_loads;
 using test::expect_same;
 using test::Floats;
@@ -215,6 +223,47 @@ TEST(PyTorchAdapters, TryRulesOfYourOwnFirst) {
                         Snapshots({counting("ln.weight", {1}, 1), counting("ln.scale", {1}, 2)}))),
       Floats{2});
   EXPECT_FALSE(loaded(PyTorchToBurnAdapter(), place, counting("ln.scale", {2})));
+}
+
+// ---- In a model ----
+
+struct LowRank {
+  Param down, up;
+  ANDIRON_MODULE(LowRank, down, up)
+};
+struct Attention {
+  std::variant<nn::Linear, LowRank> query, key, value;
+  ANDIRON_MODULE(Attention, query, key, value)
+};
+struct Layers {
+  std::map<std::string, Attention> layers;
+  ANDIRON_MODULE(Layers, layers)
+};
+
+Layers one_layer(const std::string& key, float first) {
+  const auto linear = [&](float at) {
+    return nn::Linear{.weight = Param(counting("", {2, 3}, first + at).read().value())};
+  };
+  return {{{key, Attention{linear(0), linear(10), linear(20)}}}};
+}
+
+TEST(PyTorchAdapters, MoveModelsWithDotsInKeysAndVariantsLeftOut) {
+  const AdapterRule in_proj{.module_type = "Attention",
+                            .from = {"in_proj_weight"},
+                            .to = {"query.weight", "key.weight", "value.weight"},
+                            .steps = {SplitStep{0}, PermuteStep{{1, 0}}}};
+  const AnyAdapter to_burn = PyTorchToBurnAdapter().with_rule(in_proj);
+  const AnyAdapter to_pytorch = BurnToPyTorchAdapter().with_rule(in_proj);
+  for (const std::string key : {"layer0", "layer.0", "a.layer.0"}) {
+    SCOPED_TRACE(key);
+    const Layers saved_model = one_layer(key, 100);
+    const Snapshots file =
+        collect(saved_model, {.adapter = to_pytorch, .skip_enum_variants = true}).value();
+    EXPECT_EQ(file.keys(), Names{"layers." + key + ".in_proj_weight"});
+    Layers model = one_layer(key, 0);
+    apply(model, file, {.adapter = to_burn, .skip_enum_variants = true}).value();
+    expect_list(collect(model).value(), collect(saved_model).value());
+  }
 }
 
 }  // namespace

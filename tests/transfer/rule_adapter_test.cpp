@@ -81,6 +81,62 @@ TEST(RuleAdapter, DoesNotCountEnumsWhoseVariantsAreLeftOutOfPaths) {
   EXPECT_TRUE(names("Enum:Projection", "Dense.weight", "attention.query.Dense.weight", inner));
 }
 
+TEST(RuleAdapter, FollowsLongNamesPastKeysWithDots) {
+  for (const std::string key : {"layer0", "layer.0", "a.layer.0"}) {
+    SCOPED_TRACE(key);
+    const std::string path = "mixers." + key + ".query.weight";
+    for (const Kinds& skipped :
+         {Kinds{"Struct:Net", "Map", "Enum:Mixer", "Struct:Attention", "Struct:Linear"},
+          Kinds{"Struct:Net", "Map", "Struct:Attention", "Enum:Projection", "Struct:Linear"}}) {
+      EXPECT_TRUE(names("Attention", "query.weight", path, skipped));
+      EXPECT_TRUE(names("Linear", "weight", path, skipped));
+      EXPECT_TRUE(names("Net", path, path, skipped));
+      EXPECT_FALSE(names("Linear", "query.weight", path, skipped));
+      EXPECT_FALSE(names("Net", "query.weight", path, skipped));
+    }
+    const Kinds kept{"Struct:Net", "Map", "Enum:Mixer", "Struct:Attention", "Struct:Linear"};
+    const std::string whole = "mixers." + key + ".Attend.query.weight";
+    EXPECT_TRUE(names("Attention", "query.weight", whole, kept));
+    EXPECT_TRUE(names("Mixer", "Attend.query.weight", whole, kept));
+    EXPECT_TRUE(names("Net", whole, whole, kept));
+    EXPECT_FALSE(names("Net", "Attend.query.weight", whole, kept));
+  }
+}
+
+TEST(RuleAdapter, FollowsLongNamesThroughKeysWithDots) {
+  const Kinds one{"Struct:Net", "Struct:Moe", "Map", "Struct:Expert"};
+  EXPECT_TRUE(names("Moe", "experts.e.0.w", "moe.experts.e.0.w", one));
+  EXPECT_FALSE(names("Net", "experts.e.0.w", "moe.experts.e.0.w", one));
+  EXPECT_FALSE(names("Moe", "e.0.w", "moe.experts.e.0.w", one));
+  // Which of the two keys has the dot is not known.
+  const Kinds two{"Struct:Net", "Map", "Struct:Moe", "Map", "Struct:Expert"};
+  EXPECT_TRUE(names("Moe", "experts.e.0.w", "moes.m.experts.e.0.w", two));
+  EXPECT_TRUE(names("Moe", "experts.e.w", "moes.m.0.experts.e.w", two));
+}
+
+TEST(RuleAdapter, LooksPastAnEnumWhoseVariantIsLeftOutForTheLastSegment) {
+  const Kinds kinds{"Struct:Net", "Struct:Pair", "Enum:Weight"};
+  EXPECT_TRUE(names("Pair", "w", "pair.w", kinds));
+  EXPECT_TRUE(names("Enum:Weight", "w", "pair.w", kinds));
+  EXPECT_FALSE(names("Net", "w", "pair.w", kinds));
+  EXPECT_FALSE(names("Pair", "Dense", "pair.w.Dense", kinds));
+}
+
+TEST(RuleAdapter, KeepsTheModulesKindWhenItMovesTensorsUpPastKeysAndVariants) {
+  const AdapterRule rule{.module_type = "Moe",
+                         .from = {"experts.e.0.w", "experts.e.1.w"},
+                         .to = {"stacked"},
+                         .steps = {StackStep{0}}};
+  const Container expert(
+      {"Struct:Net", "Map", "Enum:Block", "Struct:Moe", "Map", "Enum:Ffn", "Struct:Expert"});
+  const Snapshots module({counting("b.x.experts.e.0.w", {2}).with_container(expert),
+                          counting("b.x.experts.e.1.w", {2}, 2).with_container(expert)});
+  const Snapshots file = RuleAdapter({rule}, true).save(module).value();
+  ASSERT_EQ(file.keys(), Names{"b.x.stacked"});
+  EXPECT_EQ(file[0].container(), Container({"Struct:Net", "Map", "Enum:Block", "Struct:Moe"}));
+  expect_loads(RuleAdapter({rule}, false), module, file);
+}
+
 TEST(RuleAdapter, PutsNoTensorWhereNoRuleSays) {
   const RuleAdapter empty({}, true);
   EXPECT_TRUE(empty.status());
@@ -112,6 +168,62 @@ TEST(RuleAdapter, AsksForEachNameOnce) {
   ListLookup file(Snapshots{});
   EXPECT_FALSE(adapter.load({"n.w", in("Struct:Norm")}, file).value());
   EXPECT_EQ(file.asked(), (Names{"n.w", "n.a", "n.c"}));
+}
+
+TEST(RuleAdapter, LoadsWhatItSavedWhenRulesExchangeNames) {
+  const std::vector<AdapterRule> rules{rename("Norm", "a", "b"), rename("Norm", "b", "a")};
+  const Container norm = in("Struct:Norm");
+  const Snapshots module(
+      {counting("n.a", {1}, 1).with_container(norm), counting("n.b", {1}, 2).with_container(norm)});
+  for (const bool forward : {true, false}) {
+    const Snapshots file = RuleAdapter(rules, forward).save(module).value();
+    EXPECT_EQ(file.keys(), (Names{"n.b", "n.a"}));
+    expect_loads(RuleAdapter(rules, !forward), module, file);
+  }
+  // What is there is the other's.
+  EXPECT_FALSE(loaded(RuleAdapter(rules, true), {"n.b", norm}, counting("n.b", {1})));
+}
+
+TEST(RuleAdapter, LoadsWhatItSavedWhenRulesPassNamesOn) {
+  const std::vector<AdapterRule> rules{
+      rename("Norm", "a", "b"),
+      rename("Norm", "b", "c"),
+      {.module_type = "Norm", .from = {"c"}, .to = {"d", "e"}, .steps = {SplitStep{0}}}};
+  const Container norm = in("Struct:Norm");
+  const Snapshots module(
+      {counting("n.b", {1}, 1).with_container(norm), counting("n.c", {1}, 2).with_container(norm),
+       counting("n.d", {1}, 3).with_container(norm), counting("n.e", {1}, 4).with_container(norm)});
+  const Snapshots file = RuleAdapter(rules, false).save(module).value();
+  EXPECT_EQ(file.keys(), (Names{"n.a", "n.b", "n.c"}));
+  expect_loads(RuleAdapter(rules, true), module, file);
+  const Snapshots back = RuleAdapter(rules, true).save(file).value();
+  expect_list(back, module);
+  expect_loads(RuleAdapter(rules, false), file, back);
+}
+
+TEST(RuleAdapter, LeavesATensorToTheRuleThatNamesIt) {
+  const Container linear = in("Struct:Linear");
+  const Place place{"fc.weight", linear};
+  const auto adapter = PyTorchToBurnAdapter().with_rule(rename("Linear", "kernel", "weight"));
+  EXPECT_EQ(loaded(adapter, place, counting("fc.weight", {2, 3}))->shape(), (Shape{3, 2}));
+  EXPECT_EQ(loaded(adapter, place, counting("fc.kernel", {2, 3}))->shape(), (Shape{2, 3}));
+  const auto twice = PyTorchToBurnAdapter().with_rule(rename("Linear", "weight", "weight"));
+  EXPECT_EQ(loaded(twice, place, counting("fc.weight", {2, 3}))->shape(), (Shape{2, 3}));
+}
+
+TEST(RuleAdapter, Chains) {
+  const ChainAdapter chain =
+      RuleAdapter({rename("Norm", "a", "b")}, true).chain(FloatCastAdapter::to(DType::f16));
+  const TensorSnapshot stored = saved(chain, counting("n.a", {2}).with_container(in("Norm")));
+  EXPECT_EQ(stored.full_path(), "n.a");
+  const TensorSnapshot renamed =
+      saved(chain, counting("n.a", {2}).with_container(in("Struct:Norm")));
+  EXPECT_EQ(renamed.full_path(), "n.b");
+  EXPECT_EQ(renamed.dtype(), DType::f16);
+  const ChainAdapter with_own_rule = PyTorchToBurnAdapter()
+                                         .with_rule(rename("Norm", "a", "b"))
+                                         .chain(RuleAdapter({rename("Norm", "b", "c")}, true));
+  EXPECT_TRUE(loaded(with_own_rule, {"n.c", in("Struct:Norm")}, counting("n.a", {1})));
 }
 
 TEST(RuleAdapter, RunsItsStepsOnWhicheverTensorItFinds) {

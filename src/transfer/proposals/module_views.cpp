@@ -12,7 +12,7 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
-constexpr std::size_t many_shapes = 64;
+constexpr std::size_t many_forms = 64;
 
 class NothingLookup final : public TensorLookup {
  public:
@@ -36,11 +36,17 @@ class OneLookup final : public TensorLookup {
   const TensorSnapshot& tensor_;
 };
 
+// Equal for leaves that take the same tensors.
+std::string text_of(const LeafInfo& leaf) {
+  return std::string(dtype_name(leaf.dtype)) + (leaf.accepts_any_dtype ? "?" : "") +
+         (leaf.accepts_any_shape ? "?" : leaf.shape.to_string());
+}
+
 class ViewFinder {
  public:
   ViewFinder(const ProposalInput& input, std::span<const std::size_t> places,
-             const KnownShapes& shapes, WorkBudget& budget)
-      : input_(input), places_(places), shapes_(shapes), budget_(budget) {}
+             const KnownForms& forms, WorkBudget& budget)
+      : input_(input), places_(places), forms_(forms), budget_(budget) {}
 
   std::vector<ModuleView> find() {
     std::vector<ModuleView> views;
@@ -68,7 +74,7 @@ class ViewFinder {
                                          views.end(), [&](const ModuleView& other) {
                                            return other.asked == view.asked &&
                                                   other.asking == view.asking &&
-                                                  other.shapes == view.shapes;
+                                                  other.forms == view.forms;
                                          });
         if (is_new) views.push_back(std::move(view));
       }
@@ -84,46 +90,45 @@ class ViewFinder {
       NothingLookup lookup;
       static_cast<void>(view.adapter->load(wanted.place, lookup));
       const std::string kind = wanted.place.container.path() + '\n' +
-                               std::string(wanted.place.name()) + '\n' +
-                               (wanted.shape ? wanted.shape->to_string() : "");
+                               std::string(wanted.place.name()) + '\n' + text_of(wanted.leaf);
       for (std::string& asked : lookup.asked) {
         const std::size_t dot = asked.rfind('.');
-        const auto [shapes, is_new] =
+        const auto [forms, is_new] =
             known.try_emplace(kind + '\n' + asked.substr(dot == std::string::npos ? 0 : dot));
-        if (is_new) shapes->second = fitting_shapes(view, wanted, asked);
-        view.shapes.push_back(shapes->second);
+        if (is_new) forms->second = fitting_forms(view, wanted, asked);
+        view.forms.push_back(forms->second);
         view.asked.push_back(std::move(asked));
         view.asking.push_back(p);
       }
     }
   }
 
-  // The shapes of tensors that would fit, were they there under the name asked for.
-  std::vector<std::size_t> fitting_shapes(const ModuleView& view, const WantedTensor& wanted,
-                                          std::string_view asked) {
+  // The forms of tensors that would fit, were they there under the name asked for.
+  std::vector<std::size_t> fitting_forms(const ModuleView& view, const WantedTensor& wanted,
+                                         std::string_view asked) {
     std::vector<std::size_t> fitting;
-    for (const std::size_t shape : shapes_.likely(wanted.shape)) {
+    for (const std::size_t form : forms_.likely(wanted.leaf)) {
       if (!budget_.spend(1)) break;
-      OneLookup lookup(asked, shapes_.example(shape));
+      OneLookup lookup(asked, forms_.example(form));
       const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
       // An error says that it needs others beside it.
-      const bool fits = !got || (*got && (!wanted.shape || (*got)->shape() == *wanted.shape));
-      if (fits) fitting.push_back(shape);
+      if (!got || (*got && fits(**got, wanted.leaf, input_.dtype_policy))) fitting.push_back(form);
     }
     return fitting;
   }
 
   const ProposalInput& input_;
   std::span<const std::size_t> places_;
-  const KnownShapes& shapes_;
+  const KnownForms& forms_;
   WorkBudget& budget_;
 };
 
 }  // namespace
 
-std::size_t KnownShapes::add(const TensorSnapshot& tensor) {
+std::size_t KnownForms::add(const TensorSnapshot& tensor) {
   const std::span<const std::uint64_t> dims = tensor.shape().dims();
-  const auto [known, is_new] = numbers_.try_emplace({dims.begin(), dims.end()}, examples_.size());
+  const auto [known, is_new] =
+      numbers_.try_emplace({tensor.dtype(), {dims.begin(), dims.end()}}, examples_.size());
   if (is_new) {
     examples_.push_back(tensor);
     const Result<std::uint64_t> count = tensor.shape().element_count();
@@ -132,21 +137,21 @@ std::size_t KnownShapes::add(const TensorSnapshot& tensor) {
   return known->second;
 }
 
-std::vector<std::size_t> KnownShapes::likely(const std::optional<Shape>& wanted) const {
+std::vector<std::size_t> KnownForms::likely(const LeafInfo& leaf) const {
   std::vector<std::size_t> likely;
-  if (size() <= many_shapes || !wanted) {
+  if (size() <= many_forms || leaf.accepts_any_shape) {
     likely.resize(size());
     std::iota(likely.begin(), likely.end(), std::size_t{0});
-  } else if (const Result<std::uint64_t> count = wanted->element_count()) {
+  } else if (const Result<std::uint64_t> count = leaf.shape.element_count()) {
     const auto [first, last] = by_element_count_.equal_range(*count);
-    for (auto shape = first; shape != last; ++shape) likely.push_back(shape->second);
+    for (auto form = first; form != last; ++form) likely.push_back(form->second);
   }
   return likely;
 }
 
 std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places,
-                                 const KnownShapes& shapes, WorkBudget& budget) {
-  return ViewFinder(input, places, shapes, budget).find();
+                                 const KnownForms& forms, WorkBudget& budget) {
+  return ViewFinder(input, places, forms, budget).find();
 }
 
 }  // namespace detail

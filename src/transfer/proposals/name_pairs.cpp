@@ -53,22 +53,22 @@ class Pairing {
   std::vector<NamePair> pair_up() {
     for (std::size_t l = 0; l < names_.loose.size(); ++l) {
       loose_in_[module_of(names_.loose[l].closed)].push_back(l);
-      by_shape_[names_.loose[l].shape].push_back(l);
+      by_form_[names_.loose[l].form].push_back(l);
     }
     for (std::size_t w = 0; w < names_.wanted.size(); ++w) {
       wanted_in_[module_of(names_.wanted[w].name)].push_back(w);
     }
     const std::vector<std::size_t> loose_ranks =
         ranks(tokens_.loose, loose_in_,
-              [&](std::size_t i) { return std::vector<std::size_t>{names_.loose[i].shape}; });
+              [&](std::size_t i) { return std::vector<std::size_t>{names_.loose[i].form}; });
     const std::vector<std::size_t> wanted_ranks =
-        ranks(tokens_.wanted, wanted_in_, [&](std::size_t i) { return names_.wanted[i].shapes; });
+        ranks(tokens_.wanted, wanted_in_, [&](std::size_t i) { return names_.wanted[i].forms; });
     std::vector<PossiblePair> possible;
     for (std::size_t w = 0; w < names_.wanted.size(); ++w) {
       if (tokens_.wanted[w].empty()) continue;
       for (const std::size_t l : fitting(w)) {
         if (tokens_.loose[l].empty()) continue;
-        if (!budget_.spend(1)) return {};
+        if (!budget_.spend(work_to_compare(names_.loose[l].name, names_.wanted[w].name))) return {};
         const std::size_t steps = loose_ranks[l] > wanted_ranks[w]
                                       ? loose_ranks[l] - wanted_ranks[w]
                                       : wanted_ranks[w] - loose_ranks[l];
@@ -93,10 +93,10 @@ class Pairing {
   }
 
  private:
-  // For each name the position of its module among those with equal shapes and numbers.
-  template <class ShapesOf>
+  // For each name the position of its module among those with equal forms and numbers.
+  template <class FormsOf>
   std::vector<std::size_t> ranks(const std::vector<NameTokens>& names, const Modules& modules,
-                                 ShapesOf shapes_of) {
+                                 FormsOf forms_of) {
     std::map<std::vector<std::size_t>, std::size_t> counts;
     std::vector<std::size_t> ranks(names.size());
     struct Module {
@@ -114,8 +114,8 @@ class Pairing {
     for (const auto& [position, members] : in_order) {
       std::vector<std::size_t> key;
       for (const std::size_t i : *members) {
-        const std::vector<std::size_t> shapes = shapes_of(i);
-        key.insert(key.end(), shapes.begin(), shapes.end());
+        const std::vector<std::size_t> forms = forms_of(i);
+        key.insert(key.end(), forms.begin(), forms.end());
       }
       std::sort(key.begin(), key.end());
       for (const NameToken& token : names[members->front()]) {
@@ -127,12 +127,12 @@ class Pairing {
     return ranks;
   }
 
-  // The loose names of a fitting shape; of many, those about as far from the start of the file.
+  // The loose names of a fitting form; of many, those about as far from the start of the file.
   std::vector<std::size_t> fitting(std::size_t wanted) const {
     std::vector<std::size_t> fitting;
-    for (const std::size_t shape : names_.wanted[wanted].shapes) {
-      const auto same = by_shape_.find(shape);
-      if (same == by_shape_.end()) continue;
+    for (const std::size_t form : names_.wanted[wanted].forms) {
+      const auto same = by_form_.find(form);
+      if (same == by_form_.end()) continue;
       fitting.insert(fitting.end(), same->second.begin(), same->second.end());
     }
     if (fitting.size() <= most_sources) return fitting;
@@ -149,7 +149,7 @@ class Pairing {
     return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
   }
 
-  // How much of the module that a wanted name lies in could be fed from around a loose name. Shapes
+  // How much of the module that a wanted name lies in could be fed from around a loose name. Forms
   // alone seldom tell a bias from others, but the weight beside it does.
   double sibling_share(std::size_t loose, std::size_t wanted) {
     const std::string_view from = module_of(names_.loose[loose].closed);
@@ -164,9 +164,9 @@ class Pairing {
       if (all.size() == most_siblings) break;
       all.insert(names_.wanted[w].place);
       if (fed.contains(names_.wanted[w].place)) continue;
-      const std::vector<std::size_t>& shapes = names_.wanted[w].shapes;
+      const std::vector<std::size_t>& forms = names_.wanted[w].forms;
       const auto fits = std::find_if(left.begin(), left.end(), [&](std::size_t l) {
-        return std::binary_search(shapes.begin(), shapes.end(), names_.loose[l].shape);
+        return std::binary_search(forms.begin(), forms.end(), names_.loose[l].form);
       });
       if (fits == left.end()) continue;
       left.erase(fits);
@@ -181,7 +181,7 @@ class Pairing {
   const TokenizedNames& tokens_;
   NameAligner& aligner_;
   WorkBudget& budget_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> by_shape_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> by_form_;
   Modules loose_in_;
   Modules wanted_in_;
   std::map<std::pair<std::string_view, std::string_view>, double> sibling_shares_;

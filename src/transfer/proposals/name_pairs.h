@@ -17,14 +17,14 @@ namespace detail {
 struct LooseName {
   std::string_view name;    // as rules see it
   std::string_view closed;  // after index gaps are closed, where they are
-  std::size_t shape;        // equal for equal shapes
+  std::size_t form;         // equal for equal dtypes and shapes
 };
 
 // A name that an adapter asks for in vain.
 struct WantedName {
   std::string_view name;
-  std::size_t place;                // of the parameter that it would feed
-  std::vector<std::size_t> shapes;  // of tensors that would fit, sorted
+  std::size_t place;               // of the parameter that it would feed
+  std::vector<std::size_t> forms;  // of tensors that would fit, sorted
 };
 
 struct NamesToMatch {
@@ -47,7 +47,7 @@ struct NamePair {
   std::size_t wanted;
 };
 
-// Pairs by shape, words, numbers, what lies beside them, and order. No name is in two, nor a place.
+// Pairs by form, words, numbers, what lies beside them, and order. No name is in two, nor a place.
 std::vector<NamePair> pair_names(const NamesToMatch& names, const TokenizedNames& tokens,
                                  NameAligner& aligner, WorkBudget& budget);
 

@@ -3,6 +3,7 @@
 #include "src/transfer/proposals/name_rules.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,7 +24,9 @@ constexpr AlignmentCosts editing_costs = {
     .drop = 0.6, .add = 0.6, .drop_number = 1, .add_number = 1, .other_number = 1.2};
 
 constexpr std::size_t most_blocks = 8;  // in one rule
-constexpr std::size_t most_candidates = 40;
+constexpr std::size_t most_collected = 50'000;
+constexpr std::size_t most_candidates = 40;  // of those collected
+constexpr std::size_t rules_in_a_unit = 16;  // of work, to write them down
 constexpr double cost_of_unsettling = 1;
 constexpr double cost_of_needless_change = 0.3;
 // Of rules that do as much the shorter one is preferred.
@@ -42,7 +45,10 @@ class Learner {
   std::vector<NameRule> learn() {
     tokens_ = tokens_of(names_, aligner_);
     pairs_ = pair_names(names_, tokens_, aligner_, budget_);
-    for (const NamePair& pair : pairs_) collect_rules(pair);
+    for (const NamePair& pair : pairs_) {
+      if (budget_.is_spent() || candidates_.size() > most_collected) break;
+      collect_rules(pair);
+    }
     judge();
     std::vector<NameRule> rules;
     for (Candidate& candidate : candidates_) {
@@ -67,7 +73,6 @@ class Learner {
   void collect_rules(const NamePair& pair) {
     const NameTokens& from = tokens_.loose[pair.loose];
     const NameTokens& to = tokens_.wanted[pair.wanted];
-    if (!budget_.spend(1)) return;
     const std::vector<NameBlock> blocks = aligner_.blocks(from, to, editing_costs);
     std::vector<bool> same;
     for (const NameBlock& block : blocks) same.push_back(is_same(block, from, to));
@@ -95,6 +100,7 @@ class Learner {
         }
       }
     }
+    budget_.spend(1 + voted.size() / rules_in_a_unit);
   }
 
   std::size_t candidate_for(NameRule rule) {
@@ -216,13 +222,15 @@ class Learner {
     AlignmentCosts costs = editing_costs;
     if (names_.closes_gaps) costs.other_number = 0.05;
     std::vector<double> before;
+    std::uint64_t work = names_.settled.size();
     for (const NamePair& pair : pairs_) {
+      work += work_to_compare(names_.loose[pair.loose].name, names_.wanted[pair.wanted].name);
       before.push_back(aligner_.cost(aligner_.tokens(names_.loose[pair.loose].name),
                                      tokens_.wanted[pair.wanted], costs));
     }
     for (Candidate& candidate : candidates_) {
       const Result<Pattern> pattern = Pattern::regex(candidate.rule.pattern);
-      if (!pattern || !budget_.spend(pairs_.size() + names_.settled.size())) continue;
+      if (!pattern || !budget_.spend(work)) continue;
       candidate.gain = -length_cost * static_cast<double>(candidate.rule.pattern.size());
       for (std::size_t i = 0; i < pairs_.size(); ++i) {
         const std::string_view name = names_.loose[pairs_[i].loose].name;

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "andiron/display_text.h"
-#include "src/transfer/listed.h"
 #include "src/transfer/proposals/name_alignment.h"
 #include "src/transfer/proposals/recipe.h"
 #include "src/transfer/proposals/recipe_search.h"
+#include "src/transfer/quoted_list.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -85,9 +85,8 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
 std::string why(std::span<const WantedTensor> wanted, const Trial::Unfed& unfed) {
   const WantedTensor& one = wanted[unfed.wanted];
   const std::string path = "'" + display_text(one.place.path) + "'";
-  if (!unfed.found || !one.shape) return "the file has no " + path;
-  return path + " is " + unfed.found->to_string() + " in the file and " + one.shape->to_string() +
-         " in the module";
+  if (unfed.found.empty()) return "the source has no " + path;
+  return path + " is " + unfed.found + " in the source and " + unfed.expected + " in the module";
 }
 
 // Leaves out what cannot be fed, where that is a small part of the module. Returns it in words.
@@ -102,7 +101,7 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
     recipe.excluded.push_back("^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"));
     paths.push_back(part.path);
   }
-  return "leaving out " + listed(paths);
+  return "leaving out " + quoted_list(paths);
 }
 
 Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
@@ -122,9 +121,12 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   proposal.text += ": feeds " + std::to_string(proposal.matched) + " of " +
                    std::to_string(proposal.wanted) + " parameters";
   if (!trial.unfed.empty()) proposal.text += "; " + why(wanted, trial.unfed.front());
+  if (trial.is_other_variant) {
+    proposal.text += "; choose_variants(model, store) may pick the alternative that the source has";
+  }
   if (std::any_of(recipe.rules.begin(), recipe.rules.end(),
                   [](const NameRule& rule) { return rule.is_guess; })) {
-    proposal.text += "; check the renames, as shapes and order speak for some of them, not words";
+    proposal.text += "; some renames were guessed by shape and order; check them";
   }
   proposal.code = recipe.code(input.present);
   return proposal;

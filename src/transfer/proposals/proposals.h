@@ -2,7 +2,6 @@
 // What would make a load match that does not.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +10,8 @@
 #include "andiron/adapter.h"
 #include "andiron/apply_result.h"
 #include "andiron/archive.h"
-#include "andiron/shape.h"
+#include "andiron/leaf.h"
+#include "andiron/transfer.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -19,7 +19,7 @@ namespace detail {
 
 struct WantedTensor {
   Place place;
-  std::optional<Shape> shape;  // nothing: any shape
+  LeafInfo leaf;
 };
 
 // What a store does to names already. Proposed calls are added to its own, but stages keep their
@@ -38,6 +38,7 @@ struct ProposalInput {
   bool skip_enum_variants = false;
   const Archive& source;  // after the present name stages
   const AnyAdapter& adapter;
+  DTypePolicy dtype_policy = DTypePolicy::from_file;
   PresentNames present = {};
 };
 

@@ -3,29 +3,19 @@
 #include "src/transfer/proposals/recipe.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "andiron/index_gaps.h"
 #include "andiron/key_remapper.h"
 #include "andiron/top_level_key.h"
 #include "src/core/try.h"
+#include "src/transfer/archive_lookup.h"
+#include "src/transfer/fitted.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
-
-class ArchiveLookup final : public TensorLookup {
- public:
-  explicit ArchiveLookup(const Archive& archive) : archive_(archive) {}
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
-    const std::optional<std::size_t> index = archive_.find(name);
-    if (!index) return std::optional<TensorSnapshot>();
-    return std::make_optional(archive_.snapshot(*index));
-  }
-
- private:
-  const Archive& archive_;
-};
 
 // A raw string literal needs a delimiter that does not occur in it.
 std::string raw_literal(std::string_view text) {
@@ -74,6 +64,45 @@ std::string in_words(const NameRule& rule) {
                         pattern.find("(\\d+)") == std::string_view::npos;
   if (is_strip) return "stripping '" + unescaped(pattern.substr(1)) + "' from names";
   return "renaming '" + rule.pattern + "' to '" + rule.replacement + "'";
+}
+
+// Where a variant lies (empty at the top), and its present alternative, with dots at their ends.
+struct VariantPaths {
+  std::string_view variant;
+  std::string_view alternative;  // empty where paths do not name it
+};
+
+// How many segments of a path come before the outermost variant's alternative; nothing when the
+// place does not lie in a variant.
+std::optional<std::size_t> depth_of_variant(const Container& container) {
+  const std::vector<std::string>& kinds = container.kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                 [](const std::string& one) { return one.starts_with("Enum:"); });
+  if (kind == kinds.end()) return std::nullopt;
+  return static_cast<std::size_t>(kind - kinds.begin());
+}
+
+// REQUIRES: the place lies in a variant.
+VariantPaths paths_of_variant(const Place& place, bool names_variants) {
+  const std::string_view path = place.path;
+  const auto first_segments = [&](std::size_t count) {
+    std::size_t end = 0;
+    for (; count > 0 && end < path.size(); --count) {
+      end = std::min(path.find('.', end), path.size() - 1) + 1;
+    }
+    return path.substr(0, end);
+  };
+  const std::size_t depth = *depth_of_variant(place.container);
+  return {first_segments(depth), names_variants ? first_segments(depth + 1) : ""};
+}
+
+bool has_another(const Archive& source, const VariantPaths& paths) {
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::string_view name = source.info(i).name;
+    if (!name.starts_with(paths.variant)) continue;
+    if (paths.alternative.empty() || !name.starts_with(paths.alternative)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -164,6 +193,11 @@ std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe
   return recipe.skips_variants ? input.wanted_other : input.wanted;
 }
 
+bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy) {
+  const bool has_shape = leaf.accepts_any_shape || tensor.shape() == leaf.shape;
+  return has_shape && fitted(tensor, leaf, policy);
+}
+
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
   const PresentNames& present = input.present;
   Archive source = present.before_closing ? *present.before_closing : input.source;
@@ -186,12 +220,24 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Result<std::optional<TensorSnapshot>> found = adapter->load(wanted[i].place, lookup);
     if (!found || !*found) {
-      trial.unfed.push_back({i, std::nullopt});
-    } else if (wanted[i].shape && (*found)->shape() != *wanted[i].shape) {
-      trial.unfed.push_back({i, (*found)->shape()});
-    } else {
+      trial.unfed.push_back({i, {}, {}});
+    } else if (Result<TensorSnapshot> tensor =
+                   fitted(**found, wanted[i].leaf, input.dtype_policy)) {
       ++trial.matched;
+    } else {
+      Error error = std::move(tensor).error();
+      trial.unfed.push_back({i, std::move(error.found), std::move(error.expected)});
     }
+  }
+  const auto lies_in_variant = [&](const Trial::Unfed& unfed) {
+    return depth_of_variant(wanted[unfed.wanted].place.container).has_value();
+  };
+  if (!trial.unfed.empty() &&
+      std::all_of(trial.unfed.begin(), trial.unfed.end(), lies_in_variant)) {
+    // One speaks for all.
+    const Place& place = wanted[trial.unfed.front().wanted].place;
+    const bool names_variants = !recipe.skips_variants.value_or(input.skip_enum_variants);
+    trial.is_other_variant = has_another(source, paths_of_variant(place, names_variants));
   }
   return trial;
 }

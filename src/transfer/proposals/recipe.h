@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "andiron/adapter.h"
+#include "andiron/leaf.h"
+#include "andiron/transfer.h"
 #include "src/transfer/proposals/name_rules.h"
 #include "src/transfer/proposals/proposals.h"
 
@@ -41,14 +43,21 @@ struct Recipe {
 // What a recipe gives.
 struct Trial {
   struct Unfed {
-    std::size_t wanted;          // which of the wanted tensors
-    std::optional<Shape> found;  // of the tensor that does not fit; nothing when there is none
+    std::size_t wanted;  // which of the wanted tensors
+    // The shapes or dtypes of a tensor that does not fit; empty when there is none.
+    std::string found;
+    std::string expected;
   };
   std::size_t matched = 0;
   std::vector<Unfed> unfed = {};
+  // All that is unfed lies in variants, and the source has tensors for another alternative there.
+  bool is_other_variant = false;
 };
 
 std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe& recipe);
+
+// Whether a load would put the tensor into the leaf.
+bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy);
 
 // The names stages and the match of a load. Fails where those do, as when two names become one.
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe);

@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::uint64_t whole_budget = 300'000;
 constexpr std::size_t most_names = 1500;
+// Names are compared at the product of their lengths. Longer ones than this are no model's.
+constexpr std::size_t longest_name = 256;
 constexpr std::size_t most_roots = 10;
 constexpr std::size_t most_depth = 6;
 constexpr std::size_t most_rules = 16;
@@ -34,7 +36,7 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 struct Entry {
   std::string_view name;
   std::size_t tensor;
-  std::size_t shape;  // equal for equal shapes
+  std::size_t form;  // equal for equal dtypes and shapes
 };
 
 // A tree of the file that may be the model.
@@ -76,7 +78,7 @@ class Search {
         base_(input.present.before_closing ? *input.present.before_closing : input.source) {
     take_sample();
     find_roots();
-    views_ = views_of(input, places_, shapes_, budget_);
+    views_ = views_of(input, places_, forms_, budget_);
     for (const std::string& pattern : input.present.contiguous_except) {
       if (Result<Pattern> except = Pattern::regex(pattern)) {
         gap_exceptions_.push_back(*std::move(except));
@@ -129,12 +131,15 @@ class Search {
   bool closes_gaps_now() const { return input_.present.before_closing != nullptr; }
 
   void take_sample() {
-    const std::vector<std::string_view> names = names_and_aliases(base_);
+    std::vector<std::string_view> names = names_and_aliases(base_);
+    std::erase_if(names, [](std::string_view name) {
+      return name.size() > longest_name || !is_plain_name(name);
+    });
     for (const std::size_t i : sample_of_names(names, most_names)) {
       const std::optional<std::size_t> tensor = base_.find(names[i]);
-      if (!tensor || !is_plain_name(names[i])) continue;
+      if (!tensor) continue;
       tensors_.push_back(base_.snapshot(*tensor));
-      entries_.push_back({names[i], *tensor, shapes_.add(tensors_.back())});
+      entries_.push_back({names[i], *tensor, forms_.add(tensors_.back())});
       has_numbers_ = has_numbers_ || names[i].find_first_of("0123456789") != std::string_view::npos;
     }
     std::vector<std::string_view> paths;
@@ -173,12 +178,12 @@ class Search {
   }
 
   std::size_t count_feasible(const Root& root, const ModuleView& view) const {
-    std::vector<bool> has_shape(shapes_.size());
-    for (const std::size_t i : root.entries) has_shape[entries_[i].shape] = true;
+    std::vector<bool> has_form(forms_.size());
+    for (const std::size_t i : root.entries) has_form[entries_[i].form] = true;
     std::vector<bool> is_feasible(places_.size());
     for (std::size_t a = 0; a < view.asked.size(); ++a) {
-      if (std::any_of(view.shapes[a].begin(), view.shapes[a].end(),
-                      [&](std::size_t shape) { return has_shape[shape]; })) {
+      if (std::any_of(view.forms[a].begin(), view.forms[a].end(),
+                      [&](std::size_t form) { return has_form[form]; })) {
         is_feasible[view.asking[a]] = true;
       }
     }
@@ -235,7 +240,7 @@ class Search {
       const WantedTensor& wanted = view.wanted[places_[p]];
       lookup.found.clear();
       const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
-      const bool is_fed = got && *got && (!wanted.shape || (*got)->shape() == *wanted.shape);
+      const bool is_fed = got && *got && fits(**got, wanted.leaf, input_.dtype_policy);
       if (!is_fed || lookup.found.empty()) continue;
       ++outcome.matched;
       outcome.sources[p] = entries_[lookup.found.front()].tensor;
@@ -266,12 +271,12 @@ class Search {
       if (outcome.is_used[entry]) {
         ends.settled.push_back(names[k]);
       } else {
-        ends.loose.push_back({names[k], closed_names[k], entries_[entry].shape});
+        ends.loose.push_back({names[k], closed_names[k], entries_[entry].form});
       }
     }
     for (std::size_t a = 0; a < view.asked.size(); ++a) {
       if (outcome.sources[view.asking[a]] != none || !is_plain_name(view.asked[a])) continue;
-      ends.wanted.push_back({view.asked[a], view.asking[a], view.shapes[a]});
+      ends.wanted.push_back({view.asked[a], view.asking[a], view.forms[a]});
     }
     return ends;
   }
@@ -346,7 +351,7 @@ class Search {
   WorkBudget budget_{whole_budget};
   std::vector<Entry> entries_;
   std::vector<TensorSnapshot> tensors_;  // for each entry
-  KnownShapes shapes_;
+  KnownForms forms_;
   std::vector<std::size_t> places_;  // wanted tensors that are looked at
   bool has_numbers_ = false;
   std::vector<Root> roots_;

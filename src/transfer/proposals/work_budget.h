@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace andiron {
 inline namespace v1 {
@@ -24,6 +25,12 @@ class WorkBudget {
  private:
   std::uint64_t left_;
 };
+
+// What it takes to lay two names beside each other.
+inline std::uint64_t work_to_compare(std::string_view a, std::string_view b) {
+  constexpr std::uint64_t characters_squared = 2048;
+  return 1 + std::uint64_t{a.size()} * b.size() / characters_squared;
+}
 
 }  // namespace detail
 }  // namespace v1

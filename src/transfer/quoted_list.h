@@ -15,8 +15,8 @@ inline namespace v1 {
 namespace detail {
 
 // "'a', 'b' and 12 more": enough of them to recognise the rest by.
-inline std::string listed(const std::vector<std::string_view>& names,
-                          std::string (*shown)(std::string_view) = display_text) {
+inline std::string quoted_list(const std::vector<std::string_view>& names,
+                               std::string (*shown)(std::string_view) = display_text) {
   constexpr std::size_t most = 8;
   std::string list;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Whether a tensor fits a place.
+#pragma once
+
+#include "andiron/error.h"
+#include "andiron/leaf.h"
+#include "andiron/snapshot.h"
+#include "andiron/transfer.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// The tensor as the leaf will hold it, converted where the policy says so. DTypeMismatch or
+// ShapeMismatch when it does not fit.
+Result<TensorSnapshot> fitted(TensorSnapshot tensor, const LeafInfo& wanted, DTypePolicy policy);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

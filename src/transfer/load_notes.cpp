@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/load_notes_test.cpp
+#include "src/transfer/load_notes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "andiron/display_text.h"
+#include "src/core/parse_index.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+std::string quoted(std::string_view name) { return "'" + display_text(name) + "'"; }
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+}
+
+// "'a' and 3 others"
+std::string some(const std::vector<std::string_view>& names) {
+  std::string text = quoted(names.front());
+  if (names.size() == 2) text += " and 1 other";
+  if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " others";
+  return text;
+}
+
+void note_empty_filter(const std::vector<Slot>& slots, ApplyResult& result) {
+  if (slots.empty() || result.skipped.size() != slots.size()) return;
+  result.notes.push_back("no parameter passes the filter; they look like " +
+                         quoted(slots.front().path));
+}
+
+void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
+                         ApplyResult& result) {
+  std::vector<std::string_view> changed;
+  std::string example;
+  for (const Assignment& assignment : assignments) {
+    const Slot& slot = slots[assignment.slot];
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    if (info.accepts_any_shape || info.dtype == assignment.tensor.dtype()) continue;
+    if (changed.empty()) {
+      example = std::string(dtype_name(info.dtype)) + " to " +
+                display_text(assignment.tensor.dtype_text());
+    }
+    changed.push_back(slot.path);
+  }
+  if (changed.empty()) return;
+  result.notes.push_back("the dtype of " + some(changed) + " changes as in the source (" + example +
+                         "); DTypePolicy::cast_to_module keeps the module's");
+}
+
+// Tensors that the module seems to have a place for, but has not: optionals that are empty, lists
+// that are shorter. Loads do not fill them.
+void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
+  std::unordered_set<std::string_view> parents;
+  std::unordered_map<std::string_view, std::uint64_t> list_ends;  // path of a list to its size
+  for (const Slot& slot : slots) {
+    const std::string_view path = slot.path;
+    parents.insert(parent_of(path));
+    for (std::size_t begin = 0; begin < path.size();) {
+      const std::size_t end = std::min(path.find('.', begin), path.size());
+      if (const auto index = parse_index(path.substr(begin, end - begin)); index && begin > 0) {
+        std::uint64_t& size = list_ends[path.substr(0, begin - 1)];
+        size = std::max(size, *index + 1);
+      }
+      begin = end + 1;
+    }
+  }
+  std::vector<std::string_view> beside;
+  std::vector<std::string_view> beyond;
+  for (const std::string& name : result.unused) {
+    const std::string_view path = name;
+    bool is_beyond = false;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos && !is_beyond;
+         dot = path.find('.', dot + 1)) {
+      const auto list = list_ends.find(path.substr(0, dot));
+      const std::size_t end = std::min(path.find('.', dot + 1), path.size());
+      const auto index = parse_index(path.substr(dot + 1, end - dot - 1));
+      is_beyond = list != list_ends.end() && index && *index >= list->second;
+    }
+    if (is_beyond) {
+      beyond.push_back(path);
+    } else if (path.find('.') != std::string_view::npos && parents.contains(parent_of(path))) {
+      beside.push_back(path);
+    }
+  }
+  if (!beside.empty()) {
+    result.notes.push_back(some(beside) +
+                           " lie beside parameters of the module but have no place in it; a load "
+                           "does not fill optionals that are empty");
+  }
+  if (!beyond.empty()) {
+    result.notes.push_back(some(beyond) +
+                           " lie beyond the end of a list of the module; a load does not make "
+                           "lists longer");
+  }
+}
+
+// Shapes tell a transposed matrix from another, unless it is square.
+void note_square_matrices(const std::vector<Slot>& slots,
+                          const std::vector<Assignment>& assignments, const Archive& source,
+                          const ApplyOptions& options, ApplyResult& result) {
+  const auto format = source.metadata().find("format");
+  if (options.adapter.is_set() || format == source.metadata().end() || format->second != "pt") {
+    return;
+  }
+  std::vector<std::string_view> square;
+  for (const Assignment& assignment : assignments) {
+    const Slot& slot = slots[assignment.slot];
+    const Shape& shape = assignment.tensor.shape();
+    if (slot.container.is("Linear") && shape.rank() == 2 && shape[0] == shape[1]) {
+      square.push_back(slot.path);
+    }
+  }
+  if (square.empty()) return;
+  result.notes.push_back("the metadata says that PyTorch wrote this file, which stores " +
+                         some(square) +
+                         " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
+}
+
+}  // namespace
+
+void add_load_notes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
+                    const Archive& source, const ApplyOptions& options, ApplyResult& result) {
+  note_empty_filter(slots, result);
+  note_changed_dtypes(slots, assignments, result);
+  if (!result.unused.empty()) note_vacancies(slots, result);
+  note_square_matrices(slots, assignments, source, options, result);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a reader of a load's report should know although nothing is wrong.
+#pragma once
+
+#include <vector>
+
+#include "src/transfer/load_plan.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Adds notes to a result of which all else is complete: a filter that takes nothing, dtypes that
+// change, tensors without a place that lie beside parameters or beyond the end of a list, and
+// PyTorch's files without its adapter.
+void add_load_notes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
+                    const Archive& source, const ApplyOptions& options, ApplyResult& result);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// error: a derived struct needs an ANDIRON_MODULE line of its own
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
+
+struct ScaledLinear : andiron::nn::Linear {
+  andiron::Param scale;
+};
+
+void use(const ScaledLinear& layer) { static_cast<void>(andiron::collect(layer)); }

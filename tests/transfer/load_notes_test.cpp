@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/transfer/load_notes.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/nn/linear.h"
+#include "andiron/transfer.h"
+#include "tests/transfer/sample_net.h"
+
+namespace andiron {
+namespace {
+
+using test::f32;
+
+struct Net {
+  std::vector<nn::Linear> layers;
+  ANDIRON_MODULE(Net, layers)
+};
+
+Net net_of(std::size_t layers) {
+  Net net;
+  for (std::size_t i = 0; i < layers; ++i) {
+    net.layers.emplace_back();
+    net.layers.back().weight = Param(f32({2, 2}, 1));
+  }
+  return net;
+}
+
+Snapshots tensors_for(const Net& net) { return collect(net).value(); }
+
+std::vector<std::string> notes(const Net& net, const Snapshots& tensors,
+                               const ApplyOptions& options = {}) {
+  return plan(net, tensors, options).value().result.notes;
+}
+
+bool has(const std::vector<std::string>& notes, std::string_view part) {
+  return notes.size() == 1 && notes[0].find(part) != std::string::npos;
+}
+
+TEST(LoadNotes, AreNotMadeOfALoadThatFits) {
+  const Net net = net_of(2);
+  EXPECT_TRUE(notes(net, tensors_for(net)).empty());
+}
+
+TEST(LoadNotes, TellOfAFilterThatTakesNothing) {
+  const Net net = net_of(1);
+  EXPECT_TRUE(has(notes(net, tensors_for(net), {.filter = PathFilter().with_glob("layer.*")}),
+                  "no parameter passes the filter; they look like 'layers.0.weight'"));
+}
+
+TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
+  const Net net = net_of(1);
+  Snapshots tensors = tensors_for(net);
+  tensors.push_back(TensorSnapshot("layers.0.bias", f32({2}, 1)));
+  EXPECT_TRUE(has(notes(net, tensors), "'layers.0.bias' lie beside parameters"));
+}
+
+TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {
+  EXPECT_TRUE(has(notes(net_of(2), tensors_for(net_of(4))),
+                  "'layers.2.weight' and 1 other lie beyond the end of a list"));
+}
+
+TEST(LoadNotes, AreSilentAboutTensorsOfOtherModules) {
+  const Net net = net_of(1);
+  Snapshots tensors = tensors_for(net);
+  tensors.push_back(TensorSnapshot("decoder.bias", f32({2}, 1)));
+  tensors.push_back(TensorSnapshot("step", f32({}, 1)));
+  EXPECT_TRUE(notes(net, tensors).empty());
+}
+
+TEST(LoadNotes, TellOfDtypesThatChange) {
+  const Net net = net_of(3);
+  Snapshots tensors = tensors_for(net);
+  for (TensorSnapshot& tensor : tensors) tensor = tensor.cast(DType::f16).value();
+  EXPECT_TRUE(has(notes(net, tensors), "'layers.0.weight' and 2 others"));
+  EXPECT_TRUE(has(notes(net, tensors), "f32 to f16"));
+  EXPECT_TRUE(notes(net, tensors, {.dtype_policy = DTypePolicy::cast_to_module}).empty());
+}
+
+TEST(LoadNotes, TellOfSquareMatricesThatPyTorchWroteTransposed) {
+  const Net net = net_of(1);
+  Archive file;
+  file.add(tensors_for(net)[0]).value();
+  file.set_metadata({{"format", "pt"}});
+  const auto notes_with = [&](AnyAdapter adapter) {
+    return detail::plan_slots(detail::slots_of(net, false), file, {.adapter = std::move(adapter)})
+        .value()
+        .result.notes;
+  };
+  EXPECT_TRUE(has(notes_with({}), "PyTorchToBurnAdapter"));
+  EXPECT_TRUE(notes_with(PyTorchToBurnAdapter()).empty());
+  EXPECT_TRUE(notes_with(IdentityAdapter()).empty());
+}
+
+}  // namespace
+}  // namespace andiron
