@@ -17,25 +17,13 @@
 #include "andiron/container.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
+#include "andiron/place.h"
 #include "andiron/shape.h"
 #include "andiron/snapshot.h"
 #include "andiron/snapshots.h"
 
 namespace andiron {
 inline namespace v1 {
-
-/// Where a tensor sits in a module.
-struct Place {
-  std::string path;     ///< "encoder.layers.0.weight"
-  Container container;  ///< Struct:Model, Struct:Encoder, Vec, Struct:Linear
-
-  /// The last segment of the path: "weight".
-  std::string_view name() const noexcept;
-  /// The path without its last segment: "encoder.layers.0". Empty at the root.
-  std::string_view parent() const noexcept;
-  /// The path with another last segment.
-  std::string with_name(std::string_view name) const;
-};
 
 /// Where an adapter looks for tensors on a load: in the file, after its names were remapped, or in
 /// what the adapter before it in a chain gives.

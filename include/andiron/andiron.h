@@ -102,6 +102,7 @@
 #include "andiron/param_id.h"
 #include "andiron/path_filter.h"
 #include "andiron/pattern.h"
+#include "andiron/place.h"
 #include "andiron/progress.h"
 #include "andiron/safetensors.h"
 #include "andiron/safetensors_store.h"

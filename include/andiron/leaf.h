@@ -69,10 +69,9 @@ struct LeafOps {
   std::optional<ParamId> (*id)(const void* leaf);
   // Leaves that share their tensor have equal identities.
   const void* (*identity)(const void* leaf);
-  Result<std::shared_ptr<void>> (*make)(const void* leaf, const Tensor& tensor,
-                                        std::optional<ParamId> id);
+  Result<std::shared_ptr<void>> (*make)(const void* leaf, Tensor tensor, std::optional<ParamId> id);
   // Puts what make() gave in place of the leaf.
-  void (*commit)(void* leaf, void* made) noexcept;
+  void (*commit)(void* leaf, const std::shared_ptr<void>& made) noexcept;
   // Memory to read into in place: the leaf's own, when nobody else can see it and it has this dtype
   // and shape; otherwise nothing.
   std::span<std::byte> (*buffer)(void* leaf, DType dtype, const Shape& shape);
@@ -82,9 +81,10 @@ struct LeafOps {
 struct ParamAccess {
   static const void* identity(const Param& param) noexcept;
   static std::string raw_name(const Param& param);
-  // The same parameter with another tensor.
-  static Param with_tensor(const Param& param, const Tensor& tensor);
-  static void commit(Param& param, Param& made) noexcept;
+  // What is behind the same parameter with another tensor, and with that id if there is one.
+  static std::shared_ptr<void> make_state(const Param& param, Tensor tensor,
+                                          std::optional<ParamId> id);
+  static void commit(Param& param, const std::shared_ptr<void>& state) noexcept;
   static std::span<std::byte> buffer(Param& param, DType dtype, const Shape& shape);
 };
 std::span<std::byte> writable_bytes(Tensor& tensor, DType dtype, const Shape& shape);
@@ -125,23 +125,25 @@ const LeafOps& leaf_ops() {
         if constexpr (is_param) return ParamAccess::identity(*static_cast<const T*>(leaf));
         return leaf;
       },
-      .make = [](const void* leaf, const Tensor& tensor,
+      .make = [](const void* leaf, Tensor tensor,
                  std::optional<ParamId> id) -> Result<std::shared_ptr<void>> {
-        Result<T> made = Leaf<T>::make(*static_cast<const T*>(leaf), tensor);
-        if (!made) return std::move(made).error();
-        auto kept = std::make_shared<T>(*std::move(made));
+        const T& current = *static_cast<const T*>(leaf);
         if constexpr (is_param) {
-          if (id) kept->set_id(*id);
+          return ParamAccess::make_state(current, std::move(tensor), id);
+        } else {
+          static_cast<void>(id);
+          Result<T> made = Leaf<T>::make(current, tensor);
+          if (!made) return std::move(made).error();
+          return std::shared_ptr<void>(std::make_shared<T>(*std::move(made)));
         }
-        static_cast<void>(id);
-        return std::shared_ptr<void>(std::move(kept));
       },
       .commit =
-          [](void* leaf, void* made) noexcept {
+          [](void* leaf, const std::shared_ptr<void>& made) noexcept {
+            T& current = *static_cast<T*>(leaf);
             if constexpr (is_param) {
-              ParamAccess::commit(*static_cast<T*>(leaf), *static_cast<T*>(made));
+              ParamAccess::commit(current, made);
             } else {
-              *static_cast<T*>(leaf) = std::move(*static_cast<T*>(made));
+              current = std::move(*static_cast<T*>(made.get()));
             }
           },
       .buffer = [](void* leaf, DType dtype, const Shape& shape) -> std::span<std::byte> {

@@ -47,6 +47,7 @@
 #include "andiron/container.h"
 #include "andiron/leaf.h"
 #include "andiron/param.h"
+#include "andiron/place.h"
 #include "andiron/tensor.h"
 
 namespace andiron {
@@ -444,10 +445,8 @@ void for_each_part(T& node, Visitor& visitor) {
 
 // ---- Slots: the leaves of a module with their places ----
 
-struct Slot {
-  std::string path;
+struct Slot : Place {
   std::string other_path;  // with skip_enum_variants flipped; empty where that changes nothing
-  Container container;
   void* leaf;
   const LeafOps* ops;
 };

@@ -2,6 +2,9 @@
 // The dimensions of a tensor.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -19,15 +22,24 @@ inline namespace v1 {
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<std::uint64_t> dims) : dims_(dims) {}
-  explicit Shape(std::span<const std::uint64_t> dims) : dims_(dims.begin(), dims.end()) {}
+  Shape(std::initializer_list<std::uint64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
+  explicit Shape(std::span<const std::uint64_t> dims) {
+    if (dims.size() > few_.size()) {
+      many_.assign(dims.begin(), dims.end());
+    } else {
+      rank_ = dims.size();
+      std::copy(dims.begin(), dims.end(), few_.begin());
+    }
+  }
 
-  std::size_t rank() const noexcept { return dims_.size(); }
-  std::uint64_t operator[](std::size_t dim) const { return dims_[dim]; }
-  std::uint64_t& operator[](std::size_t dim) { return dims_[dim]; }
-  std::span<const std::uint64_t> dims() const noexcept { return dims_; }
-  auto begin() const noexcept { return dims_.begin(); }
-  auto end() const noexcept { return dims_.end(); }
+  std::size_t rank() const noexcept { return many_.empty() ? rank_ : many_.size(); }
+  std::uint64_t operator[](std::size_t dim) const { return dims()[dim]; }
+  std::uint64_t& operator[](std::size_t dim) { return many_.empty() ? few_[dim] : many_[dim]; }
+  std::span<const std::uint64_t> dims() const noexcept {
+    return many_.empty() ? std::span<const std::uint64_t>(few_.data(), rank_) : many_;
+  }
+  auto begin() const noexcept { return dims().begin(); }
+  auto end() const noexcept { return dims().end(); }
 
   /// Number of elements; Overflow when it does not fit 64 bits.
   Result<std::uint64_t> element_count() const;
@@ -39,10 +51,15 @@ class Shape {
   /// "[2, 3]"
   std::string to_string() const;
 
-  friend bool operator==(const Shape&, const Shape&) = default;
+  friend bool operator==(const Shape& a, const Shape& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  private:
-  std::vector<std::uint64_t> dims_;
+  // Nearly all shapes have few dimensions, and models have many shapes: these need no allocation.
+  std::size_t rank_ = 0;
+  std::array<std::uint64_t, 4> few_ = {};
+  std::vector<std::uint64_t> many_;  // instead of `few_`
 };
 
 /// "[2, 3]"

@@ -11,7 +11,7 @@ inline namespace v1 {
 
 Result<std::uint64_t> Shape::element_count() const {
   std::uint64_t count = 0;
-  if (!andiron::element_count(dims_, count)) {
+  if (!andiron::element_count(dims(), count)) {
     return Error{.code = ErrorCode::overflow,
                  .message = "the shape has too many elements",
                  .found = to_string(),
@@ -27,7 +27,7 @@ Result<std::uint64_t> Shape::byte_count(DType dtype) const {
                  .found = std::string(dtype_name(dtype))};
   }
   std::uint64_t bytes = 0;
-  switch (andiron::byte_count(dtype, dims_, bytes)) {
+  switch (andiron::byte_count(dtype, dims(), bytes)) {
     case SizeCheck::ok:
       return bytes;
     case SizeCheck::overflow:
@@ -54,7 +54,7 @@ Status Shape::check_rank() const {
 
 std::string Shape::to_string() const {
   std::string text = "[";
-  for (std::uint64_t dim : dims_) {
+  for (std::uint64_t dim : dims()) {
     if (text.size() > 1) text += ", ";
     text += std::to_string(dim);
   }

@@ -95,7 +95,7 @@ class Reader {
 struct Replacement {
   const Slot* slot;
   std::shared_ptr<void> value;
-  void commit() const noexcept { slot->ops->commit(slot->leaf, value.get()); }
+  void commit() const noexcept { slot->ops->commit(slot->leaf, value); }
 };
 
 // The new value of a slot, beside the old one; or, in place, the old one itself, already changed.
@@ -113,7 +113,8 @@ Result<Replacement> prepare(const Slot& slot, const TensorSnapshot& tensor, Read
     ANDIRON_TRY(reader.read_into(tensor, own));
     ANDIRON_ASSIGN(data, ops.get(slot.leaf));
   }
-  ANDIRON_ASSIGN(std::shared_ptr<void> value, ops.make(slot.leaf, data, tensor.param_id()));
+  ANDIRON_ASSIGN(std::shared_ptr<void> value,
+                 ops.make(slot.leaf, std::move(data), tensor.param_id()));
   return Replacement{&slot, std::move(value)};
 }
 

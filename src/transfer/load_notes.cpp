@@ -44,11 +44,10 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
   std::vector<std::string_view> changed;
   std::string example;
   for (const Assignment& assignment : assignments) {
+    if (!assignment.changes_dtype) continue;
     const Slot& slot = slots[assignment.slot];
-    const LeafInfo info = slot.ops->info(slot.leaf);
-    if (info.accepts_any_shape || info.dtype == assignment.tensor.dtype()) continue;
     if (changed.empty()) {
-      example = std::string(dtype_name(info.dtype)) + " to " +
+      example = std::string(dtype_name(slot.ops->info(slot.leaf).dtype)) + " to " +
                 display_text(assignment.tensor.dtype_text());
     }
     changed.push_back(slot.path);

@@ -3,6 +3,7 @@
 #include "src/transfer/load_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -28,12 +29,12 @@ class SourceLookup final : public TensorLookup {
     const std::optional<std::size_t> index = source_.find(name);
     if (!index) return std::optional<TensorSnapshot>();
     used_[*index] = true;
-    found_.emplace_back(source_.info(*index).name);
+    found_.push_back(static_cast<std::uint32_t>(*index));
     return std::make_optional(source_.snapshot(*index));
   }
 
-  // What was found since the last call.
-  std::vector<std::string> take_found() { return std::exchange(found_, {}); }
+  // All that was found, in order, as often as it was.
+  std::vector<std::uint32_t>& found() noexcept { return found_; }
   // Indices of tensors that were never found, in the order of their names.
   std::vector<std::size_t> unused() const {
     std::vector<std::size_t> indices;
@@ -49,7 +50,7 @@ class SourceLookup final : public TensorLookup {
  private:
   const Archive& source_;
   std::vector<bool> used_;
-  std::vector<std::string> found_;
+  std::vector<std::uint32_t> found_;
 };
 
 // `skipped`: slots that are left out, in order.
@@ -98,9 +99,11 @@ class Planner {
     ANDIRON_TRY(options_.adapter->status());
     ANDIRON_TRY(check_paths(slots_));
     plan_.assignments.reserve(slots_.size());
-    fed_.reserve(slots_.size());
+    lookup_.found().reserve(slots_.size());
+    has_ties_ = has_ties();
     for (std::size_t i = 0; i < slots_.size(); ++i) place(i);
-    feed_ties();
+    if (has_ties_) feed_ties();
+    plan_.sources = std::move(lookup_.found());
     ApplyResult& result = plan_.result;
     result.applied.reserve(plan_.assignments.size());
     for (const Assignment& assignment : plan_.assignments) {
@@ -136,30 +139,62 @@ class Planner {
   void place(std::size_t index) {
     const Slot& slot = slots_[index];
     const bool takes_part = options_.filter.matches(slot.path, slot.container);
-    Result<std::optional<TensorSnapshot>> found =
-        options_.adapter->load(Place{slot.path, slot.container}, lookup_);
-    std::vector<std::string> sources = lookup_.take_found();
+    const std::size_t first_source = lookup_.found().size();
+    Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
       skipped_.push_back(index);
-    } else if (!found) {
-      fail(slot, std::move(found).error());
-    } else if (!*found) {
-      missing_.push_back(index);
-    } else if (Result<TensorSnapshot> tensor =
-                   fitted(**std::move(found), slot.ops->info(slot.leaf), options_.dtype_policy)) {
-      const auto [fed, is_first] =
-          fed_.try_emplace(slot.ops->identity(slot.leaf), plan_.assignments.size());
-      if (is_first) {
-        plan_.assignments.push_back({index, *std::move(tensor), std::move(sources), index});
-      } else {
-        const Assignment first = plan_.assignments[fed->second];
-        if (first.sources != sources) note_tie(index, first.slot);
-        plan_.assignments.push_back({index, first.tensor, first.sources, first.slot});
-      }
-    } else {
-      fail(slot, std::move(tensor).error());
+      return;
     }
+    if (!found) return fail(slot, std::move(found).error());
+    if (!*found) return missing_.push_back(index);
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    Result<TensorSnapshot> tensor = fitted(**std::move(found), info, options_.dtype_policy);
+    if (!tensor) return fail(slot, std::move(tensor).error());
+    const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
+    feed(index, {.slot = index,
+                 .tensor = *std::move(tensor),
+                 .first_source = static_cast<std::uint32_t>(first_source),
+                 .source_count = static_cast<std::uint32_t>(lookup_.found().size() - first_source),
+                 .read_slot = index,
+                 .changes_dtype = changes_dtype});
+  }
+
+  void feed(std::size_t index, Assignment assignment) {
+    if (has_ties_) {
+      const auto [fed, is_first] = fed_.try_emplace(identity(index), plan_.assignments.size());
+      if (!is_first) {
+        const Assignment& first = plan_.assignments[fed->second];
+        if (!has_same_sources(first, assignment)) note_tie(index, first.slot);
+        assignment = tied_to(first, index);
+      }
+    }
+    plan_.assignments.push_back(std::move(assignment));
+  }
+
+  const void* identity(std::size_t index) const {
+    return slots_[index].ops->identity(slots_[index].leaf);
+  }
+
+  // Most modules have no ties, and need not be asked again for each parameter.
+  bool has_ties() const {
+    std::vector<const void*> identities;
+    identities.reserve(slots_.size());
+    for (std::size_t i = 0; i < slots_.size(); ++i) identities.push_back(identity(i));
+    std::sort(identities.begin(), identities.end(), std::less<>());
+    return std::adjacent_find(identities.begin(), identities.end()) != identities.end();
+  }
+
+  bool has_same_sources(const Assignment& a, const Assignment& b) {
+    const auto begin = lookup_.found().begin();
+    return std::equal(begin + a.first_source, begin + a.first_source + a.source_count,
+                      begin + b.first_source, begin + b.first_source + b.source_count);
+  }
+
+  static Assignment tied_to(const Assignment& first, std::size_t index) {
+    Assignment tied = first;
+    tied.slot = index;
+    return tied;
   }
 
   // The unused tensors that the first few missing parameters probably are.
@@ -200,17 +235,17 @@ class Planner {
   // filter leaves out changes with it all the same.
   void feed_ties() {
     for (const std::size_t index : skipped_) {
-      const auto fed = fed_.find(slots_[index].ops->identity(slots_[index].leaf));
+      const auto fed = fed_.find(identity(index));
       if (fed != fed_.end()) note_tie(index, plan_.assignments[fed->second].slot);
     }
     std::vector<Assignment> tied;
     const auto is_fed = [&](std::size_t index) {
-      const auto fed = fed_.find(slots_[index].ops->identity(slots_[index].leaf));
+      const auto fed = fed_.find(identity(index));
       if (fed == fed_.end()) return false;
       const Assignment& first = plan_.assignments[fed->second];
       plan_.result.notes.push_back("'" + display_text(slots_[index].path) + "' is tied to '" +
                                    display_text(slots_[first.slot].path) + "' and gets its tensor");
-      tied.push_back({index, first.tensor, first.sources, first.slot});
+      tied.push_back(tied_to(first, index));
       return true;
     };
     std::erase_if(missing_, is_fed);
@@ -228,6 +263,7 @@ class Planner {
   LoadPlan plan_;
   std::vector<std::size_t> missing_;
   std::vector<std::size_t> skipped_;
+  bool has_ties_ = false;
   std::unordered_map<const void*, std::size_t> fed_;  // identity of a leaf to its assignment
 };
 
@@ -288,10 +324,15 @@ Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
   ANDIRON_ASSIGN(LoadPlan load, make_load_plan(slots, source, options, present));
   Plan plan;
   plan.byte_size = load.byte_size;
-  for (Assignment& assignment : load.assignments) {
-    plan.tensors.push_back({slots[assignment.slot].path, std::move(assignment.sources),
-                            assignment.tensor.dtype(), assignment.tensor.shape(),
-                            assignment.tensor.byte_size()});
+  for (const Assignment& assignment : load.assignments) {
+    PlannedTensor& planned = plan.tensors.emplace_back();
+    planned.path = slots[assignment.slot].path;
+    for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
+      planned.sources.emplace_back(source.info(load.sources[assignment.first_source + i]).name);
+    }
+    planned.dtype = assignment.tensor.dtype();
+    planned.shape = assignment.tensor.shape();
+    planned.byte_size = assignment.tensor.byte_size();
   }
   plan.result = std::move(load.result);
   return plan;

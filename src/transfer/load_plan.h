@@ -21,15 +21,20 @@ namespace detail {
 struct Assignment {
   std::size_t slot;
   TensorSnapshot tensor;
-  std::vector<std::string> sources;
+  std::uint32_t first_source;  // in LoadPlan::sources
+  std::uint32_t source_count;
   // The slot that the tensor is read into: this one, or one that shares its memory.
   std::size_t read_slot;
+
+  // The parameter has another dtype than the tensor.
+  bool changes_dtype;
 
   bool is_read() const noexcept { return slot == read_slot; }
 };
 
 struct LoadPlan {
   std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
+  std::vector<std::uint32_t> sources;   // tensors of the source, by index
   std::uint64_t byte_size = 0;
   ApplyResult result;
 };

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_set>
+#include <cstdint>
+
+#include "src/core/name_table.h"
+#include "src/core/try.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -56,10 +59,12 @@ void SlotList::Path::leave() {
 }
 
 Status check_paths(const std::vector<Slot>& slots) {
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(slots.size());
-  for (const Slot& slot : slots) {
-    if (seen.insert(slot.path).second) continue;
+  NameTable seen;
+  ANDIRON_TRY(seen.reset(slots.size()));
+  const auto path_at = [&](std::uint32_t i) { return std::string_view(slots[i].path); };
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots[i];
+    if (!seen.insert(slot.path, i, path_at)) continue;
     return Error{.code = ErrorCode::name_collision,
                  .message = "two parameters of the module have this path",
                  .tensor = slot.path,
@@ -92,7 +97,7 @@ void SlotList::add(void* leaf, const LeafOps& ops) {
   if (with_variants_.text().size() != without_variants_.text().size()) {
     other = (skip_enum_variants_ ? with_variants_ : without_variants_).text();
   }
-  slots_.push_back({path(), std::move(other), container_, leaf, &ops});
+  slots_.push_back({{path(), container_}, std::move(other), leaf, &ops});
 }
 
 SlotList SlotList::from_here() const {

@@ -66,20 +66,23 @@ std::string ParamAccess::raw_name(const Param& param) {
   return param.state_ ? param.state_->tensor.raw_name() : std::string();
 }
 
-Param ParamAccess::with_tensor(const Param& param, const Tensor& tensor) {
-  Param made(tensor);
-  if (param.state_) {
-    made.set_id(param.id());
-    made.set_requires_grad(param.requires_grad());
-  }
-  return made;
+std::shared_ptr<void> ParamAccess::make_state(const Param& param, Tensor tensor,
+                                              std::optional<ParamId> id) {
+  auto state = std::make_shared<ParamState>();
+  state->tensor = std::move(tensor);
+  state->is_set = true;
+  state->requires_grad = param.requires_grad();
+  const ParamId own = param.state_ || id ? param.id() : ParamId::generate();
+  state->id = id.value_or(own);
+  return state;
 }
 
-void ParamAccess::commit(Param& param, Param& made) noexcept {
+void ParamAccess::commit(Param& param, const std::shared_ptr<void>& state) noexcept {
   if (param.state_) {
-    std::swap(*param.state_, *made.state_);  // the state itself, which tied parameters share
+    // The state itself, which tied parameters share.
+    std::swap(*param.state_, *static_cast<ParamState*>(state.get()));
   } else {
-    param.state_ = std::move(made.state_);
+    param.state_ = std::static_pointer_cast<ParamState>(state);
   }
 }
 
@@ -192,7 +195,9 @@ LeafInfo Leaf<Param>::info(const Param& param) {
 }
 
 Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {
-  return detail::ParamAccess::with_tensor(current, tensor);
+  Param made;
+  detail::ParamAccess::commit(made, detail::ParamAccess::make_state(current, tensor, {}));
+  return made;
 }
 
 }  // namespace v1

@@ -60,7 +60,8 @@ Container container_after_move(std::string_view path, const Container& container
 }
 
 TensorSnapshot at_place(TensorSnapshot tensor, const Place& place) {
-  return std::move(tensor).with_container(place.container).with_path(place.path);
+  if (tensor.full_path() != place.path) tensor.set_full_path(place.path);
+  return std::move(tensor).with_container(place.container);
 }
 
 }  // namespace detail
