@@ -176,9 +176,35 @@ def index_seeds():
     yield "metadata_text", b'{"metadata":"m","weight_map":{"x":"a.safetensors"}}'
 
 
+def load_seeds():
+    """The flags, then a tensor a line: a character for its shape, and its name."""
+    names = []
+    for i in range(3):
+        names += [("0", f"layers.{i}.attention.weight"), ("2", f"layers.{i}.attention.bias"),
+                  ("2", f"layers.{i}.norm.gamma"), ("2", f"layers.{i}.norm.beta")]
+    names += [("1", "choice.Linear.weight"), ("3", "choice.Linear.bias"), ("4", "head.weight"),
+              ("5", "head.bias")]
+    transposed = {"0": "1", "1": "0"}
+
+    def seed(flags, rename, shapes=None):
+        lines = [(shapes or {}).get(shape, shape) + rename(name) for shape, name in names]
+        return bytes([flags]) + "\n".join(lines).encode()
+
+    yield "fits", seed(0, lambda name: name)
+    yield "prefix", seed(0, lambda name: "module." + name)
+    yield "pytorch", seed(16, lambda name: name.replace("gamma", "weight").replace("beta", "bias"),
+                          transposed)
+    yield "gpt", seed(8, lambda name: "transformer." + name.replace("layers", "h")
+                      .replace("attention", "attn"))
+    yield "gaps", seed(4, lambda name: name.replace("layers.2", "layers.7")
+                       .replace("layers.1", "layers.4"))
+    yield "wrapped", seed(1, lambda name: "state_dict.model." + name)
+
+
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
-                          ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds())):
+                          ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
+                          ("load_fuzz", load_seeds())):
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in seeds:
