@@ -263,10 +263,13 @@ class StoreBuilder : public Store {
     return change_content().strictness = strictness, self();
   }
 
- protected:
-  using Store::Store;
-
  private:
+  friend Self;
+  // How a store is made is all that the stores do not share.
+  template <class Location>
+  StoreBuilder(Format format, Location location, detail::StoreSettings defaults)
+      : Store(format, std::move(location), std::move(defaults)) {}
+
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
 

@@ -74,8 +74,9 @@ class Learner {
     const NameTokens& from = tokens_.loose[pair.loose];
     const NameTokens& to = tokens_.wanted[pair.wanted];
     const std::vector<NameBlock> blocks = aligner_.blocks(from, to, editing_costs);
-    std::vector<bool> same;
-    for (const NameBlock& block : blocks) same.push_back(is_same(block, from, to));
+    std::vector<bool> same(blocks.size());
+    std::transform(blocks.begin(), blocks.end(), same.begin(),
+                   [&](const NameBlock& block) { return is_same(block, from, to); });
     std::set<std::size_t> voted;  // one voice for each rule
     for (std::size_t a = 0; a < blocks.size(); ++a) {
       std::size_t differences = 0;

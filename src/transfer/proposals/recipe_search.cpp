@@ -208,6 +208,7 @@ class Search {
   std::vector<std::string> names_below(const Root& root) const {
     const std::size_t begin = root.prefix.empty() ? 0 : root.prefix.size() + 1;
     std::vector<std::string> names;
+    names.reserve(root.entries.size());
     for (const std::size_t i : root.entries) names.emplace_back(entries_[i].name.substr(begin));
     return names;
   }
@@ -288,6 +289,7 @@ class Search {
     if (!pattern) return std::nullopt;
     budget_.spend(names.size());
     std::vector<std::string> changed;
+    changed.reserve(names.size());
     for (const std::string& name : names) {
       changed.push_back(pattern->replace_all(name, rule.replacement));
     }
