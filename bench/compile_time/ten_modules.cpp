@@ -95,7 +95,6 @@ Result<ApplyResult> fine_tune(const std::string& from, const std::string& to) {
                      return container.is("Linear") || path.starts_with("encoder");
                    })
                    .allow_partial(true);
-  if (auto chosen = choose_variants(net, store); !chosen) return std::move(chosen).error();
   Result<ApplyResult> result = load_from(net, store);
   if (!result) return result;
   Result<Snapshots> encoder = collect(net.encoder);
