@@ -80,6 +80,7 @@
 #include "andiron/display_text.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
+#include "andiron/fields.h"
 #include "andiron/file.h"
 #include "andiron/float_types.h"
 #include "andiron/index_gaps.h"
