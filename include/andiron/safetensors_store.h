@@ -25,7 +25,8 @@ inline namespace v1 {
 ///       .skip_enum_variants(true)
 ///       .map_indices_contiguous(true)
 ///
-/// The format has no place for parameter ids: a load leaves the module's as they are. Metadata
+/// The format has no place for parameter ids: a load leaves the module's as they are, unless the
+/// file was saved with write_param_ids(). Metadata
 /// written: format, producer, version, and what metadata() adds.
 class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
  public:

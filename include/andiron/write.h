@@ -33,6 +33,9 @@ struct WriteOptions {
   /// metadata format=pt, which Hugging Face's loaders ask for. Each shard takes two file
   /// descriptors until all are written.
   std::uint64_t max_shard_bytes = 0;
+  /// SafeTensors has no place for parameter ids; this keeps them in a metadata entry "param_ids",
+  /// where open() finds them.
+  bool param_ids = false;
   Progress progress = {};
   Limits limits = {};
 };

@@ -120,6 +120,7 @@ TensorInfo Archive::info(std::size_t index) const {
   if (entry.snapshot == ArchiveEntry::none) {
     info.offset = entry.offset;
     info.file = state_->files[entry.file].name;
+    if (entry.has_param_id) info.param_id = ParamId{entry.param_id};
   } else {
     info.param_id = state_->snapshots[entry.snapshot].param_id();
   }
@@ -133,10 +134,11 @@ TensorSnapshot Archive::snapshot(std::size_t index) const {
   }
   const TensorInfo known = info(index);
   // The range was checked against file, dtype and shape when the archive was opened.
-  return *TensorSnapshot::from_source(
-      std::string(known.name), state_->files[entry.file].source, entry.offset, entry.byte_size,
-      entry.dtype, Shape(known.shape),
-      entry.dtype == DType::raw ? std::string(known.file_dtype) : std::string());
+  return (*TensorSnapshot::from_source(
+              std::string(known.name), state_->files[entry.file].source, entry.offset,
+              entry.byte_size, entry.dtype, Shape(known.shape),
+              entry.dtype == DType::raw ? std::string(known.file_dtype) : std::string()))
+      .with_param_id(known.param_id);
 }
 
 std::optional<std::size_t> Archive::find(std::string_view name) const {

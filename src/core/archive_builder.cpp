@@ -43,6 +43,8 @@ Status ArchiveBuilder::add(const TensorRun& run) {
   entry.snapshot = ArchiveEntry::none;
   entry.rank = static_cast<std::uint8_t>(run.shape.size());
   entry.dtype = run.dtype;
+  entry.has_param_id = run.param_id.has_value();
+  entry.param_id = run.param_id.value_or(ParamId{}).value;
   ANDIRON_TRY(state_->entries.push(entry));
   for (std::uint64_t dim : run.shape) ANDIRON_TRY(state_->dims.push(dim));
   return {};
@@ -61,7 +63,14 @@ void ArchiveBuilder::keep_names_of(const Archive& archive) {
 Status ArchiveBuilder::add_from(const Archive& archive, std::size_t index, std::uint32_t file) {
   const TensorInfo info = archive.info(index);
   return add({info.name, info.dtype, info.file_dtype, info.shape, file, info.offset.value_or(0),
-              info.byte_size});
+              info.byte_size, info.param_id});
+}
+
+void ArchiveBuilder::set_param_id(std::uint32_t index, ParamId id) {
+  ArchiveEntry entry = state_->entries[index];
+  entry.has_param_id = true;
+  entry.param_id = id.value;
+  state_->entries.set(index, entry);
 }
 
 std::optional<std::uint32_t> ArchiveBuilder::find(std::string_view name) const {

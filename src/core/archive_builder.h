@@ -38,9 +38,12 @@ class ArchiveBuilder {
     std::uint32_t file;
     std::uint64_t offset;
     std::uint64_t byte_size;
+    std::optional<ParamId> param_id = {};
   };
   // Appends a tensor that is one run of row-major bytes.
   Status add(const TensorRun& run);
+  // Gives tensor `index` an id.
+  void set_param_id(std::uint32_t index, ParamId id);
   // Appends tensor `index` of another archive, which lies in file number `file` of this one.
   Status add_from(const Archive& archive, std::size_t index, std::uint32_t file);
   // Shares the names of another archive, so that add_from need not copy them.

@@ -44,6 +44,7 @@ struct ArchiveEntry {
   const char* file_dtype_data;
   std::uint64_t offset;  // absolute in its file
   std::uint64_t byte_size;
+  std::uint64_t param_id;  // where has_param_id
   std::uint32_t name_size;
   std::uint32_t file_dtype_size;
   std::uint32_t dims_begin;
@@ -51,6 +52,7 @@ struct ArchiveEntry {
   std::uint32_t snapshot;  // index into ArchiveState::snapshots for tensors that are no plain run
   std::uint8_t rank;
   DType dtype;
+  bool has_param_id;
 
   std::string_view name() const noexcept { return {name_data, name_size}; }
   std::string_view file_dtype() const noexcept { return {file_dtype_data, file_dtype_size}; }

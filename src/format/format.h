@@ -18,8 +18,7 @@ namespace detail {
 Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions& options);
 // Writes the given tensors of an archive; returns how many bytes that took.
 Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> tensors,
-                                        const Metadata& metadata, Sink& sink,
-                                        const WriteOptions& options);
+                                        Metadata metadata, Sink& sink, const WriteOptions& options);
 
 // `*.safetensors.index.json` at `path`, with its text.
 Result<Archive> read_sharded(const std::string& path, std::string_view index_text,

@@ -258,6 +258,7 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
                              .overwrite = settings_.overwrite,
                              .sync = settings_.sync,
                              .max_shard_bytes = settings_.max_shard_bytes,
+                             .param_ids = settings_.write_param_ids,
                              .progress = settings_.progress,
                              .limits = settings_.limits};
   WriteReport report;

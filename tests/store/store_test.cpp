@@ -442,5 +442,28 @@ TEST(Store, RefusesToSaveATensorWithoutAName) {
   EXPECT_EQ(refused.error().tensor, "a");
 }
 
+TEST(Store, GivesIdsBackWhenTheyWereWritten) {
+  const Pair from = pair_of(1);
+  auto store = SafetensorsStore::from_bytes().write_param_ids(true);
+  save_into(from, store).value();
+  Pair to = pair_of(50);
+  load_from(to, store).value();
+  EXPECT_EQ(to.a.id(), from.a.id());
+  EXPECT_EQ(to.b.id(), from.b.id());
+}
+
+TEST(Store, GivesIdsBackUnderOtherNamesAndThroughAdapters) {
+  const SampleNet from = sample_net(1);
+  auto store = SafetensorsStore::from_bytes()
+                   .write_param_ids(true)
+                   .with_to_adapter(BurnToPyTorchAdapter())
+                   .with_from_adapter(PyTorchToBurnAdapter());
+  save_into(from, store).value();
+  SampleNet to = sample_net(1000);
+  load_from(to, store).value();
+  EXPECT_EQ(to.head.weight.id(), from.head.weight.id());
+  EXPECT_EQ(to.blocks[1].norm.gamma.id(), from.blocks[1].norm.gamma.id());
+}
+
 }  // namespace
 }  // namespace andiron

@@ -11,6 +11,7 @@
 #include "src/core/try.h"
 #include "src/format/format.h"
 #include "src/format/safetensors/header.h"
+#include "src/format/safetensors/param_ids.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -38,6 +39,7 @@ class Reader {
     ANDIRON_TRY(read_entries(text));
     ANDIRON_TRY(check_names());
     ANDIRON_TRY(check_ranges());
+    take_param_ids(builder_);
     find_aliases();
     note("tensor", "an unknown dtype is carried as raw bytes", unknown_dtypes_);
     note("tensor", "unknown keys in the description were ignored", unknown_keys_);

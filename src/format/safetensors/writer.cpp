@@ -16,6 +16,7 @@
 #include "src/core/windows.h"
 #include "src/format/format.h"
 #include "src/format/safetensors/header.h"
+#include "src/format/safetensors/param_ids.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -109,6 +110,24 @@ class DataCopier {
   Bytes window_;
 };
 
+void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& order) {
+  struct Key {
+    int rank;
+    std::string_view name;
+    std::size_t index;
+  };
+  std::vector<Key> keys;
+  keys.reserve(order.size());
+  for (const std::size_t i : order) {
+    const TensorInfo info = archive.info(i);
+    keys.push_back({safetensors_dtype_rank(info.dtype), info.name, i});
+  }
+  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.name < b.name;
+  });
+  std::transform(keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.index; });
+}
+
 Status check_options(const WriteOptions& options) {
   if (std::has_single_bit(options.data_alignment) && options.data_alignment >= 8) return {};
   return Error{.code = ErrorCode::invalid_argument,
@@ -120,7 +139,7 @@ Status check_options(const WriteOptions& options) {
 }  // namespace
 
 Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> order,
-                                        const Metadata& metadata, Sink& sink,
+                                        Metadata metadata, Sink& sink,
                                         const WriteOptions& options) {
   ANDIRON_TRY(check_options(options));
   if (order.size() > options.limits.tensors) {
@@ -130,16 +149,11 @@ Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std:
                  .expected = "at most " + std::to_string(options.limits.tensors)};
   }
   for (std::size_t i : order) ANDIRON_TRY(check_tensor(archive.info(i), options.limits));
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const TensorInfo left = archive.info(a);
-    const TensorInfo right = archive.info(b);
-    const int left_rank = safetensors_dtype_rank(left.dtype);
-    const int right_rank = safetensors_dtype_rank(right.dtype);
-    return left_rank != right_rank ? left_rank > right_rank : left.name < right.name;
-  });
+  sort_as_the_crate_does(archive, order);
 
   std::string header(safetensors_length_bytes, '\0');
   header += '{';
+  if (options.param_ids) add_param_ids(metadata, archive, order);
   if (!metadata.empty()) {
     ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, options.limits));
     header += "\"__metadata__\":" + json;
