@@ -88,6 +88,9 @@ class TensorSnapshot {
   /// Whether the data lies in memory as it is read (ByteSource::in_memory), so that borrow() costs
   /// nothing.
   bool is_in_memory() const noexcept;
+  /// Bytes that were read elsewhere as a tensor of this dtype and shape. SizeMismatch when they are
+  /// too few or too many.
+  Result<Tensor> with_bytes(Bytes bytes) const;
   /// Reads the data into `out`, which must have exactly byte_size() bytes.
   Status read_into(std::span<std::byte> out) const;
   /// Reads the part of the data that starts at byte `offset`, to work through a tensor larger than

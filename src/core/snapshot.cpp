@@ -55,17 +55,6 @@ void resolve_slice(std::optional<std::int64_t> start, std::optional<std::int64_t
           : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) + stride - 1) / stride);
 }
 
-Result<Tensor> make_tensor(const Expression& expression, Bytes bytes) {
-  switch (expression.dtype()) {
-    case DType::raw:
-      return Tensor::raw(expression.raw_name(), expression.shape(), std::move(bytes));
-    case DType::qfloat:
-      return Tensor::qfloat(expression.shape(), std::move(bytes));
-    default:
-      return Tensor::from_bytes(expression.dtype(), expression.shape(), std::move(bytes));
-  }
-}
-
 }  // namespace
 
 // All empty ones share an expression: they are made on the way to others.
@@ -170,7 +159,18 @@ Result<Tensor> TensorSnapshot::read() const {
   Result<Bytes> bytes = Bytes::allocate(byte_size());
   if (!bytes) return annotate(std::move(bytes).error());
   ANDIRON_TRY(read_into(bytes->writable()));
-  return make_tensor(*expression_, *std::move(bytes));
+  return with_bytes(*std::move(bytes));
+}
+
+Result<Tensor> TensorSnapshot::with_bytes(Bytes bytes) const {
+  switch (dtype()) {
+    case DType::raw:
+      return Tensor::raw(raw_name(), shape(), std::move(bytes));
+    case DType::qfloat:
+      return Tensor::qfloat(shape(), std::move(bytes));
+    default:
+      return Tensor::from_bytes(dtype(), shape(), std::move(bytes));
+  }
 }
 
 bool TensorSnapshot::can_borrow() const noexcept {
@@ -192,7 +192,7 @@ Result<Tensor> TensorSnapshot::borrow() const {
   Result<Bytes> bytes = source->view(offset, byte_size());
   if (!bytes && bytes.error().code == ErrorCode::unsupported) return read();
   if (!bytes) return annotate(std::move(bytes).error());
-  return make_tensor(*expression_, *std::move(bytes));
+  return with_bytes(*std::move(bytes));
 }
 
 Result<TensorSnapshot> TensorSnapshot::permute(std::span<const std::size_t> dims) const {

@@ -39,7 +39,7 @@ class Reader {
     if (!options_.progress) return snapshot.read();
     ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(snapshot.byte_size()));
     ANDIRON_TRY(read_into(snapshot, bytes.writable()));
-    return tensor_of(snapshot, std::move(bytes));
+    return snapshot.with_bytes(std::move(bytes));
   }
 
   Status read_into(const TensorSnapshot& snapshot, std::span<std::byte> out) {
@@ -73,17 +73,6 @@ class Reader {
     done_ += bytes;
     if (bytes == 0 || !options_.progress || options_.progress(done_, total_)) return {};
     return Error{.code = ErrorCode::cancelled, .message = "the progress callback said stop"};
-  }
-
-  static Result<Tensor> tensor_of(const TensorSnapshot& snapshot, Bytes bytes) {
-    switch (snapshot.dtype()) {
-      case DType::raw:
-        return Tensor::raw(snapshot.raw_name(), snapshot.shape(), std::move(bytes));
-      case DType::qfloat:
-        return Tensor::qfloat(snapshot.shape(), std::move(bytes));
-      default:
-        return Tensor::from_bytes(snapshot.dtype(), snapshot.shape(), std::move(bytes));
-    }
   }
 
   const ApplyOptions& options_;

@@ -12,6 +12,7 @@
 
 #include "andiron/display_text.h"
 #include "src/core/parse_index.h"
+#include "src/transfer/place.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -20,10 +21,8 @@ namespace {
 
 std::string quoted(std::string_view name) { return "'" + display_text(name) + "'"; }
 
-std::string_view parent_of(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
-}
+// What PyTorch keeps beside a norm and nobody else has: no part of the model is passed over.
+bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tracked"); }
 
 // "'a' and 3 others"
 std::string some(const std::vector<std::string_view>& names) {
@@ -64,7 +63,7 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
   std::unordered_map<std::string_view, std::uint64_t> list_ends;  // path of a list to its size
   for (const Slot& slot : slots) {
     const std::string_view path = slot.path;
-    parents.insert(parent_of(path));
+    parents.insert(slot.parent());
     for (std::size_t begin = 0; begin < path.size();) {
       const std::size_t end = std::min(path.find('.', begin), path.size());
       if (const auto index = parse_index(path.substr(begin, end - begin)); index && begin > 0) {
@@ -88,19 +87,19 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
     }
     if (is_beyond) {
       beyond.push_back(path);
-    } else if (path.find('.') != std::string_view::npos && parents.contains(parent_of(path))) {
+    } else if (path.find('.') != std::string_view::npos && !is_counter(path) &&
+               parents.contains(parent_path(path))) {
       beside.push_back(path);
     }
   }
   if (!beside.empty()) {
-    result.notes.push_back(some(beside) +
-                           " lie beside parameters of the module but have no place in it; a load "
-                           "does not fill optionals that are empty");
+    result.notes.push_back("the module has no place for " + some(beside) +
+                           ", beside parameters that it has; a load does not fill optionals that "
+                           "are empty");
   }
   if (!beyond.empty()) {
-    result.notes.push_back(some(beyond) +
-                           " lie beyond the end of a list of the module; a load does not make "
-                           "lists longer");
+    result.notes.push_back("the module's lists end before " + some(beyond) +
+                           "; a load does not make lists longer");
   }
 }
 

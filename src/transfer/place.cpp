@@ -12,10 +12,7 @@ inline namespace v1 {
 
 std::string_view Place::name() const noexcept { return detail::last_segments(path, 1); }
 
-std::string_view Place::parent() const noexcept {
-  const std::size_t dot = path.rfind('.');
-  return dot == std::string::npos ? std::string_view() : std::string_view(path).substr(0, dot);
-}
+std::string_view Place::parent() const noexcept { return detail::parent_path(path); }
 
 std::string Place::with_name(std::string_view name) const {
   std::string changed = path.substr(0, path.size() - this->name().size());
@@ -28,6 +25,11 @@ namespace {
 bool is_enum(std::string_view kind) noexcept { return kind.starts_with("Enum:"); }
 
 }  // namespace
+
+std::string_view parent_path(std::string_view path) noexcept {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+}
 
 std::size_t segment_count(std::string_view path) noexcept {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '.')) + 1;

@@ -11,6 +11,9 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
+// The path without its last segment; empty at the root.
+std::string_view parent_path(std::string_view path) noexcept;
+
 std::size_t segment_count(std::string_view path) noexcept;
 
 // "query.weight" for 2 segments of "encoder.query.weight"; empty when there are fewer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/transfer/rule_adapter_test.cpp
+// Tested by tests/transfer/rule_index_test.cpp
 #include "src/transfer/rule_index.h"
 
 #include <algorithm>

@@ -35,6 +35,13 @@ class ListLookup : public TensorLookup {
   std::vector<std::string> asked_;
 };
 
+// In a module of that kind, in a model.
+inline Container in(const std::string& kind) { return Container({"Struct:Net", kind}); }
+
+inline AdapterRule rename_rule(std::string module_type, std::string from, std::string to) {
+  return {.module_type = std::move(module_type), .from = {std::move(from)}, .to = {std::move(to)}};
+}
+
 using Floats = std::vector<float>;
 
 inline TensorSnapshot tensor_of(std::string path, const Shape& shape, const Floats& values) {

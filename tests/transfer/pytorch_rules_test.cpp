@@ -21,12 +21,11 @@ using test::expect_loads;
 using test::expect_same;
 using test::Floats;
 using test::floats_of;
+using test::in;
 using test::ListLookup;
 using test::loaded;
 using test::saved;
 using Names = std::vector<std::string>;
-
-Container in(const std::string& kind) { return Container({"Struct:Net", kind}); }
 
 TEST(PyTorchToBurnAdapter, TransposesLinearWeights) {
   const auto weight = loaded(PyTorchToBurnAdapter(), {"fc.weight", in("Struct:Linear")},

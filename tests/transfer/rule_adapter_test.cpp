@@ -2,10 +2,7 @@
 // Tables of rules, in both directions.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
-#include <numeric>
-#include <random>
 
 #include "andiron/adapter.h"
 #include "tests/support/test_source.h"
@@ -20,135 +17,21 @@ using test::expect_loads;
 using test::expect_same;
 using test::Floats;
 using test::floats_of;
+using test::in;
 using test::ListLookup;
 using test::load_error;
 using test::loaded;
+using test::rename_rule;
 using test::saved;
 using test::tensor_of;
 using Names = std::vector<std::string>;
 using Kinds = std::vector<std::string>;
 
-Container in(const std::string& kind) { return Container({"Struct:Net", kind}); }
-
-// ---- Which tensors a rule names ----
-
-AdapterRule rename(std::string module_type, std::string from, std::string to) {
-  return {.module_type = std::move(module_type), .from = {std::move(from)}, .to = {std::move(to)}};
-}
-
-// Whether the rule for `module_type` names the tensor.
-bool names(const std::string& module_type, const std::string& name, const std::string& path,
-           Kinds kinds) {
-  const RuleAdapter adapter({rename(module_type, name, "changed")}, true);
-  const auto tensor = counting(path, {1}).with_container(Container(std::move(kinds)));
-  return saved(adapter, tensor).full_path() != path;
-}
-
-TEST(RuleAdapter, KnowsModulesInEitherSpelling) {
-  for (const char* rule : {"Norm", "Struct:Norm"}) {
-    EXPECT_TRUE(names(rule, "w", "a.w", {"Struct:Net", "Struct:Norm"})) << rule;
-    EXPECT_TRUE(names(rule, "w", "a.w", {"Struct:Net", "Enum:Norm"})) << rule;
-    EXPECT_FALSE(names(rule, "w", "a.w", {"Struct:Net", "Struct:Norms"})) << rule;
-    EXPECT_FALSE(names(rule, "w", "a.ww", {"Struct:Net", "Struct:Norm"})) << rule;
-    EXPECT_FALSE(names(rule, "w", "a.w", {"Struct:Norm", "Struct:Other"})) << rule;
-  }
-}
-
-TEST(RuleAdapter, MeansEnumsAloneWhenItSaysSo) {
-  EXPECT_TRUE(names("Enum:Norm", "w", "a.w", {"Struct:Net", "Enum:Norm"}));
-  EXPECT_FALSE(names("Enum:Norm", "w", "a.w", {"Struct:Net", "Struct:Norm"}));
-}
-
-TEST(RuleAdapter, FollowsLongNamesDownFromTheirModule) {
-  const Kinds attention{"Struct:Net", "Vec", "Struct:Attention", "Struct:Linear"};
-  EXPECT_TRUE(names("Attention", "query.weight", "layers.0.query.weight", attention));
-  EXPECT_FALSE(names("Linear", "query.weight", "layers.0.query.weight", attention));
-  EXPECT_FALSE(names("Net", "query.weight", "layers.0.query.weight", attention));
-  EXPECT_TRUE(names("Net", "layers.0.query.weight", "layers.0.query.weight", attention));
-  EXPECT_FALSE(names("Net", "x.layers.0.query.weight", "layers.0.query.weight", attention));
-  EXPECT_TRUE(names("Moe", "experts.0.w", "experts.0.w", {"Struct:Moe", "Vec", "Struct:Expert"}));
-}
-
-TEST(RuleAdapter, DoesNotCountEnumsWhoseVariantsAreLeftOutOfPaths) {
-  const Kinds skipped{"Struct:Net", "Enum:Mixer", "Struct:Attention", "Struct:Linear"};
-  EXPECT_TRUE(names("Attention", "query.weight", "mixer.query.weight", skipped));
-  EXPECT_TRUE(names("Net", "mixer.query.weight", "mixer.query.weight", skipped));
-  EXPECT_TRUE(names("Linear", "weight", "mixer.query.weight", skipped));
-  const Kinds inner{"Struct:Net", "Struct:Attention", "Enum:Projection", "Struct:Linear"};
-  EXPECT_TRUE(names("Attention", "query.weight", "attention.query.weight", inner));
-  EXPECT_TRUE(names("Attention", "query.Dense.weight", "attention.query.Dense.weight", inner));
-  EXPECT_FALSE(names("Attention", "Dense.weight", "attention.query.Dense.weight", inner));
-  EXPECT_TRUE(names("Enum:Projection", "Dense.weight", "attention.query.Dense.weight", inner));
-}
-
-TEST(RuleAdapter, FollowsLongNamesPastKeysWithDots) {
-  for (const std::string key : {"layer0", "layer.0", "a.layer.0"}) {
-    SCOPED_TRACE(key);
-    const std::string path = "mixers." + key + ".query.weight";
-    for (const Kinds& skipped :
-         {Kinds{"Struct:Net", "Map", "Enum:Mixer", "Struct:Attention", "Struct:Linear"},
-          Kinds{"Struct:Net", "Map", "Struct:Attention", "Enum:Projection", "Struct:Linear"}}) {
-      EXPECT_TRUE(names("Attention", "query.weight", path, skipped));
-      EXPECT_TRUE(names("Linear", "weight", path, skipped));
-      EXPECT_TRUE(names("Net", path, path, skipped));
-      EXPECT_FALSE(names("Linear", "query.weight", path, skipped));
-      EXPECT_FALSE(names("Net", "query.weight", path, skipped));
-    }
-    const Kinds kept{"Struct:Net", "Map", "Enum:Mixer", "Struct:Attention", "Struct:Linear"};
-    const std::string whole = "mixers." + key + ".Attend.query.weight";
-    EXPECT_TRUE(names("Attention", "query.weight", whole, kept));
-    EXPECT_TRUE(names("Mixer", "Attend.query.weight", whole, kept));
-    EXPECT_TRUE(names("Net", whole, whole, kept));
-    EXPECT_FALSE(names("Net", "Attend.query.weight", whole, kept));
-  }
-}
-
-TEST(RuleAdapter, FollowsLongNamesThroughKeysWithDots) {
-  const Kinds one{"Struct:Net", "Struct:Moe", "Map", "Struct:Expert"};
-  EXPECT_TRUE(names("Moe", "experts.e.0.w", "moe.experts.e.0.w", one));
-  EXPECT_FALSE(names("Net", "experts.e.0.w", "moe.experts.e.0.w", one));
-  EXPECT_FALSE(names("Moe", "e.0.w", "moe.experts.e.0.w", one));
-  // Which of the two keys has the dot is not known.
-  const Kinds two{"Struct:Net", "Map", "Struct:Moe", "Map", "Struct:Expert"};
-  EXPECT_TRUE(names("Moe", "experts.e.0.w", "moes.m.experts.e.0.w", two));
-  EXPECT_TRUE(names("Moe", "experts.e.w", "moes.m.0.experts.e.w", two));
-}
-
-TEST(RuleAdapter, LooksPastAnEnumWhoseVariantIsLeftOutForTheLastSegment) {
-  const Kinds kinds{"Struct:Net", "Struct:Pair", "Enum:Weight"};
-  EXPECT_TRUE(names("Pair", "w", "pair.w", kinds));
-  EXPECT_TRUE(names("Enum:Weight", "w", "pair.w", kinds));
-  EXPECT_FALSE(names("Net", "w", "pair.w", kinds));
-  EXPECT_FALSE(names("Pair", "Dense", "pair.w.Dense", kinds));
-}
-
-TEST(RuleAdapter, KeepsTheModulesKindWhenItMovesTensorsUpPastKeysAndVariants) {
-  const AdapterRule rule{.module_type = "Moe",
-                         .from = {"experts.e.0.w", "experts.e.1.w"},
-                         .to = {"stacked"},
-                         .steps = {StackStep{0}}};
-  const Container expert(
-      {"Struct:Net", "Map", "Enum:Block", "Struct:Moe", "Map", "Enum:Ffn", "Struct:Expert"});
-  const Snapshots module({counting("b.x.experts.e.0.w", {2}).with_container(expert),
-                          counting("b.x.experts.e.1.w", {2}, 2).with_container(expert)});
-  const Snapshots file = RuleAdapter({rule}, true).save(module).value();
-  ASSERT_EQ(file.keys(), Names{"b.x.stacked"});
-  EXPECT_EQ(file[0].container(), Container({"Struct:Net", "Map", "Enum:Block", "Struct:Moe"}));
-  expect_loads(RuleAdapter({rule}, false), module, file);
-}
-
-TEST(RuleAdapter, PutsNoTensorWhereNoRuleSays) {
-  const RuleAdapter empty({}, true);
-  EXPECT_TRUE(empty.status());
-  EXPECT_FALSE(loaded(empty, {"a", in("Struct:Norm")}, counting("b", {1})));
-  EXPECT_TRUE(loaded(empty, {"b", in("Struct:Norm")}, counting("b", {1})));
-}
-
 TEST(RuleAdapter, TriesRulesInOrderUntilOneHasItsTensors) {
   const RuleAdapter adapter(
-      {rename("Norm", "a", "w"),
+      {rename_rule("Norm", "a", "w"),
        {.module_type = "Norm", .from = {"b1", "b2"}, .to = {"w"}, .steps = {ConcatStep{0}}},
-       rename("Norm", "c", "w")},
+       rename_rule("Norm", "c", "w")},
       true);
   const Place place{"n.w", in("Struct:Norm")};
   const Snapshots both({counting("n.b1", {1}, 1), counting("n.b2", {1}, 2)});
@@ -164,14 +47,15 @@ TEST(RuleAdapter, TriesRulesInOrderUntilOneHasItsTensors) {
 }
 
 TEST(RuleAdapter, AsksForEachNameOnce) {
-  const RuleAdapter adapter({rename("Norm", "a", "w"), rename("Norm", "c", "w")}, true);
+  const RuleAdapter adapter({rename_rule("Norm", "a", "w"), rename_rule("Norm", "c", "w")}, true);
   ListLookup file(Snapshots{});
   EXPECT_FALSE(adapter.load({"n.w", in("Struct:Norm")}, file).value());
   EXPECT_EQ(file.asked(), (Names{"n.w", "n.a", "n.c"}));
 }
 
 TEST(RuleAdapter, LoadsWhatItSavedWhenRulesExchangeNames) {
-  const std::vector<AdapterRule> rules{rename("Norm", "a", "b"), rename("Norm", "b", "a")};
+  const std::vector<AdapterRule> rules{rename_rule("Norm", "a", "b"),
+                                       rename_rule("Norm", "b", "a")};
   const Container norm = in("Struct:Norm");
   const Snapshots module(
       {counting("n.a", {1}, 1).with_container(norm), counting("n.b", {1}, 2).with_container(norm)});
@@ -186,8 +70,8 @@ TEST(RuleAdapter, LoadsWhatItSavedWhenRulesExchangeNames) {
 
 TEST(RuleAdapter, LoadsWhatItSavedWhenRulesPassNamesOn) {
   const std::vector<AdapterRule> rules{
-      rename("Norm", "a", "b"),
-      rename("Norm", "b", "c"),
+      rename_rule("Norm", "a", "b"),
+      rename_rule("Norm", "b", "c"),
       {.module_type = "Norm", .from = {"c"}, .to = {"d", "e"}, .steps = {SplitStep{0}}}};
   const Container norm = in("Struct:Norm");
   const Snapshots module(
@@ -204,16 +88,16 @@ TEST(RuleAdapter, LoadsWhatItSavedWhenRulesPassNamesOn) {
 TEST(RuleAdapter, LeavesATensorToTheRuleThatNamesIt) {
   const Container linear = in("Struct:Linear");
   const Place place{"fc.weight", linear};
-  const auto adapter = PyTorchToBurnAdapter().with_rule(rename("Linear", "kernel", "weight"));
+  const auto adapter = PyTorchToBurnAdapter().with_rule(rename_rule("Linear", "kernel", "weight"));
   EXPECT_EQ(loaded(adapter, place, counting("fc.weight", {2, 3}))->shape(), (Shape{3, 2}));
   EXPECT_EQ(loaded(adapter, place, counting("fc.kernel", {2, 3}))->shape(), (Shape{2, 3}));
-  const auto twice = PyTorchToBurnAdapter().with_rule(rename("Linear", "weight", "weight"));
+  const auto twice = PyTorchToBurnAdapter().with_rule(rename_rule("Linear", "weight", "weight"));
   EXPECT_EQ(loaded(twice, place, counting("fc.weight", {2, 3}))->shape(), (Shape{2, 3}));
 }
 
 TEST(RuleAdapter, Chains) {
   const ChainAdapter chain =
-      RuleAdapter({rename("Norm", "a", "b")}, true).chain(FloatCastAdapter::to(DType::f16));
+      RuleAdapter({rename_rule("Norm", "a", "b")}, true).chain(FloatCastAdapter::to(DType::f16));
   const TensorSnapshot stored = saved(chain, counting("n.a", {2}).with_container(in("Norm")));
   EXPECT_EQ(stored.full_path(), "n.a");
   const TensorSnapshot renamed =
@@ -221,8 +105,8 @@ TEST(RuleAdapter, Chains) {
   EXPECT_EQ(renamed.full_path(), "n.b");
   EXPECT_EQ(renamed.dtype(), DType::f16);
   const ChainAdapter with_own_rule = PyTorchToBurnAdapter()
-                                         .with_rule(rename("Norm", "a", "b"))
-                                         .chain(RuleAdapter({rename("Norm", "b", "c")}, true));
+                                         .with_rule(rename_rule("Norm", "a", "b"))
+                                         .chain(RuleAdapter({rename_rule("Norm", "b", "c")}, true));
   EXPECT_TRUE(loaded(with_own_rule, {"n.c", in("Struct:Norm")}, counting("n.a", {1})));
 }
 
@@ -568,7 +452,7 @@ TEST(RuleAdapter, RefusesRulesThatCannotWork) {
   };
   for (const auto& [what, rule] : bad) {
     for (const bool forward : {true, false}) {
-      const RuleAdapter adapter({rename("Norm", "a", "b"), rule}, forward);
+      const RuleAdapter adapter({rename_rule("Norm", "a", "b"), rule}, forward);
       ASSERT_FALSE(adapter.status()) << what;
       EXPECT_EQ(adapter.status().error().code, ErrorCode::invalid_argument) << what;
       EXPECT_EQ(adapter.status().error().message.find("rule for '" + rule.module_type + "': "), 0U);
@@ -595,153 +479,6 @@ TEST(RuleAdapter, AcceptsCutsWhoseNumberOfPartsTheNextStepTells) {
 }
 
 // ---- Round trips of random tables ----
-
-class RandomTable {
- public:
-  explicit RandomTable(unsigned seed) : random_(seed) {
-    const std::size_t rules = 1 + below(4);
-    for (std::size_t i = 0; i < rules; ++i) add_rule(i);
-    module_.push_back(counting("root.unruled", {2}).with_container(in("Struct:Other")));
-    for (std::size_t i = module_.size(); i > 1; --i) std::swap(module_[i - 1], module_[below(i)]);
-  }
-
-  const std::vector<AdapterRule>& rules() const { return rules_; }
-  // Tensors of the `from` side, in some order.
-  const Snapshots& module() const { return module_; }
-
- private:
-  std::size_t below(std::size_t end) {
-    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
-  }
-
-  Names some_names(const std::string& stem, std::size_t count) {
-    Names names;
-    for (std::size_t i = 0; i < count; ++i) {
-      std::string name = stem + std::to_string(i);
-      for (std::size_t depth = below(3); depth > 0; --depth) name = "down." + name;
-      names.push_back(std::move(name));
-    }
-    return names;
-  }
-
-  // The shares of `count` tensors of sizes that are multiples of them.
-  std::vector<std::uint64_t> some_shares(std::size_t count) {
-    std::vector<std::uint64_t> shares;
-    for (std::size_t i = 0; i < count; ++i) shares.push_back(1 + below(3));
-    return shares;
-  }
-
-  static std::uint64_t sum(const std::vector<std::uint64_t>& shares) {
-    return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
-  }
-
-  Shape some_shape(std::size_t rank) {
-    std::vector<std::uint64_t> dims;
-    for (std::size_t d = 0; d < rank; ++d) dims.push_back(1 + below(4));
-    return Shape(dims);
-  }
-
-  // Appends a step that keeps the number of tensors; `shape` is theirs.
-  void add_step_for_each(AdapterRule& rule, Shape& shape) {
-    if (below(2) == 0) {
-      PermuteStep step{std::vector<std::size_t>(shape.rank())};
-      std::iota(step.dims.begin(), step.dims.end(), std::size_t{0});
-      std::shuffle(step.dims.begin(), step.dims.end(), random_);
-      std::vector<std::uint64_t> dims;
-      for (const std::size_t dim : step.dims) dims.push_back(shape[dim]);
-      shape = Shape(dims);
-      rule.steps.emplace_back(std::move(step));
-    } else {
-      const Shape flat{shape.element_count().value(), 1};
-      rule.steps.emplace_back(ReshapeStep{shape, flat});
-      shape = flat;
-    }
-  }
-
-  void add_rule(std::size_t number) {
-    AdapterRule rule;
-    rule.module_type = "T" + std::to_string(number);
-    const std::size_t inputs = 1 + below(3);
-    const std::size_t outputs = 1 + below(3);
-    rule.from = some_names("f", inputs);
-    rule.to = some_names("t", outputs);
-
-    // Equal tensors, joined to one, which is cut again.
-    Shape shape = some_shape(2);
-    const std::size_t dim = below(2);
-    const std::vector<std::uint64_t> shares = some_shares(outputs);
-    shape[dim] *= sum(shares) * outputs;
-    const Shape input_shape = shape;
-    if (below(2) == 0) add_step_for_each(rule, shape);
-    const bool stacks = below(2) == 0;
-    if (stacks) {
-      rule.steps.emplace_back(StackStep{0});
-      shape = Shape{inputs, shape[0], shape[1]};
-    } else {
-      rule.steps.emplace_back(ConcatStep{0});
-      shape[0] *= inputs;
-    }
-    const Shape flat{shape.element_count().value()};
-    rule.steps.emplace_back(ReshapeStep{shape, flat});
-    switch (below(3)) {
-      case 0:
-        rule.steps.emplace_back(SplitStep{0});
-        break;
-      case 1:
-        rule.steps.emplace_back(SplitStep{0, shares});
-        break;
-      default:
-        rule.steps.emplace_back(ReshapeStep{flat, {flat[0] / outputs, outputs}});
-        rule.steps.emplace_back(UnstackStep{1});
-    }
-
-    const std::size_t layers = 1 + below(3);
-    for (std::size_t layer = 0; layer < layers; ++layer) {
-      for (const std::string& name : rule.from) {
-        Kinds kinds{"Struct:Net", "Vec", "Struct:" + rule.module_type};
-        const auto depth = std::count(name.begin(), name.end(), '.');
-        kinds.insert(kinds.end(), static_cast<std::size_t>(depth), "Struct:Down");
-        module_.push_back(counting(rule.module_type + "s." + std::to_string(layer) + "." + name,
-                                   input_shape, static_cast<float>(1000 * module_.size()))
-                              .with_container(Container(std::move(kinds))));
-      }
-    }
-    rules_.push_back(std::move(rule));
-  }
-
-  std::mt19937 random_;
-  std::vector<AdapterRule> rules_;
-  Snapshots module_;
-};
-
-TEST(RuleAdapter, LoadsWhatItSavedForRandomTables) {
-  for (unsigned seed = 0; seed < 300; ++seed) {
-    SCOPED_TRACE(seed);
-    const RandomTable table(seed);
-    const RuleAdapter there(table.rules(), true);
-    const RuleAdapter back(table.rules(), false);
-    ASSERT_TRUE(there.status()) << there.status().error().to_string();
-    ASSERT_TRUE(back.status()) << back.status().error().to_string();
-    const Snapshots file = there.save(table.module()).value();
-    expect_loads(back, table.module(), file);
-
-    // The same the other way about: the file's tensors as those of a module.
-    Snapshots other_module;
-    for (const TensorSnapshot& tensor : file) {
-      const std::string& path = tensor.full_path();
-      Kinds kinds{"Struct:Net", "Vec", "Struct:" + path.substr(0, path.find('s'))};
-      kinds.resize(static_cast<std::size_t>(std::count(path.begin(), path.end(), '.')) + 1,
-                   "Struct:Down");
-      other_module.push_back(tensor.with_container(Container(std::move(kinds))));
-    }
-    const Snapshots other_file = back.save(other_module).value();
-    expect_loads(there, other_module, other_file);
-    for (const TensorSnapshot& tensor : table.module()) {
-      ASSERT_NE(other_file.find(tensor.full_path()), nullptr);
-      expect_same(*other_file.find(tensor.full_path()), tensor);
-    }
-  }
-}
 
 }  // namespace
 }  // namespace andiron
