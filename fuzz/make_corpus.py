@@ -60,6 +60,7 @@ def safetensors_seeds():
     matrix = entry("U8", [2, 3], 0, 6)
     good = model([("a.weight", "F32", [3, 4]), ("a.bias", "F32", [3])])
     yield "two_tensors", good
+    yield "param_ids", model([("w", "F32", [2])], {"param_ids": '{"w":"72d17eukbtkma"}'})
     yield "no_tensors", file_of("{}")
     yield "scalar", model([("step", "I64", [])])
     yield "no_elements", model([("none", "F16", [0, 7]), ("one", "U8", [1])])
