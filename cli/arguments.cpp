@@ -8,13 +8,14 @@
 #include <thread>
 
 #include "andiron/version.h"
+#include "cli/output_format.h"
 #include "cli/quantities.h"
 
 namespace andiron::cli {
 namespace {
 
 constexpr const char* tool_description =
-    "Neural-network weight files: list, inspect and hash their tensors.";
+    "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
     R"(An INPUT is a weight file, a shard index (*.safetensors.index.json) or a folder
@@ -28,6 +29,7 @@ Examples:
   andiron ls --sort size --include 'encoder.**.weight' model.safetensors
   andiron info Llama-3-8B/
   andiron hash --threads 8 model.safetensors
+  andiron convert model.safetensors -o model.bpk
   andiron ls --json *.safetensors | jq -r '.tensors[].name'
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
 
@@ -41,10 +43,18 @@ matches is enough.
 constexpr const char* ls_footer = R"(Examples:
   andiron ls model.safetensors
   andiron ls --sort size --exclude '**.bias' model.safetensors
+  andiron ls --sort offset --offsets model.bpk
   andiron ls --json model.safetensors.index.json | jq '.tensors | length')";
 
-constexpr const char* info_footer = R"(Examples:
+constexpr const char* info_footer =
+    R"(Of Burnpack files it shows the layout, too. --hex shows every byte before the
+tensors, one field a line: its offset, its bytes in hex and as characters, and
+its meaning, indented by depth. A line of * stands for lines like the one above.
+
+Examples:
   andiron info model.safetensors
+  andiron info --all model.bpk
+  andiron info --hex model.bpk | less
   andiron info --json Llama-3-8B/ | jq .parameters)";
 
 constexpr const char* hash_footer =
@@ -55,6 +65,20 @@ Examples:
   andiron hash model.safetensors
   andiron hash --full --include 'encoder.**' model.safetensors
   diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
+
+constexpr const char* convert_footer =
+    R"(The output's format goes by its name: .safetensors, .bpk, .mpk or .mpk.gz; --to
+says otherwise. Metadata, scalars and parameter ids go along where the format
+has a place for them; what is lost is said on standard error. Numbers keep their
+type, except in .mpk records. The file appears whole or not at all; with --force
+it may be the input itself.
+
+Examples:
+  andiron convert model.safetensors -o model.bpk
+  andiron convert --burn-release 0.20 model.safetensors -o model.bpk
+  andiron convert --max-shard-size 5GB model.bpk -o model.safetensors
+  andiron convert --top-level-key model --sub '^net\.' '' in.mpk -o out.bpk
+  andiron convert --dry-run --exclude 'optimizer.**' a.bpk -o b.safetensors)";
 
 constexpr std::uint64_t least_memory = 64 * 1024;
 constexpr unsigned most_threads = 1024;
@@ -90,6 +114,15 @@ std::vector<std::string> marked_arguments(int argc, const char* const* argv) {
 }
 
 void unmark(std::string& text) { std::erase(text, literal_mark); }
+
+std::uint64_t size_argument(const std::string& option, const std::string& text) {
+  const std::optional<std::uint64_t> size = parse_size(text);
+  if (!size) {
+    throw CLI::ValidationError(option,
+                               quoted(text) + " is no size; sizes look like 512M or 1.5GiB");
+  }
+  return *size;
+}
 
 void unmark_literals(ReadingOptions& reading) {
   for (auto* texts : {&reading.inputs, &reading.include, &reading.exclude, &reading.regex}) {
@@ -191,11 +224,7 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
       ->option_text("N")
       ->group(group);
   const auto set_memory = [&reading](const std::string& text) {
-    reading.max_memory = parse_size(text);
-    if (!reading.max_memory) {
-      throw CLI::ValidationError("--max-memory",
-                                 quoted(text) + " is no size; sizes look like 512M or 1.5GiB");
-    }
+    reading.max_memory = size_argument("--max-memory", text);
     if (*reading.max_memory < least_memory) {
       throw CLI::ValidationError("--max-memory", quoted(text) + " is less than 64K");
     }
@@ -238,17 +267,120 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& de
   return verb;
 }
 
+void add_writing_options(CLI::App& verb, WritingOptions& writing) {
+  const std::string group = "Writing";
+  verb.add_option("-o,--output", writing.output, "The file to write")
+      ->required()
+      ->option_text("OUT")
+      ->group(group);
+  verb.add_flag("-f,--force", writing.overwrite, "Replace what is there")->group(group);
+  verb.add_flag("--dry-run", writing.dry_run, "Check and say what would be written")->group(group);
+  verb.add_flag_callback(
+          "--no-sync", [&writing] { writing.sync = false; }, "Do not wait until the disk has it")
+      ->option_text(" ")
+      ->group(group);
+}
+
+// What the command line says of a conversion, before it is known whether it makes sense.
+struct ConvertArguments {
+  ConvertOptions options;
+  const OutputFormat* to = nullptr;
+  CLI::App* verb = nullptr;
+  CLI::Option* burn_release = nullptr;
+  CLI::Option* precision = nullptr;
+  CLI::Option* max_shard_size = nullptr;
+};
+
+void add_convert(CLI::App& app, ConvertArguments& arguments) {
+  ConvertOptions& options = arguments.options;
+  CLI::App& verb = add_verb(app, "convert", "Write tensors into a file of another format",
+                            convert_footer, options.reading);
+  verb.get_option("INPUT")->expected(1)->description("A weight file, shard index or folder");
+  add_writing_options(verb, options.writing);
+
+  const std::string group = "Formats";
+  Choices<const OutputFormat*> formats;
+  for (const OutputFormat& format : output_formats()) {
+    formats.emplace_back(std::string(format.name), &format);
+  }
+  add_choice<const OutputFormat*>(verb, "--to", arguments.to, formats,
+                                  "safetensors, burnpack (or bpk), mpk, mpk.gz;\n"
+                                  "by the name of the output unless given")
+      ->option_text("FORMAT")
+      ->group(group);
+  arguments.burn_release =
+      add_choice<BurnpackGeneration>(verb, "--burn-release", options.burn_release,
+                                     {{"0.19", BurnpackGeneration::burn_0_19},
+                                      {"0.20", BurnpackGeneration::burn_0_20},
+                                      {"0.21", BurnpackGeneration::burn_0_21},
+                                      {"0.22", BurnpackGeneration::burn_0_22}},
+                                     "The release of Burn that is to read a\n"
+                                     "Burnpack file; the newest by default")
+          ->group(group);
+  arguments.precision = add_choice<RecordPrecision>(verb, "--precision", options.precision,
+                                                    {{"full", RecordPrecision::full},
+                                                     {"half", RecordPrecision::half},
+                                                     {"double", RecordPrecision::doubled}},
+                                                    "Number types of an .mpk record: f32 and i32,\n"
+                                                    "f16 and i16, or f64 and i64; full by default")
+                            ->group(group);
+  const auto set_shard_size = [&options](const std::string& text) {
+    options.max_shard_bytes = size_argument("--max-shard-size", text);
+    if (options.max_shard_bytes == 0) {
+      throw CLI::ValidationError("--max-shard-size", "a shard cannot be empty");
+    }
+  };
+  arguments.max_shard_size =
+      verb.add_option_function<std::string>("--max-shard-size", set_shard_size,
+                                            "Spread SafeTensors over files of at most\n"
+                                            "this many tensor bytes, with an index")
+          ->option_text("SIZE")
+          ->group(group);
+  verb.add_flag("--param-ids", options.param_ids,
+                "Keep parameter ids in SafeTensors, as metadata;\nthe other formats always do")
+      ->group(group);
+  arguments.verb = &verb;
+}
+
+// Decides on the format; the text says what makes no sense, if something does.
+std::string settle_format(ConvertArguments& arguments) {
+  ConvertOptions& options = arguments.options;
+  const std::string& output = options.writing.output;
+  const OutputFormat* by_name = output_format_of(output);
+  const OutputFormat* chosen = arguments.to != nullptr ? arguments.to : by_name;
+  if (chosen == nullptr) {
+    return "--output: " + quoted(output) +
+           " does not tell the format; names end in .safetensors, .bpk, .mpk or .mpk.gz, or --to "
+           "says it";
+  }
+  // Whether a record is compressed goes by its name alone.
+  if (chosen->format == Format::mpk && chosen->compressed != output.ends_with(".gz")) {
+    return "--to: a record is compressed when its name ends in .gz, and not otherwise";
+  }
+  options.format = chosen->format;
+
+  const std::pair<const CLI::Option*, Format> particular[] = {
+      {arguments.burn_release, Format::burnpack},
+      {arguments.precision, Format::mpk},
+      {arguments.max_shard_size, Format::safetensors}};
+  for (const auto& [option, format] : particular) {
+    if (option->count() == 0 || options.format == format) continue;
+    return option->get_name() + " is for " + std::string(format_name(format)) + ", not for " +
+           std::string(format_name(options.format));
+  }
+  return {};
+}
+
 void add_reading_options(CLI::App& verb, ReadingOptions& reading) {
   add_selection_options(verb, reading);
   add_file_options(verb, reading);
 }
 
-UsageError usage_error(const CLI::App& app, const CLI::Error& error) {
+UsageError usage_error(const CLI::App& app, std::string message) {
   const auto verbs = app.get_subcommands();
-  std::string help = "; try 'andiron ";
-  if (!verbs.empty()) help += verbs.front()->get_name() + " ";
-  help += "--help'";
-  std::string message = error.what() + help;
+  message += "; try 'andiron ";
+  if (!verbs.empty()) message += verbs.front()->get_name() + " ";
+  message += "--help'";
   unmark(message);
   return {std::move(message)};
 }
@@ -268,11 +400,14 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   CLI::App& ls_verb =
       add_verb(app, "ls", "List tensors: name, dtype, shape, size", ls_footer, ls.reading);
   add_sort(ls_verb, ls.sort);
+  ls_verb.add_flag("--offsets", ls.offsets, "Where each tensor lies in its file, too");
   add_reading_options(ls_verb, ls.reading);
 
   InfoOptions info;
   CLI::App& info_verb = add_verb(app, "info", "Sum up a file: sizes, dtypes, metadata, shards",
                                  info_footer, info.reading);
+  info_verb.add_flag("--all", info.all, "List every tensor with its place in the file");
+  info_verb.add_flag("--hex", info.hex, "Show the bytes of a Burnpack header, field by\nfield");
   add_reading_options(info_verb, info.reading);
 
   HashOptions hash;
@@ -281,20 +416,31 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   hash_verb.add_flag("--full", hash.full, "Whole digests in lines as sha256sum prints them");
   add_reading_options(hash_verb, hash.reading);
 
+  ConvertArguments convert;
+  add_convert(app, convert);
+  add_reading_options(*convert.verb, convert.options.reading);
+
   try {
     app.parse(marked_arguments(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return ShowText{app.help()};
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error);
+    return usage_error(app, error.what());
   }
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
-  for (ReadingOptions* reading : {&ls.reading, &info.reading, &hash.reading}) {
+  for (ReadingOptions* reading :
+       {&ls.reading, &info.reading, &hash.reading, &convert.options.reading}) {
     unmark_literals(*reading);
   }
+  unmark(convert.options.writing.output);
   if (ls_verb.parsed()) return ls;
   if (info_verb.parsed()) return info;
   if (hash_verb.parsed()) return hash;
+  if (convert.verb->parsed()) {
+    std::string mistake = settle_format(convert);
+    if (!mistake.empty()) return usage_error(app, std::move(mistake));
+    return convert.options;
+  }
   return ShowUsage{app.help()};
 }
 

@@ -2,18 +2,23 @@
 // andiron info: a weight file on one page.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "andiron/burnpack.h"
 #include "andiron/display_text.h"
 #include "andiron/json.h"
 #include "andiron/natural_order.h"
 #include "andiron/shape.h"
+#include "cli/burnpack_page.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
+#include "cli/output_format.h"
 #include "cli/quantities.h"
+#include "cli/scalars.h"
 #include "cli/table.h"
 #include "cli/tensor_text.h"
 #include "cli/text_layout.h"
@@ -29,24 +34,34 @@ struct Group {
 
 struct Summary {
   Totals totals;
-  std::vector<Group> dtypes;  // most bytes first
-  std::vector<Group> shards;  // natural order; empty when there is one file
+  std::vector<Group> dtypes;   // most bytes first
+  std::vector<Group> schemes;  // of quantized tensors, most bytes first
+  std::vector<Group> shards;   // natural order; empty when there is one file
 };
+
+std::vector<Group> most_bytes_first(const std::map<std::string, Totals>& totals) {
+  std::vector<Group> groups;
+  groups.reserve(totals.size());
+  for (const auto& [name, total] : totals) groups.push_back({name, total});
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.totals.bytes > b.totals.bytes; });
+  return groups;
+}
 
 Summary summarize(const Archive& archive) {
   Summary summary;
   std::map<std::string, Totals> dtypes;
+  std::map<std::string, Totals> schemes;
   std::map<std::string_view, Totals, NaturalLess> shards;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const TensorInfo info = archive.info(i);
     summary.totals.add(info);
     dtypes[dtype_text(info)].add(info);
+    if (info.dtype == DType::qfloat) schemes[std::string(info.file_dtype)].add(info);
     if (!info.file.empty()) shards[info.file].add(info);
   }
-  for (const auto& [name, totals] : dtypes) summary.dtypes.push_back({name, totals});
-  std::sort(summary.dtypes.begin(), summary.dtypes.end(), [](const Group& a, const Group& b) {
-    return a.totals.bytes != b.totals.bytes ? a.totals.bytes > b.totals.bytes : a.name < b.name;
-  });
+  summary.dtypes = most_bytes_first(dtypes);
+  summary.schemes = most_bytes_first(schemes);
   for (const auto& [name, totals] : shards) summary.shards.push_back({std::string(name), totals});
   return summary;
 }
@@ -91,22 +106,16 @@ std::string exact_count(std::uint64_t count) {
                       : format_count(count) + " (" + format_short_count(count) + ")";
 }
 
-void append_fact(std::string& out, std::string_view label, std::string_view text,
-                 const Page& page) {
-  constexpr std::size_t label_width = 12;
-  const std::size_t start = out.size();
-  append_wrapped(out, display_text(text), label_width, page.width);
-  out.replace(start, label.size(), label);
-}
-
 void append_facts(std::string& out, const std::string& path, const Archive& archive,
-                  const Totals& totals, const Page& page) {
-  append_fact(out, "path", path, page);
-  append_fact(out, "format", archive.format() + ", " + archive.container(), page);
-  append_fact(out, "file size", exact_size(archive.file_bytes()), page);
-  append_fact(out, "tensors", format_count(totals.tensors), page);
-  append_fact(out, "parameters", exact_count(totals.parameters), page);
-  append_fact(out, "data", exact_size(totals.bytes), page);
+                  const std::optional<BurnpackHead>& burnpack, const Totals& totals,
+                  const Page& page) {
+  append_fact(out, "path", path, page.width);
+  append_fact(out, "format", archive.format() + ", " + archive.container(), page.width);
+  if (burnpack) append_burnpack_facts(out, *burnpack, page);
+  append_fact(out, "file size", exact_size(archive.file_bytes()), page.width);
+  append_fact(out, "tensors", format_count(totals.tensors), page.width);
+  append_fact(out, "parameters", exact_count(totals.parameters), page.width);
+  append_fact(out, "data", exact_size(totals.bytes), page.width);
 }
 
 void append_groups(std::string& out, std::string heading, const std::vector<Group>& groups,
@@ -131,6 +140,32 @@ void append_largest(std::string& out, const Archive& archive, const Page& page) 
   order.resize(shown);
   out += '\n';
   append_tensor_table(out, "LARGEST TENSORS", archive, order, page);
+}
+
+// Tensors as they lie in the file: all of them, or the first ones.
+void append_layout(std::string& out, const Archive& archive,
+                   const std::optional<BurnpackHead>& burnpack, std::size_t most,
+                   const Page& page) {
+  std::vector<std::size_t> order = sorted_indices(archive, SortKey::offset);
+  const std::size_t left = order.size() - std::min(order.size(), most);
+  order.resize(order.size() - left);
+  TensorColumns columns = {.places = true};
+  std::vector<std::uint64_t> padding;
+  if (burnpack) columns.padding = padding = padding_before(archive, *burnpack);
+  out += '\n';
+  append_tensor_table(out, "TENSORS IN FILE ORDER", archive, order, page, columns);
+  if (left > 0) append_wrapped(out, format_count(left) + " more; --all lists them", 0, page.width);
+}
+
+// The layout of a file where it says something, the largest tensors of many.
+void append_tensors(std::string& out, const Archive& archive,
+                    const std::optional<BurnpackHead>& burnpack, bool all, const Page& page) {
+  constexpr std::size_t shown = 20;
+  const bool layout = all || burnpack.has_value();
+  if (layout && !archive.empty()) {
+    append_layout(out, archive, burnpack, all ? archive.size() : shown, page);
+  }
+  if (!layout || (!all && archive.size() > shown)) append_largest(out, archive, page);
 }
 
 // Two columns of text from the file.
@@ -162,28 +197,76 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
   }
 }
 
+// Nothing for other formats.
+Result<std::optional<BurnpackHead>> burnpack_head_of(const Archive& archive, const Limits& limits) {
+  if (archive.format() != format_name(Format::burnpack)) return std::optional<BurnpackHead>();
+  Result<BurnpackHead> head = read_burnpack_head(archive.origin(), limits);
+  if (!head) return std::move(head).error();
+  return std::optional<BurnpackHead>(*std::move(head));
+}
+
+Status append_json(std::string& out, const std::string& path, const Archive& archive,
+                   const std::optional<BurnpackHead>& burnpack, bool hex) {
+  std::string fields = json_summary(archive, summarize(archive));
+  if (burnpack) {
+    if (Status status = append_json_burnpack(fields, *burnpack, hex); !status) return status;
+  }
+  out += json_object(path, archive, archive.natural_order(), {}, fields);
+  return {};
+}
+
+void append_page(std::string& out, const std::string& path, const Archive& archive,
+                 const std::optional<BurnpackHead>& burnpack, bool all, const Page& page) {
+  const Summary summary = summarize(archive);
+  append_facts(out, path, archive, burnpack, summary.totals, page);
+  append_groups(out, "DTYPE", summary.dtypes, page);
+  append_groups(out, "QUANTIZATION", summary.schemes, page);
+  append_groups(out, "SHARD", summary.shards, page);
+  append_pairs(out, "METADATA", "VALUE", archive.metadata(), page.width * 2 / 3, page);
+  if (burnpack) append_scalar_table(out, archive, page);
+  append_pairs(out, "TIED NAME", "STORED AS", archive.aliases(), page.width / 2, page);
+  append_tensors(out, archive, burnpack, all, page);
+  append_remarks(out, archive, page);
+}
+
+Error no_hex_of(std::string_view format) {
+  return Error{.code = ErrorCode::unsupported,
+               .message = "--hex shows the headers of Burnpack files",
+               .found = std::string(format)};
+}
+
+// Also of files that do not open: that is when one wants to see the bytes.
+ExitCode show_hex(const ReadingOptions& reading, const Limits& limits, const Page& page) {
+  return for_each_input_opened(
+      reading, false,
+      [&](const std::string& path, Result<Archive> opened, std::string& out) -> Status {
+        if (opened && opened->format() != format_name(Format::burnpack)) {
+          return no_hex_of(opened->format());
+        }
+        Result<BurnpackHead> head = read_burnpack_head(opened ? opened->origin() : path, limits);
+        if (!head) return opened ? std::move(head).error() : std::move(opened).error();
+        append_input_heading(out, path, reading);
+        if (!opened) print_error(opened.error());
+        return append_burnpack_hex(out, *head, page);
+      });
+}
+
 }  // namespace
 
 ExitCode run(const InfoOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
+  const Limits limits = limits_of(reading);
+  if (options.hex && !reading.json) return show_hex(reading, limits, page);
   return for_each_input(
       reading, reading.json,
-      [&](const std::string& path, const Archive& archive, std::string& out) {
-        const Summary summary = summarize(archive);
-        if (reading.json) {
-          out += json_object(path, archive, archive.natural_order(), {},
-                             json_summary(archive, summary));
-          return Status();
-        }
-        append_facts(out, path, archive, summary.totals, page);
-        append_groups(out, "DTYPE", summary.dtypes, page);
-        append_groups(out, "SHARD", summary.shards, page);
-        append_pairs(out, "METADATA", "VALUE", archive.metadata(), page.width * 2 / 3, page);
-        append_pairs(out, "TIED NAME", "STORED AS", archive.aliases(), page.width / 2, page);
-        append_largest(out, archive, page);
-        append_remarks(out, archive, page);
-        return Status();
+      [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
+        auto burnpack = burnpack_head_of(archive, limits);
+        if (!burnpack) return std::move(burnpack).error();
+        if (options.hex && !burnpack->has_value()) return no_hex_of(archive.format());
+        if (reading.json) return append_json(out, path, archive, *burnpack, options.hex);
+        append_page(out, path, archive, *burnpack, options.all, page);
+        return {};
       });
 }
 

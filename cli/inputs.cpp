@@ -11,17 +11,24 @@
 
 namespace andiron::cli {
 
+Limits limits_of(const ReadingOptions& options) {
+  Limits limits;
+  if (options.max_memory) {
+    for (std::uint64_t* limit :
+         {&limits.header_bytes, &limits.burnpack_metadata_bytes, &limits.index_bytes,
+          &limits.inflated_bytes, &limits.window_bytes}) {
+      *limit = std::min(*limit, *options.max_memory);
+    }
+  }
+  return limits;
+}
+
 Result<InputReader> InputReader::create(const ReadingOptions& options) {
   InputReader reader;
   reader.open_options_.io = options.io;
   reader.open_options_.strictness = options.strictness;
-  if (options.max_memory) {
-    reader.limits_memory_ = true;
-    Limits& limits = reader.open_options_.limits;
-    for (std::uint64_t* limit : {&limits.header_bytes, &limits.index_bytes}) {
-      *limit = std::min(*limit, *options.max_memory);
-    }
-  }
+  reader.open_options_.limits = limits_of(options);
+  reader.limits_memory_ = options.max_memory.has_value();
   reader.top_level_key_ = options.top_level_key;
   for (const auto& [pattern, replacement] : options.substitutions) {
     reader.remapper_.add_pattern(pattern, replacement);
@@ -72,6 +79,14 @@ ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
 }  // namespace
 
 ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render) {
+  return for_each_input_opened(
+      options, lines, [&](const std::string& path, Result<Archive> opened, std::string& out) {
+        return opened ? render(path, *opened, out) : Status(std::move(opened).error());
+      });
+}
+
+ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
+                               const RenderOpened& render) {
   Result<InputReader> reader = InputReader::create(options);
   if (!reader) return report_bad_pattern(options, reader.error());
 
@@ -80,8 +95,7 @@ ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render&
   for (const std::string& path : options.inputs) {
     std::string out;
     if (blank_line_due) out += '\n';
-    Result<Archive> archive = reader->open(path);
-    Status status = archive ? render(path, *archive, out) : Status(std::move(archive).error());
+    Status status = render(path, reader->open(path), out);
     if (!status) {
       code = combine(code, exit_code_of(status.error()));
       out = report_failure(options, path, std::move(status).error());

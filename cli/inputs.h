@@ -9,12 +9,16 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 #include "andiron/key_remapper.h"
+#include "andiron/limits.h"
 #include "andiron/open.h"
 #include "andiron/path_filter.h"
 #include "cli/options.h"
 #include "cli/report.h"
 
 namespace andiron::cli {
+
+/// What the reading options allow a file to ask for, and how much is read at a time.
+Limits limits_of(const ReadingOptions& options);
 
 /// Opens inputs as the reading options say: top-level key, then renaming, then index gaps, then
 /// filter.
@@ -42,6 +46,12 @@ using Render =
 /// and the others still done. Blank lines come between them unless the output is `lines` for
 /// programs.
 ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render);
+
+/// The same for inputs that a verb reads in a way of its own: `opened` is what opening gave.
+using RenderOpened =
+    std::function<Status(const std::string& path, Result<Archive> opened, std::string& out)>;
+ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
+                               const RenderOpened& render);
 
 /// Appends "PATH:" above a listing when there are several inputs.
 void append_input_heading(std::string& out, const std::string& path, const ReadingOptions& options);

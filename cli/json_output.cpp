@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "andiron/json.h"
+#include "cli/scalars.h"
 #include "cli/tensor_text.h"
 
 namespace andiron::cli {
@@ -57,6 +58,17 @@ void append_json_field(std::string& out, std::string_view key, std::string_view 
   append_json_string(out, text);
 }
 
+void append_json_field(std::string& out, std::string_view key,
+                       const std::vector<std::string>& texts) {
+  append_json_key(out, key);
+  out += '[';
+  for (const std::string& text : texts) {
+    if (out.back() != '[') out += ',';
+    append_json_string(out, text);
+  }
+  out += ']';
+}
+
 void append_json_strings(std::string& out, const Metadata& entries) {
   out += '{';
   for (const auto& [key, text] : entries) {
@@ -78,6 +90,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   append_json_field(out, "bytes", archive.file_bytes());
   append_json_key(out, "metadata");
   append_json_strings(out, archive.metadata());
+  append_json_scalars(out, archive);
   out += more_fields;
 
   append_json_key(out, "tensors");
@@ -99,14 +112,8 @@ std::string json_object(const std::string& path, const Archive& archive,
   }
   out += ']';
 
-  append_json_key(out, "notes");
-  out += '[';
-  for (const std::string& note : archive.notes()) {
-    if (out.back() != '[') out += ',';
-    append_json_string(out, note);
-  }
-  out += "]}\n";
-  return out;
+  append_json_field(out, "notes", archive.notes());
+  return out + "}\n";
 }
 
 std::string json_error(const std::string& path, const Error& error) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "andiron/archive.h"
 #include "andiron/error.h"
@@ -30,6 +31,9 @@ void append_json_key(std::string& out, std::string_view key);
 void append_json_field(std::string& out, std::string_view key, std::uint64_t number);
 /// Appends `,"KEY":"TEXT"`.
 void append_json_field(std::string& out, std::string_view key, std::string_view text);
+/// Appends `,"KEY":["TEXT",...]`.
+void append_json_field(std::string& out, std::string_view key,
+                       const std::vector<std::string>& texts);
 /// Appends an object of strings.
 void append_json_strings(std::string& out, const Metadata& entries);
 

@@ -15,8 +15,8 @@ namespace andiron::cli {
 namespace {
 
 void append_listing(std::string& out, const Archive& archive, std::span<const std::size_t> order,
-                    const Page& page) {
-  append_tensor_table(out, "NAME", archive, order, page);
+                    const Page& page, bool offsets) {
+  append_tensor_table(out, "NAME", archive, order, page, {.places = offsets});
   Totals totals;
   for (const std::size_t index : order) totals.add(archive.info(index));
   append_wrapped(out,
@@ -38,7 +38,7 @@ ExitCode run(const LsOptions& options) {
                             out += json_object(path, archive, order);
                           } else {
                             append_input_heading(out, path, reading);
-                            append_listing(out, archive, order, page);
+                            append_listing(out, archive, order, page, options.offsets);
                             print_notes(path, archive);
                           }
                           return Status();

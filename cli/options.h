@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/limits.h"
+#include "andiron/burnpack_generation.h"
 #include "andiron/open.h"
+#include "andiron/write.h"
 #include "cli/terminal.h"
 
 namespace andiron::cli {
@@ -44,19 +45,40 @@ enum class SortKey : std::uint8_t {
   dtype,
 };
 
+/// Common to all verbs that write weight files.
+struct WritingOptions {
+  std::string output;
+  bool overwrite = false;
+  bool dry_run = false;
+  bool sync = true;
+};
+
 struct LsOptions {
   ReadingOptions reading;
   SortKey sort = SortKey::name;
+  bool offsets = false;
 };
 
 struct InfoOptions {
   ReadingOptions reading;
+  bool all = false;  ///< list every tensor
+  bool hex = false;  ///< show the bytes of the header instead
 };
 
 struct HashOptions {
   ReadingOptions reading;
   SortKey sort = SortKey::name;
   bool full = false;
+};
+
+struct ConvertOptions {
+  ReadingOptions reading;
+  WritingOptions writing;
+  Format format = Format::safetensors;
+  BurnpackGeneration burn_release = BurnpackGeneration::burn_0_22;
+  RecordPrecision precision = RecordPrecision::full;
+  std::uint64_t max_shard_bytes = 0;
+  bool param_ids = false;
 };
 
 }  // namespace andiron::cli

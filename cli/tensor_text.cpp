@@ -66,14 +66,26 @@ std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key) {
 }
 
 void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
-                         std::span<const std::size_t> indices, const Page& page) {
-  Table table(std::move(heading), {{"DTYPE", Column::Align::left, 14},
-                                   {"SHAPE", Column::Align::left, 28},
-                                   {"SIZE", Column::Align::right, 10}});
+                         std::span<const std::size_t> indices, const Page& page,
+                         const TensorColumns& columns) {
+  const bool files = columns.places && archive.container() == "sharded";
+  const bool padding = !columns.padding.empty();
+  std::vector<Column> shown = {{"DTYPE", Column::Align::left, 14},
+                               {"SHAPE", Column::Align::left, 28},
+                               {"SIZE", Column::Align::right, 10}};
+  if (columns.places) shown.push_back({"OFFSET", Column::Align::right, 20});
+  if (padding) shown.push_back({"PADDING", Column::Align::right, 12});
+  if (files) shown.push_back({"FILE", Column::Align::left, 24});
+
+  Table table(std::move(heading), std::move(shown));
   for (const std::size_t index : indices) {
     const TensorInfo info = archive.info(index);
-    table.add_row({std::string(info.name), dtype_text(info), Shape(info.shape).to_string(),
-                   format_size(info.byte_size)});
+    std::vector<std::string> row = {std::string(info.name), dtype_text(info),
+                                    Shape(info.shape).to_string(), format_size(info.byte_size)};
+    if (columns.places) row.push_back(info.offset ? std::to_string(*info.offset) : "-");
+    if (padding) row.push_back(std::to_string(columns.padding[index]));
+    if (files) row.emplace_back(info.file);
+    table.add_row(std::move(row));
   }
   table.append_to(out, page);
 }

@@ -29,8 +29,15 @@ struct Totals {
 /// Indices of all tensors in the order asked for.
 std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key);
 
+/// What a table shows of tensors beside name, dtype, shape and size.
+struct TensorColumns {
+  bool places = false;                          ///< offset, and file where there are several
+  std::span<const std::uint64_t> padding = {};  ///< bytes before each tensor of the archive
+};
+
 /// Appends a table with a row for each of the tensors.
 void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
-                         std::span<const std::size_t> indices, const Page& page);
+                         std::span<const std::size_t> indices, const Page& page,
+                         const TensorColumns& columns = {});
 
 }  // namespace andiron::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "andiron/display_text.h"
 #include "cli/character_width.h"
 
 namespace andiron::cli {
@@ -90,6 +91,14 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
     out.append(indent, ' ').append(text.substr(0, end)).append("\n");
     text.remove_prefix(next);
   } while (!text.empty());
+}
+
+void append_fact(std::string& out, std::string_view label, std::string_view text,
+                 std::size_t width) {
+  constexpr std::size_t label_width = 12;
+  const std::size_t start = out.size();
+  append_wrapped(out, display_text(text), label_width, width);
+  out.replace(start, label.size(), label);
 }
 
 }  // namespace andiron::cli

@@ -19,4 +19,8 @@ std::string shorten_middle(std::string_view text, std::size_t width);
 /// every line starts with `indent` spaces. REQUIRES: indent + 2 <= width.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent, std::size_t width);
 
+/// Appends a label and, in a column of its own, what is to be said. REQUIRES: a short label.
+void append_fact(std::string& out, std::string_view label, std::string_view text,
+                 std::size_t width);
+
 }  // namespace andiron::cli

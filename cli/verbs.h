@@ -13,5 +13,7 @@ ExitCode run(const LsOptions& options);
 ExitCode run(const InfoOptions& options);
 /// Hashes tensors.
 ExitCode run(const HashOptions& options);
+/// Writes the tensors of one weight file into another.
+ExitCode run(const ConvertOptions& options);
 
 }  // namespace andiron::cli

@@ -27,6 +27,7 @@ configure_package_config_file(cmake/andironConfig.cmake.in andironConfig.cmake
 write_basic_package_version_file(andironConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andironConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/andironConfigVersion.cmake cmake/FindRE2.cmake
+              cmake/AndironEmbedWeights.cmake cmake/AndironEmbedBytes.cmake
         DESTINATION ${package_dir})
 
 # --- pkg-config andiron
@@ -52,7 +53,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 # What programs link to besides the static library; no tool finds that out.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS libre2-dev)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libre2-dev, zlib1g-dev")
 if(uses_openssl)
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libssl-dev")
 endif()

@@ -31,7 +31,8 @@ using Aliases = std::map<std::string, std::string, std::less<>>;
 struct TensorInfo {
   std::string_view name;
   DType dtype = DType::f32;
-  std::string_view file_dtype;  ///< as the file spells it; empty where it does not
+  std::string_view file_dtype;  ///< as the file spells it; empty where it does not. Of a quantized
+                                ///< tensor, its scheme (quantized.h)
   std::span<const std::uint64_t> shape;
   std::uint64_t byte_size = 0;
   std::optional<std::uint64_t> offset;  ///< absolute in its file, where it lies there in one run
@@ -61,9 +62,11 @@ class Archive {
   /// The file, index or source it was opened from, for messages; empty for an archive made in
   /// memory.
   const std::string& origin() const noexcept;
-  /// "safetensors", or empty for an archive made in memory.
+  /// "safetensors", "burnpack", "mpk" (a record of Burn's older releases); empty for an archive
+  /// made in memory.
   const std::string& format() const noexcept;
-  /// "single" or "sharded"; what holds the tensors.
+  /// What holds the tensors: "single" or "sharded"; of a record "msgpack" or "json", with ".gz"
+  /// after it where it is compressed.
   const std::string& container() const noexcept;
   /// Bytes of all files together; 0 for an archive made in memory.
   std::uint64_t file_bytes() const noexcept;
@@ -87,8 +90,10 @@ class Archive {
 
   const Metadata& metadata() const noexcept;
   void set_metadata(Metadata metadata);
-  /// Nested content that is no tensor; null where a format has none.
+  /// Nested content that is no tensor; null where a format has none. In Burnpack, a dict of
+  /// scalars; in records, the whole record, with tensors as their indices.
   const Value& value() const noexcept;
+  void set_value(Value value);
   /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
   const std::vector<std::string>& notes() const noexcept;
   void add_note(std::string note);
@@ -98,10 +103,11 @@ class Archive {
   Status add(TensorSnapshot snapshot);
 
   /// The tensors at `indices`, each less than size(), in that order. DuplicateKey when one is given
-  /// twice. Aliases of tensors that are left out go too.
+  /// twice. Aliases of tensors that are left out go too; in value() they become null.
   Result<Archive> select(std::span<const std::size_t> indices) const;
   /// The same tensors under new names, one for each. NameCollision names both old names when two
-  /// would become one. Aliases keep their names and follow their tensors.
+  /// would become one. Aliases keep their names and follow their tensors. A value() that holds tensors
+  /// is dropped: it is a tree of the old names.
   Result<Archive> rename(std::span<const std::string> names) const;
 
   /// Indices in natural order of names: layers.2 before layers.10.

@@ -36,7 +36,8 @@ struct AtomicFileOptions {
 /// A file that appears whole or not at all. Bytes go to a nameless (or, where the file system has
 /// none, a temporary) file beside the target; commit() gives it the target's name. Without commit()
 /// nothing is left behind and an old target keeps its content. A symlink is followed: its target is
-/// replaced. The mode bits of a replaced file are kept.
+/// replaced, or made where there is none; without overwrite, any symlink is AlreadyExists. The mode
+/// bits of a replaced file are kept.
 class AtomicFile : public Sink {
  public:
   static Result<std::unique_ptr<AtomicFile>> create(const std::string& path,

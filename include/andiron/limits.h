@@ -17,6 +17,10 @@ inline constexpr std::size_t max_rank = 64;
 /// The deepest JSON nesting followed, the reference reader's number.
 inline constexpr unsigned max_json_depth = 128;
 
+/// The deepest CBOR and MessagePack nesting followed; for CBOR the number of Burn's reader.
+inline constexpr unsigned max_cbor_depth = 128;
+inline constexpr unsigned max_msgpack_depth = 128;
+
 /// The longest chain of views, casts and joins that one snapshot may hold: reading walks it.
 inline constexpr unsigned max_expression_depth = 64;
 
@@ -24,6 +28,15 @@ inline constexpr unsigned max_expression_depth = 64;
 struct Limits {
   /// SafeTensors header; the reference reader's own number (decimal).
   std::uint64_t header_bytes = 100'000'000;
+  /// Burnpack metadata; the number of Burn's reader.
+  std::uint64_t burnpack_metadata_bytes = std::uint64_t{100} << 20;
+  /// Burn's reader refuses Burnpack files beyond these three, so they are not written. They do not
+  /// bound reading, which costs nothing for data that is not asked for.
+  std::uint64_t burnpack_tensors = 100'000;
+  std::uint64_t burnpack_tensor_bytes = std::uint64_t{10} << 30;
+  std::uint64_t burnpack_file_bytes = std::uint64_t{100} << 30;
+  /// What a compressed file may grow to in memory.
+  std::uint64_t inflated_bytes = std::uint64_t{8} << 30;
   /// A 100 MB header holds about two million tensors; beyond this is an attack.
   std::uint64_t tensors = 4'000'000;
   /// Module paths are short; 64 KiB leaves room for anything but abuse.

@@ -16,14 +16,20 @@ namespace andiron {
 inline namespace v1 {
 
 /// The weight formats.
-enum class Format : std::uint8_t { safetensors };
+enum class Format : std::uint8_t {
+  safetensors,
+  burnpack,  ///< .bpk, of every release of Burn
+  mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
+};
 
 /// How forgiving a reader is.
 enum class Strictness : std::uint8_t {
   lenient,   ///< oddities that cannot harm become notes: gaps between tensors, trailing bytes, NUL
-             ///< padding, metadata keys given twice
+             ///< padding, metadata keys given twice; in Burnpack, data that does not fit dtype and
+             ///< shape is carried as raw bytes
   standard,  ///< what the format's own reader accepts, less what is ambiguous; unknown dtypes pass
-  strict,    ///< as standard, and unknown dtypes are refused
+  strict,  ///< as standard, and unknown dtypes are refused; in Burnpack also names given twice, of
+           ///< which the last counts otherwise, and data that overlaps
 };
 
 struct OpenOptions {
@@ -35,10 +41,10 @@ struct OpenOptions {
 };
 
 /// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an
-/// index or exactly one model (model.safetensors.index.json and model.safetensors come before other
-/// names). `NAME.safetensors` also finds the shards of `NAME.safetensors.index.json` when there is
-/// no such file. Reads the header alone; the format is found by content. Shards are opened together
-/// and appear as one archive.
+/// index or exactly one model (model.safetensors.index.json, model.safetensors and model.bpk come
+/// before other names). `NAME.safetensors` also finds the shards of `NAME.safetensors.index.json`
+/// when there is no such file. Reads the header alone; the format is found by content. Shards are
+/// opened together and appear as one archive.
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 
 /// The same for a file in memory, owned or static. Tensors borrow from it.

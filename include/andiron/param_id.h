@@ -19,8 +19,8 @@ struct ParamId {
 
   /// A random one. Safe from several threads.
   static ParamId generate();
-  /// Reads Burn's text form: 13 characters, or the 10 that older releases wrote. InvalidArgument
-  /// for anything else.
+  /// Reads Burn's text form: 13 characters, or the 10 or the UUID (hashed, as Burn does) that older
+  /// releases wrote. InvalidArgument for anything else.
   static Result<ParamId> from_text(std::string_view text);
   /// Burn's text form: the little-endian bytes in base 32 (digits, then a to v), 13 characters.
   std::string to_text() const;

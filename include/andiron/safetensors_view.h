@@ -17,21 +17,12 @@
 #include <string_view>
 
 #include "andiron/dtype.h"
-#include "andiron/error_code.h"
 #include "andiron/json_text.h"
 #include "andiron/limits.h"
+#include "andiron/view_status.h"
 
 namespace andiron {
 inline namespace v1 {
-
-/// Success, or what is wrong and where.
-struct [[nodiscard]] ViewStatus {
-  ErrorCode code = ErrorCode::io;
-  const char* what = nullptr;  ///< a few words; nullptr on success
-  std::uint64_t offset = 0;    ///< bytes from the start of the file
-
-  bool ok() const noexcept { return what == nullptr; }
-};
 
 /// One tensor of the header.
 struct SafetensorsEntry {

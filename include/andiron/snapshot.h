@@ -42,7 +42,8 @@ class TensorSnapshot {
   TensorSnapshot(std::string path, const Tensor& tensor);
 
   /// A run of row-major little-endian bytes in `source`. SizeMismatch when the range does not fit
-  /// shape and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype.
+  /// shape and dtype, Truncated when it leaves the source. `raw_name` names a raw dtype, or
+  /// gives the text of a quantized one's scheme.
   static Result<TensorSnapshot> from_source(std::string path, ByteSourcePtr source,
                                             std::uint64_t offset, std::uint64_t byte_count,
                                             DType dtype, Shape shape, std::string raw_name = {});
@@ -59,8 +60,10 @@ class TensorSnapshot {
   const Container& container() const noexcept { return container_; }
   std::optional<ParamId> param_id() const noexcept { return param_id_; }
   DType dtype() const noexcept;
-  /// NAME of a raw tensor; empty otherwise.
+  /// NAME of a raw tensor, the scheme's text of a quantized one (quantized.h); empty otherwise.
   const std::string& raw_name() const noexcept;
+  /// How a quantized tensor is made; nothing for others.
+  std::optional<QuantScheme> scheme() const;
   /// "f32", or "raw:NAME".
   std::string dtype_text() const;
   const Shape& shape() const noexcept;

@@ -70,6 +70,8 @@ struct StoreSettings {
   bool write_ties_once = false;
   bool write_param_ids = false;
   std::uint64_t max_shard_bytes = 0;
+  BurnpackGeneration burnpack = BurnpackGeneration::burn_0_22;
+  RecordPrecision record_precision = RecordPrecision::full;
   Metadata metadata = {};
   IoMode io = IoMode::automatic;
   Strictness strictness = Strictness::standard;
@@ -137,6 +139,14 @@ class Store {
   // The file as it is, and after the top-level key and the rules.
   Result<Archive> opened() const;
   Result<Archive> renamed() const;
+  // What a module is loaded from: the archive, and as it was before index gaps were closed. Of a
+  // bincode record, which has no names, the tensors in the order of the slots.
+  struct LoadSource {
+    Archive archive;
+    Archive before_closing;
+  };
+  Result<LoadSource> source_for(const std::vector<detail::Slot>& slots) const;
+  Result<std::optional<Archive>> unnamed_record(const std::vector<detail::Slot>& slots) const;
   Result<ApplyResult> load(const std::vector<detail::Slot>& slots) const;
   Result<Plan> plan_load(const std::vector<detail::Slot>& slots) const;
   Result<WriteReport> save(const std::vector<detail::Slot>& slots);

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/float_types.h"
+#include "andiron/quant_scheme.h"
 #include "andiron/shape.h"
 
 namespace andiron {
@@ -104,8 +106,8 @@ class Tensor {
   static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
   /// Bytes of a type we do not know, under the name that their file gave it.
   static Result<Tensor> raw(std::string file_dtype, Shape shape, Bytes bytes);
-  /// A quantized payload.
-  static Result<Tensor> qfloat(Shape shape, Bytes bytes);
+  /// A quantized payload, taken as it is (quantized.h gives its numbers).
+  static Result<Tensor> qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes);
   static Result<Tensor> zeros(DType dtype, Shape shape);
   /// Copies `values`. SizeMismatch when their number is not the shape's.
   template <Element T>
@@ -122,8 +124,10 @@ class Tensor {
   DType dtype() const noexcept { return dtype_; }
   /// "f32", or "raw:NAME" for a type that only the file knows.
   std::string dtype_text() const;
-  /// NAME of a raw tensor; empty otherwise.
+  /// NAME of a raw tensor, the scheme's text of a quantized one (quantized.h); empty otherwise.
   const std::string& raw_name() const noexcept { return raw_name_; }
+  /// How a quantized tensor is made; nothing for others.
+  std::optional<QuantScheme> scheme() const;
   const Shape& shape() const noexcept { return shape_; }
   const Bytes& bytes() const noexcept { return bytes_; }
   std::size_t byte_size() const noexcept { return bytes_.size(); }

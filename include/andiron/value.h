@@ -33,7 +33,7 @@ class Value {
   Value() = default;
   Value(bool value) : data_(value) {}
   Value(std::int64_t value) : data_(value) {}
-  /// Used only for numbers above the int64 range.
+  /// For numbers above the int64 range, and for those that a file marks as unsigned.
   Value(std::uint64_t value) : data_(value) {}
   Value(double value) : data_(value) {}
   Value(std::string value) : data_(std::move(value)) {}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "andiron/burnpack_generation.h"
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
@@ -18,8 +19,16 @@
 namespace andiron {
 inline namespace v1 {
 
+/// The number types of Burn's recorders.
+enum class RecordPrecision : std::uint8_t {
+  full,     ///< f32, i32
+  half,     ///< f16, i16
+  doubled,  ///< f64, i64
+};
+
 struct WriteOptions {
-  /// By the file name's extension unless given; SafeTensors for memory and sinks.
+  /// By the file name's extension unless given (.safetensors, .bpk, .mpk, .mpk.gz); SafeTensors for
+  /// memory and sinks.
   std::optional<Format> format = {};
   bool overwrite = false;  ///< replace existing files; otherwise AlreadyExists
   bool sync = true;        ///< survive a power cut (fsync)
@@ -36,11 +45,17 @@ struct WriteOptions {
   /// SafeTensors has no place for parameter ids; this keeps them in a metadata entry "param_ids",
   /// where open() finds them.
   bool param_ids = false;
+  /// The release of Burn that is to read a Burnpack file.
+  BurnpackGeneration burnpack = BurnpackGeneration::burn_0_22;
+  /// The recorder of Burn whose precision an .mpk record has: floats and integers are converted.
+  RecordPrecision record_precision = RecordPrecision::full;
+  /// Checks and plans everything, but reads no tensor, makes no file and touches none.
+  bool dry_run = false;
   Progress progress = {};
   Limits limits = {};
 };
 
-/// What a write made.
+/// What a write made, or with dry_run would make.
 struct WriteReport {
   std::vector<std::string> files = {};  ///< paths, the index last
   std::uint64_t bytes = 0;              ///< of all files
@@ -58,10 +73,17 @@ struct WriteReport {
 /// SafeTensors: the bytes are those of the safetensors crate 0.8 for the same content, with
 /// metadata sorted by key. Errors: UnsupportedDType for types the format lacks (c32, c128, qfloat),
 /// BadHeader for names that are not written ("__metadata__", NUL, text that is not UTF-8).
+///
+/// Burnpack: the bytes are those of Burn for the same tensors in the same order, with their ids,
+/// the metadata and the scalars of value(). Errors: UnsupportedDType for types that the format, or
+/// the chosen release, lacks; LimitExceeded for what Burn's reader would refuse.
+///
+/// Records (.mpk, .mpk.gz): value() of an archive that was read from a record gives the structure;
+/// otherwise it follows from the names: NAME.0, NAME.1 ... are a list.
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options = {});
 
-/// The same bytes into a sink; max_shard_bytes must be 0.
+/// The same bytes into a sink; no shards, no dry run.
 Status write(const Archive& archive, Sink& sink, const WriteOptions& options = {});
 
 /// The same bytes in memory.

@@ -86,6 +86,37 @@ Status ArchiveState::make_private() {
 
 }  // namespace detail
 
+namespace {
+
+bool holds_tensors(const Value& value) {
+  if (value.get<TensorIndex>() != nullptr) return true;
+  if (const auto* list = value.get<ValueList>()) {
+    return std::any_of(list->begin(), list->end(), holds_tensors);
+  }
+  const auto* dict = value.get<ValueDict>();
+  return dict != nullptr && std::any_of(dict->begin(), dict->end(), [](const auto& entry) {
+           return holds_tensors(entry.second);
+         });
+}
+
+// A copy of the tree in which tensor i is leaves[i].
+Value with_leaves(const Value& value, const std::vector<Value>& leaves) {
+  if (const auto* tensor = value.get<TensorIndex>()) return leaves[tensor->index];
+  if (const auto* list = value.get<ValueList>()) {
+    ValueList copy;
+    for (const Value& item : *list) copy.push_back(with_leaves(item, leaves));
+    return Value(std::move(copy));
+  }
+  if (const auto* dict = value.get<ValueDict>()) {
+    ValueDict copy;
+    for (const auto& [key, item] : *dict) copy.emplace_back(key, with_leaves(item, leaves));
+    return Value(std::move(copy));
+  }
+  return value;
+}
+
+}  // namespace
+
 Archive::Archive() : state_(std::make_shared<ArchiveState>()) {}
 Archive::Archive(std::shared_ptr<ArchiveState> state) : state_(std::move(state)) {}
 
@@ -107,6 +138,7 @@ const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->s
 
 void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }
 void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
+void Archive::set_value(Value value) { change().value = std::move(value); }
 void Archive::add_note(std::string note) { change().notes.push_back(std::move(note)); }
 
 TensorInfo Archive::info(std::size_t index) const {
@@ -137,7 +169,7 @@ TensorSnapshot Archive::snapshot(std::size_t index) const {
   return (*TensorSnapshot::from_source(
               std::string(known.name), state_->files[entry.file].source, entry.offset,
               entry.byte_size, entry.dtype, Shape(known.shape),
-              entry.dtype == DType::raw ? std::string(known.file_dtype) : std::string()))
+              is_opaque(entry.dtype) ? std::string(known.file_dtype) : std::string()))
       .with_param_id(known.param_id);
 }
 
@@ -212,6 +244,11 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   Aliases aliases = state_->aliases;
   std::erase_if(aliases, [&](const auto& alias) { return !selected.find(alias.second); });
   selected.state_->replace_aliases(std::move(aliases));
+  if (holds_tensors(selected.state_->value)) {
+    std::vector<Value> leaves(size());  // null for those that are left out
+    for (std::size_t i = 0; i < indices.size(); ++i) leaves[indices[i]] = Value(TensorIndex{i});
+    selected.state_->value = with_leaves(selected.state_->value, leaves);
+  }
   return selected;
 }
 
@@ -249,6 +286,8 @@ Result<Archive> Archive::rename(std::span<const std::string> names) const {
     if (const auto index = find(kept)) kept = names[*index];
   }
   state->replace_aliases(std::move(aliases));
+  // A tree of tensors tells names too, the old ones.
+  if (holds_tensors(state->value)) state->value = Value();
   return Archive(std::move(state));
 }
 

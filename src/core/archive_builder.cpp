@@ -2,6 +2,7 @@
 // Tested by tests/core/archive_test.cpp
 #include "src/core/archive_builder.h"
 
+#include "andiron/display_text.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -64,6 +65,29 @@ Status ArchiveBuilder::add_from(const Archive& archive, std::size_t index, std::
   const TensorInfo info = archive.info(index);
   return add({info.name, info.dtype, info.file_dtype, info.shape, file, info.offset.value_or(0),
               info.byte_size, info.param_id});
+}
+
+void ArchiveBuilder::take_aliases_from_metadata() {
+  for (const auto& [key, value] : state_->metadata) {
+    if (key == "format" || find(key) || !find(value)) continue;
+    if (state_->aliases.empty()) {
+      state_->notes.push_back("'" + display_text(key) + "' is tied to '" + display_text(value) +
+                              "' by metadata");
+    }
+    state_->aliases.emplace(key, value);
+  }
+  if (state_->aliases.size() > 1) {
+    state_->notes.back() +=
+        ", and " + std::to_string(state_->aliases.size() - 1) + " more names are tied";
+  }
+}
+
+void ArchiveBuilder::move_runs(std::uint64_t by) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    ArchiveEntry entry = state_->entries[i];
+    entry.offset += by;
+    state_->entries.set(i, entry);
+  }
 }
 
 void ArchiveBuilder::set_param_id(std::uint32_t index, ParamId id) {

@@ -42,6 +42,8 @@ class ArchiveBuilder {
   };
   // Appends a tensor that is one run of row-major bytes.
   Status add(const TensorRun& run);
+  // Moves all runs within their files, modulo 2^64.
+  void move_runs(std::uint64_t by);
   // Gives tensor `index` an id.
   void set_param_id(std::uint32_t index, ParamId id);
   // Appends tensor `index` of another archive, which lies in file number `file` of this one.
@@ -53,6 +55,11 @@ class ArchiveBuilder {
   // Enters all names into the hash table, once all tensors are there: in one go, the memory that
   // each name needs can be fetched ahead. Gives the first tensor whose name an earlier one has.
   Result<std::optional<std::uint32_t>> index_names();
+  // Takes metadata for ties where it maps a name that no tensor has to one that a tensor has, with
+  // a note. safetensors.torch.save_model drops all but one of the tensors that share memory and
+  // records dropped name -> kept name so, and so do we.
+  // REQUIRES: index_names() was called.
+  void take_aliases_from_metadata();
   // REQUIRES: index_names() was called.
   std::optional<std::uint32_t> find(std::string_view name) const;
   ArchiveState& state() noexcept { return *state_; }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "andiron/limits.h"
+#include "andiron/quantized.h"
 #include "src/core/convert.h"
 #include "src/core/expression_source.h"
 #include "src/core/try.h"
@@ -168,6 +169,7 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
                 1);
   }
   ANDIRON_TRY(shape.check_rank());
+  if (dtype == DType::qfloat) ANDIRON_TRY(quant_scheme_from_text(raw_name));
   return ExpressionPtr(std::make_shared<const Expression>(
       Key(), dtype, std::move(shape), byte_count,
       PackedLeaf{std::move(source), offset, std::move(raw_name)}, 1));

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "andiron/display_text.h"
+#include "andiron/quantized.h"
 #include "src/core/expression.h"
 #include "src/core/try.h"
 
@@ -93,6 +94,11 @@ Result<TensorSnapshot> TensorSnapshot::from_strided(std::string path, ByteSource
 
 DType TensorSnapshot::dtype() const noexcept { return expression_->dtype(); }
 const std::string& TensorSnapshot::raw_name() const noexcept { return expression_->raw_name(); }
+
+std::optional<QuantScheme> TensorSnapshot::scheme() const {
+  if (dtype() != DType::qfloat) return std::nullopt;
+  return quant_scheme_from_text(raw_name()).value();
+}
 const Shape& TensorSnapshot::shape() const noexcept { return expression_->shape(); }
 std::uint64_t TensorSnapshot::byte_size() const noexcept { return expression_->byte_size(); }
 
@@ -167,7 +173,7 @@ Result<Tensor> TensorSnapshot::with_bytes(Bytes bytes) const {
     case DType::raw:
       return Tensor::raw(raw_name(), shape(), std::move(bytes));
     case DType::qfloat:
-      return Tensor::qfloat(shape(), std::move(bytes));
+      return Tensor::qfloat(*scheme(), shape(), std::move(bytes));
     default:
       return Tensor::from_bytes(dtype(), shape(), std::move(bytes));
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "andiron/display_text.h"
+#include "andiron/quantized.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -28,9 +29,14 @@ Result<Tensor> Tensor::raw(std::string file_dtype, Shape shape, Bytes bytes) {
   return Tensor(DType::raw, std::move(shape), std::move(bytes), std::move(file_dtype));
 }
 
-Result<Tensor> Tensor::qfloat(Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes) {
   ANDIRON_TRY(shape.check_rank());
-  return Tensor(DType::qfloat, std::move(shape), std::move(bytes), {});
+  return Tensor(DType::qfloat, std::move(shape), std::move(bytes), quant_scheme_text(scheme));
+}
+
+std::optional<QuantScheme> Tensor::scheme() const {
+  if (dtype_ != DType::qfloat) return std::nullopt;
+  return quant_scheme_from_text(raw_name_).value();
 }
 
 Result<Tensor> Tensor::zeros(DType dtype, Shape shape) {

@@ -20,6 +20,11 @@ Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions&
 Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> tensors,
                                         Metadata metadata, Sink& sink, const WriteOptions& options);
 
+Result<Archive> read_burnpack(const ByteSourcePtr& source, const OpenOptions& options);
+// Returns how many bytes that took.
+Result<std::uint64_t> write_burnpack(const Archive& archive, Sink& sink,
+                                     const WriteOptions& options);
+
 // `*.safetensors.index.json` at `path`, with its text.
 Result<Archive> read_sharded(const std::string& path, std::string_view index_text,
                              const OpenOptions& options);

@@ -7,6 +7,8 @@
 
 #include "src/core/try.h"
 #include "src/format/format.h"
+#include "src/format/record/bincode.h"
+#include "src/format/record/record.h"
 #include "src/format/sniff.h"
 #include "src/io/folder.h"
 
@@ -43,14 +45,16 @@ Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) 
   return read_sharded(source.name(), text.text(), options);
 }
 
-// The one model in a folder: a shard index before a single file, the usual name before others.
+// The one model in a folder: a shard index before a single file, the usual name before others, and
+// SafeTensors before Burnpack before older records.
 Result<std::string> find_model(const std::string& folder) {
   ANDIRON_ASSIGN(const std::vector<std::string> names, list_files(folder));
   std::vector<std::string> candidates;
-  for (const char* usual : {"model.safetensors.index.json", "model.safetensors"}) {
+  for (const char* usual : {"model.safetensors.index.json", "model.safetensors", "model.bpk"}) {
     if (std::binary_search(names.begin(), names.end(), usual)) return join_path(folder, usual);
   }
-  for (std::string_view ending : {".safetensors.index.json", ".safetensors"}) {
+  for (std::string_view ending :
+       {".safetensors.index.json", ".safetensors", ".bpk", ".mpk", ".mpk.gz"}) {
     candidates.clear();
     for (const std::string& name : names) {
       if (name.ends_with(ending)) candidates.push_back(name);
@@ -60,7 +64,7 @@ Result<std::string> find_model(const std::string& folder) {
   }
   if (candidates.empty()) {
     return not_a_weight_file(folder, "a folder without a model",
-                             "expected an index or a .safetensors file in it");
+                             "expected an index, or a .safetensors, .bpk or .mpk file in it");
   }
   std::string found = std::to_string(candidates.size()) + " candidates: ";
   for (std::size_t i = 0; i < std::min<std::size_t>(candidates.size(), 3); ++i) {
@@ -75,14 +79,33 @@ Result<std::string> find_model(const std::string& folder) {
                .hint = "name the file"};
 }
 
+Result<Archive> read_as(Format format, const ByteSourcePtr& source, const OpenOptions& options) {
+  switch (format) {
+    case Format::safetensors:
+      return read_safetensors(source, options);
+    case Format::burnpack:
+      return read_burnpack(source, options);
+    case Format::mpk:
+      return read_record(source, options);
+  }
+  return not_a_weight_file(source->name(), "unknown content", "");
+}
+
 }  // namespace
 
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
-  if (options.format == Format::safetensors) return read_safetensors(source, options);
+  if (options.format) return read_as(*options.format, source, options);
   ANDIRON_ASSIGN(const Sniffed sniffed, sniff(*source));
   switch (sniffed.content) {
     case Content::safetensors:
       return read_safetensors(source, options);
+    case Content::burnpack:
+      return read_burnpack(source, options);
+    case Content::record:
+    case Content::gzip:
+      return read_record(source, options);
+    case Content::unnamed_record:
+      return needs_module(source->name());
     case Content::json:
       return open_json(*source, options);
     case Content::foreign:
@@ -93,6 +116,8 @@ Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
   // was meant to be.
   if (source->name().ends_with(".safetensors")) return read_safetensors(source, options);
+  if (source->name().ends_with(".bpk")) return read_burnpack(source, options);
+  if (source->name().ends_with(".mpk")) return read_record(source, options);
   return not_a_weight_file(source->name(), "unknown content", "");
 }
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "andiron/file.h"
 #include "andiron/json.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
+#include "src/format/output.h"
 #include "src/io/folder.h"
 
 namespace andiron {
@@ -53,8 +53,7 @@ class ShardedWriter {
  private:
   Result<Sink*> create(const std::string& name) {
     const std::string path = join_path(folder_, name);
-    ANDIRON_ASSIGN(std::unique_ptr<AtomicFile> file,
-                   AtomicFile::create(path, {options_.overwrite, options_.sync}));
+    ANDIRON_ASSIGN(std::unique_ptr<Output> file, Output::create(path, options_));
     files_.push_back(std::move(file));
     report_.files.push_back(path);
     return static_cast<Sink*>(files_.back().get());
@@ -107,7 +106,7 @@ class ShardedWriter {
   Metadata metadata_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
-  std::vector<std::unique_ptr<AtomicFile>> files_;
+  std::vector<std::unique_ptr<Output>> files_;
   ValueDict weight_map_;
   WriteReport report_;
 };

@@ -9,6 +9,8 @@
 #include "andiron/limits.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
+#include "src/format/record/bincode.h"
+#include "src/format/record/record.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -34,18 +36,18 @@ constexpr Signature signatures[] = {
     {0, "<!DOCTYPE"sv, "a web page", "the download gave a page instead of the file"},
     {0, "<!doctype"sv, "a web page", "the download gave a page instead of the file"},
     {0, "<html"sv, "a web page", "the download gave a page instead of the file"},
-    {0, "PK\x03\x04"sv, "a zip archive (PyTorch, NumPy)", "this version reads SafeTensors"},
-    {0, "PK\x05\x06"sv, "an empty zip archive", "this version reads SafeTensors"},
-    {0, "\x80\x02"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
-    {0, "\x80\x03"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
-    {0, "\x80\x04"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
-    {0, "\x80\x05"sv, "a pickle (PyTorch)", "this version reads SafeTensors"},
-    {257, "ustar"sv, "a tar archive", "this version reads SafeTensors"},
-    {0, "\x93NUMPY"sv, "a NumPy array", "this version reads SafeTensors"},
-    {0, "NRUB"sv, "a Burnpack file", "this version reads SafeTensors"},
+    {0, "PK\x03\x04"sv, "a zip archive (PyTorch, NumPy)",
+     "this version reads SafeTensors and Burn's formats"},
+    {0, "PK\x05\x06"sv, "an empty zip archive",
+     "this version reads SafeTensors and Burn's formats"},
+    {0, "\x80\x02"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
+    {0, "\x80\x03"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
+    {0, "\x80\x04"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
+    {0, "\x80\x05"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
+    {257, "ustar"sv, "a tar archive", "this version reads SafeTensors and Burn's formats"},
+    {0, "\x93NUMPY"sv, "a NumPy array", "this version reads SafeTensors and Burn's formats"},
     {0, "GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
-    {0, "\x1f\x8b"sv, "a gzip file", "unpack it first"},
 };
 
 // A length that fits a header, then JSON. This must come before all signatures: a header of 640
@@ -74,13 +76,21 @@ Result<Sniffed> sniff(const ByteSource& source) {
   const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
 
   if (is_safetensors(head, source.size())) return Sniffed{Content::safetensors};
+  if (head.starts_with("NRUB")) return Sniffed{Content::burnpack};
+  if (head.starts_with("\x1f\x8b")) return Sniffed{Content::gzip};
+  if (is_bincode_record(head)) return Sniffed{Content::unnamed_record};
+  if (is_msgpack_record(head)) return Sniffed{Content::record};
   for (const Signature& known : signatures) {
     if (head.size() >= known.offset && head.substr(known.offset).starts_with(known.bytes)) {
       return Sniffed{Content::foreign, known.what, known.hint};
     }
   }
   const std::size_t start = head.find_first_not_of(json_space);
-  if (start != std::string_view::npos && head[start] == '{') return Sniffed{Content::json};
+  if (start != std::string_view::npos && head[start] == '{') {
+    // Burn's recorders begin with the name of the recorder.
+    const bool is_record = head.find("burn_core::record::") != std::string_view::npos;
+    return Sniffed{is_record ? Content::record : Content::json};
+  }
   return Sniffed{};
 }
 

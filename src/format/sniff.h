@@ -12,7 +12,16 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-enum class Content : std::uint8_t { safetensors, json, foreign, unknown };
+enum class Content : std::uint8_t {
+  safetensors,
+  burnpack,
+  record,          // MessagePack, or JSON, of Burn's recorders
+  unnamed_record,  // bincode: needs a module that tells the names
+  json,            // any other
+  gzip,
+  foreign,
+  unknown,
+};
 
 struct Sniffed {
   Content content = Content::unknown;

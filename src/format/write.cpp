@@ -5,22 +5,43 @@
 
 #include <numeric>
 
-#include "andiron/file.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/format.h"
+#include "src/format/output.h"
+#include "src/format/record/record.h"
 #include "src/io/folder.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace {
 
-Status check_format(const std::string& path, const WriteOptions& options) {
-  if (options.format || path.ends_with(".safetensors")) return {};
+// What is to be written.
+struct Target {
+  Format format = Format::safetensors;
+  bool gzip = false;
+};
+
+struct Ending {
+  std::string_view text;
+  Target target;
+};
+constexpr Ending endings[] = {{".safetensors", {Format::safetensors}},
+                              {".bpk", {Format::burnpack}},
+                              {".mpk", {Format::mpk}},
+                              {".mpk.gz", {Format::mpk, true}}};
+
+Result<Target> target_of(const std::string& path, const WriteOptions& options) {
+  if (options.format) {
+    return Target{*options.format, *options.format == Format::mpk && path.ends_with(".gz")};
+  }
+  for (const Ending& ending : endings) {
+    if (path.ends_with(ending.text)) return ending.target;
+  }
   return Error{.code = ErrorCode::unsupported,
                .message = "the file name does not tell the format",
                .file = path,
-               .expected = "a name that ends in .safetensors",
+               .expected = "a name that ends in .safetensors, .bpk, .mpk or .mpk.gz",
                .hint = "or name the format in the options"};
 }
 
@@ -30,21 +51,33 @@ std::vector<std::size_t> all_tensors(const Archive& archive) {
   return all;
 }
 
-Result<WriteReport> write_single(const Archive& archive, const std::string& path,
-                                 const WriteOptions& options) {
-  ANDIRON_ASSIGN(const std::unique_ptr<AtomicFile> file,
-                 AtomicFile::create(path, {options.overwrite, options.sync}));
-  ANDIRON_ASSIGN(
-      const std::uint64_t bytes,
-      detail::write_safetensors(archive, all_tensors(archive), archive.metadata(), *file, options));
+// Returns how many bytes that took.
+Result<std::uint64_t> write_as(const Target& target, const Archive& archive, Sink& sink,
+                               const WriteOptions& options) {
+  switch (target.format) {
+    case Format::safetensors:
+      return detail::write_safetensors(archive, all_tensors(archive), archive.metadata(), sink,
+                                       options);
+    case Format::burnpack:
+      return detail::write_burnpack(archive, sink, options);
+    case Format::mpk:
+      return detail::write_record(archive, sink, options, target.gzip);
+  }
+  return std::uint64_t{0};
+}
+
+Result<WriteReport> write_single(const Target& target, const Archive& archive,
+                                 const std::string& path, const WriteOptions& options) {
+  ANDIRON_ASSIGN(const std::unique_ptr<detail::Output> file, detail::Output::create(path, options));
+  ANDIRON_ASSIGN(const std::uint64_t bytes, write_as(target, archive, *file, options));
   ANDIRON_TRY(file->commit());
   return WriteReport{{path}, bytes};
 }
 
-// One model has one form. A file beside shards of the same name, or an index beside a file, would
-// leave it to each reader which of the two it takes.
-Result<WriteReport> write_as_only_form(const Archive& archive, const std::string& path,
-                                       const WriteOptions& options) {
+// A SafeTensors model has one form. A file beside shards of the same name, or an index beside a
+// file, would leave it to each reader which of the two it takes.
+Result<WriteReport> write_safetensors_as_only_form(const Archive& archive, const std::string& path,
+                                                   const WriteOptions& options) {
   const auto shards = options.max_shard_bytes == 0
                           ? std::vector<std::vector<std::size_t>>()
                           : detail::plan_shards(archive, options.max_shard_bytes);
@@ -58,8 +91,8 @@ Result<WriteReport> write_as_only_form(const Archive& archive, const std::string
                  .hint = "overwrite it, or choose another name"};
   }
   Result<WriteReport> report = sharded ? detail::write_sharded(archive, path, shards, options)
-                                       : write_single(archive, path, options);
-  if (report) detail::remove_file(other);
+                                       : write_single({}, archive, path, options);
+  if (report && !options.dry_run) detail::remove_file(other);
   return report;
 }
 
@@ -67,8 +100,10 @@ Result<WriteReport> write_as_only_form(const Archive& archive, const std::string
 
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options) {
-  ANDIRON_TRY(check_format(path, options));
-  Result<WriteReport> report = write_as_only_form(archive, path, options);
+  ANDIRON_ASSIGN(const Target target, target_of(path, options));
+  Result<WriteReport> report = target.format == Format::safetensors
+                                   ? write_safetensors_as_only_form(archive, path, options)
+                                   : write_single(target, archive, path, options);
   if (!report) return with_file(std::move(report).error(), path);
   report->tensors = archive.size();
   return report;
@@ -80,8 +115,12 @@ Status write(const Archive& archive, Sink& sink, const WriteOptions& options) {
                  .message = "shards need a path",
                  .expected = "max_shard_bytes 0"};
   }
-  ANDIRON_TRY(
-      detail::write_safetensors(archive, all_tensors(archive), archive.metadata(), sink, options));
+  if (options.dry_run) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "a dry run needs a path",
+                 .hint = "it makes no file there"};
+  }
+  ANDIRON_TRY(write_as({options.format.value_or(Format::safetensors)}, archive, sink, options));
   return {};
 }
 

@@ -320,7 +320,7 @@ Result<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string& path,
   state->path = path;
   state->options = options;
   ANDIRON_ASSIGN(state->target, find_target(path));
-  if (state->target.old_mode && !options.overwrite) return already_exists(path);
+  if (state->target.is_taken() && !options.overwrite) return already_exists(path);
   ANDIRON_TRY(state->open());
   return std::unique_ptr<AtomicFile>(new AtomicFile(std::move(state)));
 }

@@ -67,6 +67,7 @@ Result<Target> find_target(const std::string& path) {
     if (!S_ISLNK(found.st_mode)) {
       return not_replaceable(path, "this is a pipe, a device or a socket");
     }
+    target.is_behind_link = true;
     ANDIRON_ASSIGN(rest, read_link(target, path));
   }
   return io_error("follow the symbolic link", path, ELOOP);

@@ -15,6 +15,10 @@ struct Target {
   Descriptor folder;
   std::string name;                ///< in `folder`, without a slash
   std::optional<mode_t> old_mode;  ///< permissions of the file that is there now, if one is
+  bool is_behind_link = false;     ///< the path itself is a symbolic link
+
+  /// Something has the path already, be it a link that leads nowhere.
+  bool is_taken() const { return old_mode.has_value() || is_behind_link; }
 };
 
 /// Follows `path`. Nothing need be there yet, not even at the end of a symbolic link, but its

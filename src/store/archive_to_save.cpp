@@ -2,7 +2,9 @@
 // Tested by tests/store/store_test.cpp
 #include "src/store/archive_to_save.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -123,15 +125,33 @@ Result<Archive> archive_to_save(const StoreSettings& settings, const std::vector
 }
 
 std::vector<std::string> save_notes(const StoreSettings& settings, const std::string& path,
-                                    const std::vector<Slot>& slots, const Archive& archive) {
+                                    Format format, const std::vector<Slot>& slots,
+                                    const Archive& archive) {
   std::vector<std::string> notes = settings.remapper.warnings();
   if (archive.empty() && !slots.empty()) {
     notes.push_back("no parameter passes the filter; they look like '" +
                     display_text(slots.front().path) + "'");
   }
-  for (const char* other : {".pt", ".pth", ".bin", ".ckpt", ".bpk"}) {
-    if (!path.ends_with(other)) continue;
-    notes.push_back(std::string("this is a SafeTensors file, although its name ends in ") + other);
+  struct Known {
+    std::string_view ending;
+    std::optional<Format> format;  // nothing for those that are not written
+    const char* name;
+  };
+  constexpr Known known[] = {
+      {".safetensors", Format::safetensors, "SafeTensors"},
+      {".bpk", Format::burnpack, "Burnpack"},
+      {".mpk", Format::mpk, "MessagePack"},
+      {".pt", {}, ""},
+      {".pth", {}, ""},
+      {".bin", {}, ""},
+      {".ckpt", {}, ""},
+  };
+  const auto* written = std::find_if(std::begin(known), std::end(known),
+                                     [&](const Known& k) { return k.format == format; });
+  for (const Known& other : known) {
+    if (other.format == format || !path.ends_with(other.ending)) continue;
+    notes.push_back(std::string("this is a ") + written->name +
+                    " file, although its name ends in " + std::string(other.ending));
   }
   return notes;
 }

@@ -19,7 +19,8 @@ Result<Archive> archive_to_save(const StoreSettings& settings, const std::vector
 
 // What the writer of a model should know although nothing is wrong.
 std::vector<std::string> save_notes(const StoreSettings& settings, const std::string& path,
-                                    const std::vector<Slot>& slots, const Archive& archive);
+                                    Format format, const std::vector<Slot>& slots,
+                                    const Archive& archive);
 
 }  // namespace detail
 }  // namespace v1

@@ -8,11 +8,13 @@
 #include <utility>
 #include <variant>
 
+#include "andiron/file.h"
 #include "andiron/index_gaps.h"
 #include "andiron/pattern.h"
 #include "andiron/top_level_key.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/format/record/bincode.h"
 #include "src/store/archive_to_save.h"
 #include "src/transfer/proposals/proposals.h"
 
@@ -68,6 +70,10 @@ std::string_view extension_of(Format format) {
   switch (format) {
     case Format::safetensors:
       return ".safetensors";
+    case Format::burnpack:
+      return ".bpk";
+    case Format::mpk:
+      return ".mpk";
   }
   return {};
 }
@@ -237,18 +243,50 @@ Result<std::optional<std::string>> Store::suggest_top_level_key() const {
   return andiron::suggest_top_level_key(content);
 }
 
+Result<Store::LoadSource> Store::source_for(const std::vector<detail::Slot>& slots) const {
+  Result<Archive> named = archive();
+  if (named) {
+    ANDIRON_ASSIGN(Archive before_closing, renamed());
+    return LoadSource{*std::move(named), std::move(before_closing)};
+  }
+  if (named.error().code != ErrorCode::unsupported) return std::move(named).error();
+  ANDIRON_ASSIGN(const std::optional<Archive> unnamed, unnamed_record(slots));
+  if (!unnamed) return std::move(named).error();
+  return LoadSource{*unnamed, *unnamed};
+}
+
+Result<std::optional<Archive>> Store::unnamed_record(const std::vector<detail::Slot>& slots) const {
+  ByteSourcePtr file;
+  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
+    if (!*bytes) return std::optional<Archive>();
+    file = memory_source(**bytes);
+  } else {
+    ANDIRON_ASSIGN(file, open_file(path(), settings_.io));
+  }
+  ANDIRON_ASSIGN(const std::optional<ByteSourcePtr> record,
+                 detail::find_bincode_record(file, settings_.limits));
+  if (!record) return std::optional<Archive>();
+  std::vector<detail::RecordPlace> places;
+  for (const detail::Slot& slot : slots) {
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    places.push_back(
+        {slot.path, info.accepts_any_shape ? std::nullopt : std::optional(info.shape)});
+  }
+  ANDIRON_ASSIGN(Archive archive,
+                 detail::read_bincode_record(*record, places, {.limits = settings_.limits}));
+  return std::optional(std::move(archive));
+}
+
 Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const Archive source, archive());
-  ANDIRON_ASSIGN(const Archive before_closing, renamed());
-  const detail::PresentNames present = detail::present_names(settings_, before_closing);
-  return detail::apply_slots(slots, source, detail::apply_options(settings_), &present);
+  ANDIRON_ASSIGN(const LoadSource source, source_for(slots));
+  const detail::PresentNames present = detail::present_names(settings_, source.before_closing);
+  return detail::apply_slots(slots, source.archive, detail::apply_options(settings_), &present);
 }
 
 Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const Archive source, archive());
-  ANDIRON_ASSIGN(const Archive before_closing, renamed());
-  const detail::PresentNames present = detail::present_names(settings_, before_closing);
-  return detail::plan_slots(slots, source, detail::apply_options(settings_), &present);
+  ANDIRON_ASSIGN(const LoadSource source, source_for(slots));
+  const detail::PresentNames present = detail::present_names(settings_, source.before_closing);
+  return detail::plan_slots(slots, source.archive, detail::apply_options(settings_), &present);
 }
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
@@ -259,6 +297,8 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
                              .sync = settings_.sync,
                              .max_shard_bytes = settings_.max_shard_bytes,
                              .param_ids = settings_.write_param_ids,
+                             .burnpack = settings_.burnpack,
+                             .record_precision = settings_.record_precision,
                              .progress = settings_.progress,
                              .limits = settings_.limits};
   WriteReport report;
@@ -270,7 +310,7 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   } else {
     ANDIRON_ASSIGN(report, write(archive, path(), options));
   }
-  report.notes = detail::save_notes(settings_, path(), slots, archive);
+  report.notes = detail::save_notes(settings_, path(), format_, slots, archive);
   // What was read from the old content is not the new; copies of this store keep theirs.
   content_ = std::make_shared<StoreContent>(std::move(location));
   named_ = std::make_shared<NamedContent>();

@@ -17,14 +17,15 @@ TEST_F(Arguments, VersionIsPrintedToStandardOutput) {
 TEST_F(Arguments, HelpNamesVerbsExitCodesAndExamples) {
   const Outcome run = tool({"--help"});
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part : {"ls", "info", "hash", "Exit codes", "Examples", "andiron ls model"}) {
+  for (const char* part :
+       {"ls", "info", "hash", "convert", "Exit codes", "Examples", "andiron ls model"}) {
     EXPECT_TRUE(contains(run.out, part)) << part;
   }
   EXPECT_EQ(run.err, "");
 }
 
 TEST_F(Arguments, HelpOfEveryVerbListsTheCommonOptionsWithin80Columns) {
-  for (const char* verb : {"ls", "info", "hash"}) {
+  for (const char* verb : {"ls", "info", "hash", "convert"}) {
     const Outcome run = tool({verb, "--help"});
     EXPECT_EQ(run.exit_code, 0);
     for (const char* option : {"--json", "--include", "--exclude", "--regex", "--top-level-key",
@@ -33,6 +34,13 @@ TEST_F(Arguments, HelpOfEveryVerbListsTheCommonOptionsWithin80Columns) {
       EXPECT_TRUE(contains(run.out, option)) << verb << ' ' << option;
     }
     for (const std::string& line : lines_of(run.out)) EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST_F(Arguments, HelpOfAWritingVerbListsTheCommonOptions) {
+  const Outcome run = tool({"convert", "--help"});
+  for (const char* option : {"-o", "--output", "-f", "--force", "--dry-run", "--no-sync"}) {
+    EXPECT_TRUE(contains(run.out, option)) << option;
   }
 }
 

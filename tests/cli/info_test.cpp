@@ -87,6 +87,16 @@ TEST_F(Info, JsonAddsTotalsToSchema1) {
   EXPECT_EQ(object.at("tensors").size(), 2u);
 }
 
+TEST_F(Info, ListsEveryTensorWithItsPlaceWhenAsked) {
+  const std::string file = write("m", {{"b", "F32", {2}, 8}, {"a", "F16", {1}, 2}});
+  EXPECT_FALSE(contains(tool({"info", file}).out, "OFFSET"));
+  const auto lines = lines_of(tool({"info", "--all", file}).out);
+  ASSERT_GT(lines.size(), 3u);
+  EXPECT_EQ(lines.end()[-3].rfind("TENSORS IN FILE ORDER  DTYPE  SHAPE  SIZE  OFFSET", 0), 0u);
+  EXPECT_EQ(lines.end()[-2].rfind("b  ", 0), 0u);
+  EXPECT_EQ(lines.end()[-1].rfind("a  ", 0), 0u);
+}
+
 TEST_F(Info, ShowsNotesOnThePage) {
   const Outcome run =
       tool({"info", "--lenient", write_text("m", safetensors({{"a"}}) + "trailing")});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron ls: its table and its JSON.
+#include <filesystem>
+
 #include "tests/cli/sample_files.h"
 
 namespace andiron::test {
@@ -163,6 +165,27 @@ TEST_F(Ls, ShardsAreNamedWithTheirTensors) {
   EXPECT_EQ(object.at("container"), "sharded");
   EXPECT_EQ(object.at("tensors").at(0).at("file"), "model-1.safetensors");
   EXPECT_EQ(object.at("tensors").at(1).at("file"), "model-2.safetensors");
+}
+
+TEST_F(Ls, ShowsOffsetsWhenAsked) {
+  const std::string file = layers();
+  const std::size_t data = std::filesystem::file_size(file) - 24 - 8192 - 4;
+  const auto lines = lines_of(tool({"ls", "--sort", "offset", "--offsets", file}).out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "NAME              DTYPE  SHAPE        SIZE  OFFSET");
+  EXPECT_EQ(lines[1], "layers.10.weight  f32    [2, 3]       24 B     " + std::to_string(data));
+  EXPECT_EQ(lines[2],
+            "layers.2.weight   f16    [8, 512]  8.0 KiB     " + std::to_string(data + 24));
+}
+
+TEST_F(Ls, OffsetsInShardsComeWithTheirFile) {
+  write("model-1.safetensors", {{"a"}});
+  write_text("model.safetensors.index.json",
+             std::string(R"({"weight_map":{"a":"model-1.safetensors"}})"));
+  const auto lines = lines_of(tool({"ls", "--offsets", path("")}).out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(contains(lines[0], "OFFSET  FILE")) << lines[0];
+  EXPECT_TRUE(contains(lines[1], "  model-1.safetensors")) << lines[1];
 }
 
 TEST_F(Ls, ListsManyTensors) {

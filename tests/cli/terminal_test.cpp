@@ -68,6 +68,8 @@ TEST_F(Terminal, ProgressShowsThereAndNowhereElse) {
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_TRUE(contains(shown.out, "[....................]   0% of 976.6 KiB")) << shown.out;
   EXPECT_TRUE(contains(shown.out, clear_line));
+  const Outcome converted = on_terminal({"convert", file, "-o", path("out.safetensors")});
+  EXPECT_TRUE(contains(converted.out, "% of 976.6 KiB")) << converted.out;
   const Outcome plain = tool({"hash", file});
   EXPECT_EQ(plain.err, "");
   EXPECT_FALSE(contains(plain.out, "%"));

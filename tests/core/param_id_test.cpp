@@ -28,9 +28,19 @@ TEST(ParamId, OfSixBytesAsOlderReleasesWroteItIsZeroExtended) {
   EXPECT_EQ(id.value, 0x060504030201U);
 }
 
+TEST(ParamId, OfAUuidAsEarlyReleasesWroteItIsTheHashThatBurnMakesOfIt) {
+  const auto id_of = [](const char* text) { return ParamId::from_text(text).value().value; };
+  EXPECT_EQ(id_of("30b82c23-788d-4d63-a743-ada258d5f13c"), 3660534592299406267U);
+  EXPECT_EQ(id_of("30B82C23-788D-4D63-A743-ADA258D5F13C"), 3660534592299406267U);
+  EXPECT_EQ(id_of("00000000-0000-0000-0000-000000000000"), 9963963603434378466U);
+  EXPECT_EQ(id_of("ffffffff-ffff-ffff-ffff-ffffffffffff"), 2905257854522272510U);
+}
+
 TEST(ParamId, RefusesOtherText) {
-  for (const char* text : {"", "72d17eukbtkm", "72d17eukbtkmaa", "72D17EUKBTKMA", "72d17eukbtkmb",
-                           "72d17eukbtkm!", "550e8400-e29b-41d4-a716-446655440000"}) {
+  for (const char* text :
+       {"", "72d17eukbtkm", "72d17eukbtkmaa", "72D17EUKBTKMA", "72d17eukbtkmb", "72d17eukbtkm!",
+        "550e8400-e29b-41d4-a716-44665544000g", "550e8400+e29b-41d4-a716-446655440000",
+        "550e8400e-29b-41d4-a716-446655440000"}) {
     const Result<ParamId> id = ParamId::from_text(text);
     ASSERT_FALSE(id) << text;
     EXPECT_EQ(id.error().code, ErrorCode::invalid_argument);

@@ -61,7 +61,7 @@ TEST(Tensor, CarriesTypesItDoesNotKnow) {
   EXPECT_EQ(raw.raw_name(), "quint8");
   EXPECT_EQ(raw.dtype_text(), "raw:quint8");
   EXPECT_EQ(raw.byte_size(), 5u);
-  const Tensor quantized = Tensor::qfloat(Shape({3}), zero_bytes(7)).value();
+  const Tensor quantized = Tensor::qfloat({}, Shape({3}), zero_bytes(7)).value();
   EXPECT_EQ(quantized.dtype_text(), "qfloat");
   EXPECT_EQ(quantized.byte_size(), 7u);
 }

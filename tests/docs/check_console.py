@@ -4,13 +4,14 @@
 usage: check_console.py TOOL README
 
 In ```console blocks, a line `$ andiron ...` is a command and the lines up to the next `$` its
-output, standard error included. Commands run in examples/data beside README; other commands are
-not run.
+output, standard error included. Commands run one after the other in a copy of examples/data, which
+is beside README; other commands are not run.
 """
 
 import difflib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,16 +40,19 @@ def main():
     checked = 0
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "andiron").symlink_to(tool)
-        environment = {**os.environ, "PATH": folder + os.pathsep + os.environ.get("PATH", os.defpath),
+        tools = pathlib.Path(folder, "tools")
+        tools.mkdir()
+        pathlib.Path(tools, "andiron").symlink_to(tool)
+        data = shutil.copytree(readme.parent / "examples" / "data", pathlib.Path(folder, "data"))
+        environment = {**os.environ, "PATH": str(tools) + os.pathsep + os.environ.get("PATH", os.defpath),
                        "LC_ALL": "C.UTF-8"}
         environment.pop("COLUMNS", None)
         for number, command, expected in commands(readme.read_text(encoding="utf-8")):
             if command.split()[0] != "andiron":
                 continue
             checked += 1
-            run = subprocess.run(["bash", "-c", command], cwd=readme.parent / "examples" / "data",
-                                 env=environment, stdin=subprocess.DEVNULL, encoding="utf-8",
+            run = subprocess.run(["bash", "-c", command], cwd=data, env=environment,
+                                 stdin=subprocess.DEVNULL, encoding="utf-8",
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             printed = run.stdout.splitlines()
             if printed != expected:

@@ -3,21 +3,28 @@
 // the folder.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "andiron/burnpack.h"
 #include "andiron/open.h"
+#include "andiron/quantized.h"
 #include "andiron/sha256.h"
+#include "andiron/write.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
-// dtypes as torch or safetensors spells them.
+// dtypes as torch, safetensors or Burn spells them.
 std::string our_dtype(const std::string& theirs) {
   static const std::map<std::string, std::string> names = {{"float64", "f64"},
                                                            {"float32", "f32"},
@@ -37,7 +44,8 @@ std::string our_dtype(const std::string& theirs) {
                                                            {"float8_e4m3fnuz", "f8e4m3fnuz"},
                                                            {"float8_e5m2fnuz", "f8e5m2fnuz"},
                                                            {"float8_e8m0fnu", "f8e8m0"},
-                                                           {"float4_e2m1fn_x2", "f4e2m1"}};
+                                                           {"float4_e2m1fn_x2", "f4e2m1"},
+                                                           {"Flex32", "f32"}};
   const auto known = names.find(theirs);
   if (known != names.end()) return known->second;
   std::string lower = theirs;
@@ -45,7 +53,16 @@ std::string our_dtype(const std::string& theirs) {
   return lower;
 }
 
-void check_file(const fs::path& file, const nlohmann::json& truth) {
+Json shape_of(const TensorSnapshot& tensor) {
+  return std::vector<std::uint64_t>(tensor.shape().begin(), tensor.shape().end());
+}
+
+bool has_fixtures() {
+  const char* root = std::getenv("ANDIRON_FIXTURES");
+  return root != nullptr && *root != '\0';
+}
+
+void check_file(const fs::path& file, const Json& truth) {
   SCOPED_TRACE(file.string());
   Result<Archive> archive = open(file.string());
   ASSERT_TRUE(archive) << archive.error().to_string();
@@ -54,22 +71,18 @@ void check_file(const fs::path& file, const nlohmann::json& truth) {
     Result<TensorSnapshot> tensor = archive->get(name);
     ASSERT_TRUE(tensor) << tensor.error().to_string();
     EXPECT_EQ(tensor->dtype_text(), our_dtype(expected["dtype"])) << name;
-    EXPECT_EQ(
-        nlohmann::json(std::vector<std::uint64_t>(tensor->shape().begin(), tensor->shape().end())),
-        expected["shape"])
-        << name;
+    EXPECT_EQ(shape_of(*tensor), expected["shape"]) << name;
     EXPECT_EQ(to_hex(sha256(*tensor).value()), expected["sha256"]) << name;
   }
 }
 
 TEST(Fixtures, EverySafetensorsFileAndIndexHoldsWhatItsMakerReads) {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  if (root == nullptr || *root == '\0') GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t checked = 0;
-  for (const auto& folder : fs::directory_iterator(root)) {
+  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
     const fs::path truth_file = folder.path() / "truth.json";
     if (!fs::exists(truth_file)) continue;
-    const nlohmann::json all = nlohmann::json::parse(test::read_file(truth_file.string()));
+    const Json all = Json::parse(test::read_file(truth_file.string()));
     for (const auto& [name, truth] : all.items()) {
       if (!name.ends_with(".safetensors") && !name.ends_with(".safetensors.index.json")) continue;
       check_file(folder.path() / name, truth);
@@ -77,6 +90,246 @@ TEST(Fixtures, EverySafetensorsFileAndIndexHoldsWhatItsMakerReads) {
     }
   }
   EXPECT_GT(checked, 0u);
+}
+
+// Calls `check(file, its truth)` for every file of the folders whose names begin so; returns how
+// many there are.
+std::size_t for_each_of_burn(
+    std::string_view prefix,
+    const std::function<void(const std::string& file, const Json& truth)>& check) {
+  std::size_t count = 0;
+  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
+    if (!folder.path().filename().string().starts_with(prefix)) continue;
+    const Json all = Json::parse(test::read_file((folder.path() / "truth.json").string()));
+    for (const auto& [name, truth] : all.items()) {
+      const std::string file = (folder.path() / name).string();
+      SCOPED_TRACE(file);
+      check(file, truth);
+      ++count;
+    }
+  }
+  return count;
+}
+
+// A scheme in Burn's words, of any release, as our text.
+std::string scheme_text(const Json& scheme) {
+  const auto size = [](const Json& block) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < block["len"]; ++i) {
+      text += (i == 0 ? "" : ",") + block["storage"][i].dump();
+    }
+    return text + "]:";
+  };
+  std::string store = "PackedU32(0)";
+  if (scheme["store"].is_object()) {
+    const auto packed = scheme["store"].begin();
+    store = packed.key() + "(" + packed.value().dump() + ")";
+  } else if (scheme["store"] == "Native") {
+    store = "Native";
+  }
+  std::string tensor;
+  std::string block;
+  if (scheme.contains("level")) {
+    const Json& level = scheme["level"];
+    const std::string param = scheme["param"];
+    if (level == "Tensor") {
+      tensor = param;
+    } else if (level.contains("Block")) {
+      block = size(level["Block"]) + param;
+    } else {
+      tensor = level["BlockTensor"]["global"];
+      block = size(level["BlockTensor"]["block"]) + param;
+    }
+  } else {
+    if (scheme["tensor"].is_string()) tensor = scheme["tensor"];
+    if (scheme["block"].is_object()) {
+      block = size(scheme["block"]["size"]) + std::string(scheme["block"]["dtype"]);
+    }
+  }
+  return "QFloat(" + std::string(scheme["value"]) + "," + store + "," +
+         std::string(scheme["mode"]) + (tensor.empty() ? "" : ",tensor=" + tensor) +
+         (block.empty() ? "" : ",block=" + block) + ")";
+}
+
+void check_tensor_of_burn(const TensorSnapshot& tensor, const Json& expected) {
+  const Json& detail = expected.contains("dtype_detail") ? expected["dtype_detail"] : Json();
+  if (detail == Json{{"Bool", "U32"}}) {
+    EXPECT_EQ(tensor.dtype_text(), "raw:Bool(U32)");
+  } else {
+    EXPECT_EQ(tensor.dtype_text(), our_dtype(expected["dtype"]));
+  }
+  if (detail.contains("QFloat")) {
+    EXPECT_EQ(quant_scheme_text(tensor.scheme().value()), scheme_text(detail["QFloat"]));
+  }
+  EXPECT_EQ(shape_of(tensor), expected["shape"]);
+  EXPECT_EQ(tensor.byte_size(), expected["bytes"]);
+  EXPECT_EQ(tensor.param_id() ? Json(std::to_string(tensor.param_id()->value)) : Json(),
+            expected["param_id"]);
+  EXPECT_EQ(to_hex(sha256(tensor).value()), expected["sha256"]);
+}
+
+void check_tensors_of_burn(const Archive& archive, const Json& tensors) {
+  for (const auto& [name, expected] : tensors.items()) {
+    SCOPED_TRACE(name);
+    const Result<TensorSnapshot> tensor = archive.get(name);
+    ASSERT_TRUE(tensor) << tensor.error().to_string();
+    check_tensor_of_burn(*tensor, expected);
+  }
+}
+
+Json scalars_of(const Archive& archive) {
+  Json scalars = Json::object();
+  const ValueDict* dict = archive.value().get<ValueDict>();
+  if (dict == nullptr) return scalars;
+  for (const auto& [name, value] : *dict) {
+    if (const auto* truth = value.get<bool>()) {
+      scalars[name] = {{"Bool", *truth}};
+    } else if (const auto* integer = value.get<std::int64_t>()) {
+      scalars[name] = {{"Int", *integer}};
+    } else if (const auto* number = value.get<std::uint64_t>()) {
+      scalars[name] = {{"UInt", *number}};
+    } else {
+      char bits[17];
+      std::snprintf(bits, sizeof bits, "%016llx",
+                    std::bit_cast<unsigned long long>(*value.get<double>()));
+      scalars[name] = {{"Float", {{"f64_bits", bits}}}};
+    }
+  }
+  return scalars;
+}
+
+// One line a tensor, in byte order of names.
+std::string listing(const Archive& archive) {
+  std::map<std::string, std::string> lines;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const TensorInfo info = archive.info(i);
+    std::string& line = lines[std::string(info.name)];
+    line = std::string(info.name) + " " + std::string(info.file_dtype) + " [";
+    for (std::size_t d = 0; d < info.shape.size(); ++d) {
+      line += (d == 0 ? "" : ", ") + std::to_string(info.shape[d]);
+    }
+    line += "] " + std::to_string(info.param_id.value().value) + " " +
+            to_hex(sha256(archive.snapshot(i)).value()) + "\n";
+  }
+  std::string text;
+  for (const auto& [name, line] : lines) text += line;
+  return text;
+}
+
+TEST(Fixtures, EveryBurnpackFileHoldsWhatItsReleaseOfBurnReads) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  const std::size_t count = for_each_of_burn("burnpack-", [](const std::string& file,
+                                                             const Json& truth) {
+    const bool has_wrong_length = file.ends_with("corrupt_wrong_length.bpk");
+    Result<Archive> archive = open(file);
+    if (truth.contains("refused") || has_wrong_length) {
+      ASSERT_FALSE(archive);
+      EXPECT_EQ(archive.error().code,
+                has_wrong_length ? ErrorCode::size_mismatch : ErrorCode::truncated);
+      return;
+    }
+    ASSERT_TRUE(archive) << archive.error().to_string();
+    EXPECT_EQ(archive->format(), "burnpack");
+    EXPECT_EQ(archive->file_bytes(), fs::file_size(file));
+    EXPECT_TRUE(archive->notes().empty() || truth.contains("corrupt"));
+    EXPECT_EQ(Json(archive->metadata()), truth["metadata"]);
+    EXPECT_EQ(scalars_of(*archive), truth.contains("scalars") ? truth["scalars"] : Json::object());
+    if (truth.contains("tensors")) {
+      EXPECT_EQ(archive->size(), truth["tensors"].size());
+      check_tensors_of_burn(*archive, truth["tensors"]);
+    } else {
+      EXPECT_EQ(archive->size(), truth["tensor_count"]);
+      check_tensors_of_burn(*archive, truth["tensors_some"]);
+      Sha256 digest;
+      const std::string text = listing(*archive);
+      digest.update(std::as_bytes(std::span(text)));
+      EXPECT_EQ(to_hex(digest.finish()), truth["tensors_sha256"]);
+    }
+  });
+  EXPECT_GE(count, 400u);
+}
+
+TEST(Fixtures, ABurnpackFileOfTheWrongLengthIsReadAsRawBytesWhenLenient) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  std::size_t found = 0;
+  for_each_of_burn("burnpack-", [&](const std::string& file, const Json& truth) {
+    if (!file.ends_with("corrupt_wrong_length.bpk")) return;
+    ++found;
+    const Archive archive = open(file, {.strictness = Strictness::lenient}).value();
+    const TensorSnapshot tensor = archive.get("w").value();
+    EXPECT_EQ(tensor.dtype_text(), "raw:F32");
+    EXPECT_EQ(tensor.byte_size(), 13u);
+    EXPECT_EQ(to_hex(sha256(tensor).value()), truth["tensors"]["w"]["sha256"]);
+    EXPECT_EQ(archive.notes().size(), 1u);
+  });
+  EXPECT_EQ(found, 1u);
+}
+
+TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  for_each_of_burn("burnpack-", [](const std::string& file, const Json& truth) {
+    BurnpackGeneration generation{};
+    ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), generation));
+    const BurnpackHead head = read_burnpack_head(file).value();
+    EXPECT_LE(head.layout.earliest, generation);
+    EXPECT_GE(head.layout.latest, generation);
+    if (truth.contains("refused")) return;
+    EXPECT_EQ(head.layout.is_aligned, head.layout.data_begin % 256 == 0);
+    const Json& metadata = truth["metadata"];
+    if (metadata.value("producer", "") == "burn" &&
+        metadata.value("version", "") == truth["version"]) {
+      EXPECT_EQ(head.generation, "Burn " + std::string(truth["version"]));
+    }
+    // Every byte up to the data has its label.
+    std::uint64_t at = 0;
+    for (const BurnpackField& field : burnpack_fields(head).value()) {
+      ASSERT_EQ(field.offset, at);
+      at += field.size;
+    }
+    EXPECT_EQ(at, head.bytes.size());
+  });
+}
+
+TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  for_each_of_burn("burnpack-", [](const std::string& file, const Json& truth) {
+    if (truth.contains("refused") || truth.contains("corrupt")) return;
+    const Archive archive = open(file).value();
+    std::vector<std::size_t> order(archive.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    // A tensor without elements shares its offset with the next one.
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(archive.info(a).offset.value(), archive.info(a).byte_size) <
+             std::pair(archive.info(b).offset.value(), archive.info(b).byte_size);
+    });
+    WriteOptions options{.format = Format::burnpack};
+    ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), options.burnpack));
+    const Result<Bytes> written = write_to_memory(archive.select(order).value(), options);
+    ASSERT_TRUE(written) << written.error().to_string();
+    EXPECT_TRUE(written->text() == test::read_file(file));
+  });
+}
+
+TEST(Fixtures, EveryRecordOfBurnOpensByItsContent) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  const std::size_t count =
+      for_each_of_burn("mpk-", [](const std::string& file, const Json& truth) {
+        Result<Archive> archive = open(file);
+        if (file.ends_with(".bin") || file.ends_with(".bin.gz")) {
+          // bincode has no names: only a module can read it.
+          ASSERT_FALSE(archive);
+          EXPECT_EQ(archive.error().code, ErrorCode::unsupported);
+          EXPECT_NE(archive.error().to_string().find("names"), std::string::npos)
+              << archive.error().to_string();
+          return;
+        }
+        ASSERT_TRUE(archive) << archive.error().to_string();
+        EXPECT_EQ(archive->format(), "mpk");
+        EXPECT_EQ(Json(archive->metadata()), truth["record_metadata"]);
+        EXPECT_EQ(archive->size(), truth["tensors"].size());
+        check_tensors_of_burn(*archive, truth["tensors"]);
+      });
+  EXPECT_GE(count, 120u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "tests/support/burnpack_file.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
 
@@ -24,6 +25,25 @@ TEST(Open, FindsTheFormatByContentWhateverTheName) {
     EXPECT_EQ(archive.file_bytes(), sample.size());
     EXPECT_EQ(archive.get("t").value().read().value().bytes().text(), "abc");
   }
+}
+
+TEST(Open, FindsBurnpackByContentWhateverTheName) {
+  const test::TempDir folder;
+  for (const char* name : {"m.bpk", "m.safetensors", "m.mpk", "m"}) {
+    test::write_file(folder.file(name), test::worked_example());
+    for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+      const Archive archive = open(folder.file(name), {.io = mode}).value();
+      EXPECT_EQ(archive.format(), "burnpack");
+      EXPECT_EQ(archive.size(), 3u);
+    }
+  }
+}
+
+TEST(Open, TakesTheFormatThatItIsTold) {
+  EXPECT_EQ(open(test::to_bytes(sample), {.format = Format::burnpack}).error().code,
+            ErrorCode::not_a_weight_file);
+  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::safetensors}));
+  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::mpk}));
 }
 
 TEST(Open, BorrowsFromStaticMemoryWithoutACopy) {
@@ -81,10 +101,14 @@ TEST(Open, ErrorsOfASourceNameIt) {
   EXPECT_EQ(open(ByteSourcePtr(std::make_shared<Broken>())).error().to_string(), "net://x: gone");
 }
 
-TEST(Open, ABrokenFileNamedSafetensorsGetsTheReasonWhy) {
+TEST(Open, ABrokenFileGetsTheReasonWhyByItsName) {
   const test::TempDir folder;
   test::write_file(folder.file("short.safetensors"), "abc");
   EXPECT_EQ(open(folder.file("short.safetensors")).error().code, ErrorCode::truncated);
+  test::write_file(folder.file("short.bpk"), "NRU");
+  EXPECT_EQ(open(folder.file("short.bpk")).error().code, ErrorCode::truncated);
+  test::write_file(folder.file("other.bpk"), "something else");
+  EXPECT_EQ(open(folder.file("other.bpk")).error().code, ErrorCode::not_a_weight_file);
 }
 
 TEST(Open, TakesAFolderWithOneModel) {
@@ -100,6 +124,21 @@ TEST(Open, TakesAFolderWithOneModel) {
             std::string::npos);
   test::write_file(folder.file("model.safetensors"), test::safetensors_file("{}", 0));
   EXPECT_TRUE(open(folder.path()).value().empty());
+}
+
+TEST(Open, AFolderGivesSafetensorsBeforeBurnpackAndUsualNamesBeforeOthers) {
+  const test::TempDir folder;
+  const auto format = [&] { return open(folder.path()).value().format(); };
+  test::write_file(folder.file("net.bpk"), test::worked_example());
+  EXPECT_EQ(format(), "burnpack");
+  test::write_file(folder.file("second.bpk"), test::worked_example());
+  EXPECT_EQ(open(folder.path()).error().code, ErrorCode::not_a_weight_file);
+  test::write_file(folder.file("net.safetensors"), sample);
+  EXPECT_EQ(format(), "safetensors");
+  test::write_file(folder.file("model.bpk"), test::worked_example());
+  EXPECT_EQ(format(), "burnpack");
+  test::write_file(folder.file("model.safetensors"), sample);
+  EXPECT_EQ(format(), "safetensors");
 }
 
 TEST(Open, AFileCutUnderAnOpenArchiveIsAnError) {

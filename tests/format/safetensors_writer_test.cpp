@@ -86,7 +86,7 @@ TEST(SafetensorsWriter, RefusesWhatTheFormatCannotHold) {
   };
   EXPECT_EQ(code({"t", filled(DType::c128, {1})}), ErrorCode::unsupported_dtype);
   EXPECT_EQ(code({"t", filled(DType::c32, {1})}), ErrorCode::unsupported_dtype);
-  EXPECT_EQ(code({"t", Tensor::qfloat({1}, Bytes()).value()}), ErrorCode::unsupported_dtype);
+  EXPECT_EQ(code({"t", Tensor::qfloat({}, {1}, Bytes()).value()}), ErrorCode::unsupported_dtype);
   EXPECT_EQ(code({"t", Tensor::raw("quint8", {1}, Bytes()).value()}), ErrorCode::unsupported_dtype);
   // A known name over other bytes would make a file that says what is not so.
   EXPECT_EQ(code({"t", Tensor::raw("F32", {2, 3}, Bytes::own(std::vector<std::byte>(5))).value()}),

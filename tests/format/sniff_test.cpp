@@ -42,7 +42,7 @@ TEST(Sniff, NamesWhatElseAFileIs) {
       {std::string(257, 'x') + "ustar", "tar"},
       {"\x93NUMPY\1", "NumPy"},
       {"GGUF\3", "GGUF"},
-      {"\x1f\x8b\x08", "gzip"},
+      {"\x89HDF\r\n\x1a\n", "HDF5"},
   };
   for (const auto& [content, what] : cases) {
     const Sniffed result = sniffed(content);
@@ -52,6 +52,26 @@ TEST(Sniff, NamesWhatElseAFileIs) {
   EXPECT_EQ(sniffed(" {\"weight_map\":{}}").content, Content::json);
   EXPECT_EQ(sniffed(R"({"data":{"x":1}})").content, Content::json);
   EXPECT_EQ(sniffed("hello").content, Content::unknown);
+}
+
+TEST(Sniff, FindsTheFormatsOfBurn) {
+  EXPECT_EQ(sniffed("NRUB").content, Content::burnpack);
+  EXPECT_EQ(sniffed(std::string("NRUB\1\0\xff\xff\xff\xff", 10)).content, Content::burnpack);
+  EXPECT_EQ(sniffed("NRU").content, Content::unknown);
+  EXPECT_EQ(sniffed("BURN").content, Content::unknown);
+  EXPECT_EQ(sniffed("\x1f\x8b\x08").content, Content::gzip);
+  EXPECT_EQ(sniffed("\x82\xa8metadata\x80\xa4item\x80").content, Content::record);
+  EXPECT_EQ(sniffed(R"({"metadata":{"float":"f32","int":"i32",)"
+                    R"("format":"burn_core::record::file::PrettyJsonFileRecorder<X>"},"item":{}})")
+                .content,
+            Content::record);
+  EXPECT_EQ(sniffed(R"({"metadata":{},"weight_map":{}})").content, Content::json);
+}
+
+TEST(Sniff, ABurnpackFileIsNoSafetensorsWhateverItsMetadata) {
+  // The first eight bytes, taken as a length, are far beyond any header.
+  std::string file("NRUB\1\0", 6);
+  EXPECT_EQ(sniffed(file + std::string("\0\0\0\0{\"", 6)).content, Content::burnpack);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/test_source.h"
 
 namespace andiron {
 namespace {
@@ -21,6 +22,12 @@ TEST(Write, TakesTheFormatFromTheNameOrTheOptions) {
   EXPECT_EQ(report.bytes, test::read_file(report.files[0]).size());
   EXPECT_EQ(write(small_archive(), folder.file("m.bin")).error().code, ErrorCode::unsupported);
   EXPECT_TRUE(write(small_archive(), folder.file("m.bin"), {.format = Format::safetensors}));
+  for (const char* name : {"m.bpk", "m.mpk", "m.mpk.gz"}) {
+    ASSERT_TRUE(write(small_archive(), folder.file(name))) << name;
+    const std::string content = test::read_file(folder.file(name));
+    EXPECT_EQ(content.starts_with("NRUB"), std::string_view(name) == "m.bpk");
+    EXPECT_EQ(content.starts_with("\x1f\x8b"), std::string_view(name) == "m.mpk.gz");
+  }
 }
 
 TEST(Write, ReplacesOnlyWhenTold) {
@@ -42,6 +49,102 @@ TEST(Write, GivesTheSameBytesToFileSinkAndMemory) {
   EXPECT_EQ(write_to_memory(small_archive()).value().text(), test::read_file(path));
   EXPECT_EQ(write_to_memory(small_archive(), {.max_shard_bytes = 1}).error().code,
             ErrorCode::invalid_argument);
+}
+
+// A model of three tensors in a source that counts what is read.
+struct Watched {
+  std::shared_ptr<test::TestSource> source =
+      std::make_shared<test::TestSource>(std::vector<std::byte>(3000));
+  Archive archive;
+
+  Watched() {
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      archive
+          .add(TensorSnapshot::from_source("t" + std::to_string(i), source, 1000 * i, 1000,
+                                           DType::f32, {250})
+                   .value())
+          .value();
+    }
+  }
+};
+
+TEST(Write, ADryRunNeedsAPath) {
+  const Archive archive;
+  EXPECT_EQ(write_to_memory(archive, {.dry_run = true}).error().code, ErrorCode::invalid_argument);
+}
+
+TEST(Write, ADryRunReadsNothingAndMakesNoFile) {
+  const Watched watched;
+  const test::TempDir folder;
+  for (const char* name : {"m.safetensors", "m.bpk", "m.mpk", "m.mpk.gz"}) {
+    SCOPED_TRACE(name);
+    const WriteReport report = write(watched.archive, folder.file(name), {.dry_run = true}).value();
+    EXPECT_EQ(report.files, std::vector<std::string>{folder.file(name)});
+    EXPECT_EQ(report.tensors, 3u);
+    EXPECT_TRUE(folder.names().empty());
+    EXPECT_EQ(watched.source->reads(), 0u);
+  }
+}
+
+TEST(Write, ADryRunTellsTheSizeThatTheFileWouldHave) {
+  const Watched watched;
+  const test::TempDir folder;
+  for (const char* name : {"m.safetensors", "m.bpk", "m.mpk"}) {
+    SCOPED_TRACE(name);
+    const std::string path = folder.file(name);
+    const WriteReport planned = write(watched.archive, path, {.dry_run = true}).value();
+    const WriteReport made = write(watched.archive, path).value();
+    EXPECT_EQ(planned.bytes, made.bytes);
+    EXPECT_EQ(test::read_file(path).size(), made.bytes);
+  }
+}
+
+TEST(Write, ADryRunOfShardsMakesNone) {
+  const Watched watched;
+  const test::TempDir folder;
+  const WriteOptions options{.max_shard_bytes = 1000, .dry_run = true};
+  const WriteReport planned = write(watched.archive, folder.file("m.safetensors"), options).value();
+  EXPECT_EQ(planned.files.size(), 4u);
+  EXPECT_TRUE(folder.names().empty());
+  EXPECT_EQ(watched.source->reads(), 0u);
+  const WriteReport made =
+      write(watched.archive, folder.file("m.safetensors"), {.max_shard_bytes = 1000}).value();
+  EXPECT_EQ(planned.files, made.files);
+  EXPECT_EQ(planned.bytes, made.bytes);
+}
+
+TEST(Write, ADryRunTouchesNoFileThatIsThere) {
+  const Watched watched;
+  const test::TempDir folder;
+  for (const char* name : {"m.safetensors", "m.bpk", "m.mpk"}) {
+    SCOPED_TRACE(name);
+    const std::string path = folder.file(name);
+    test::write_file(path, "old");
+    EXPECT_EQ(write(watched.archive, path, {.dry_run = true}).error().code,
+              ErrorCode::already_exists);
+    EXPECT_TRUE(write(watched.archive, path, {.overwrite = true, .dry_run = true}));
+    EXPECT_EQ(test::read_file(path), "old");
+  }
+  // Nor the other form of a model.
+  test::write_file(folder.file("n.safetensors.index.json"), "index");
+  EXPECT_EQ(write(watched.archive, folder.file("n.safetensors"), {.dry_run = true}).error().code,
+            ErrorCode::already_exists);
+  EXPECT_TRUE(
+      write(watched.archive, folder.file("n.safetensors"), {.overwrite = true, .dry_run = true}));
+  EXPECT_EQ(test::read_file(folder.file("n.safetensors.index.json")), "index");
+}
+
+TEST(Write, ADryRunRefusesWhatAWriteWouldRefuse) {
+  const test::TempDir folder;
+  Archive archive;
+  archive.add({"t", Tensor::zeros(DType::c128, {1}).value()}).value();
+  for (const char* name : {"m.safetensors", "m.bpk", "m.mpk"}) {
+    EXPECT_EQ(write(archive, folder.file(name), {.dry_run = true}).error().code,
+              ErrorCode::unsupported_dtype)
+        << name;
+  }
+  EXPECT_EQ(write(archive, folder.file("m"), {.dry_run = true}).error().code,
+            ErrorCode::unsupported);
 }
 
 TEST(Write, NamesTheFolderThatIsNotThere) {

@@ -422,10 +422,11 @@ TEST_P(AtomicFileTest, FollowsSymbolicLinks) {
   EXPECT_EQ(read_file(dir_.file("store/real.bin")), "new");
 }
 
-TEST_P(AtomicFileTest, CreatesTheTargetOfADanglingLink) {
+TEST_P(AtomicFileTest, CreatesTheTargetOfADanglingLinkOnlyWhenItMayReplace) {
   fs::create_directory(dir_.file("store"));
   fs::create_symlink("store/real.bin", path_);
-  ASSERT_TRUE(save(path_, "new"));
+  EXPECT_EQ(AtomicFile::create(path_).error().code, ErrorCode::already_exists);
+  ASSERT_TRUE(save(path_, "new", {.overwrite = true}));
   EXPECT_TRUE(fs::is_symlink(path_));
   EXPECT_EQ(read_file(dir_.file("store/real.bin")), "new");
 }

@@ -67,7 +67,7 @@ inline Outcome run(const std::vector<std::string>& command, const Environment& e
   if (out != nullptr && err != nullptr) {
     const pid_t child = fork();
     if (child == 0) {
-      dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+      dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
       dup2(fileno(out), STDOUT_FILENO);
       dup2(fileno(err), STDERR_FILENO);
       detail::become(command, environment);

@@ -24,7 +24,7 @@ TEST(Fitted, ComparesTheNamesOfUnknownTypes) {
 
 TEST(Fitted, TakesQuantizedDataForFloatsButDoesNotConvertIt) {
   const Bytes bytes = Bytes::copy(std::as_bytes(std::span("1234", 4))).value();
-  const TensorSnapshot quantized("t", Tensor::qfloat({2}, bytes).value());
+  const TensorSnapshot quantized("t", Tensor::qfloat({}, {2}, bytes).value());
   LeafInfo wanted{.dtype = DType::f32, .shape = {2}, .accepts_any_dtype = true};
   EXPECT_EQ(fitted(quantized, wanted, DTypePolicy::from_file).value().dtype(), DType::qfloat);
   EXPECT_FALSE(fitted(quantized, wanted, DTypePolicy::cast_to_module));

@@ -22,7 +22,7 @@ TensorSnapshot stored_as(DType dtype, const Floats& values) {
 
 TensorSnapshot qfloat() {
   return TensorSnapshot(
-      "m.w", Tensor::qfloat({2, 2}, Bytes::copy(std::vector<std::byte>(7)).value()).value());
+      "m.w", Tensor::qfloat({}, {2, 2}, Bytes::copy(std::vector<std::byte>(7)).value()).value());
 }
 
 TensorSnapshot save_in(const Adapter& adapter, const TensorSnapshot& tensor,

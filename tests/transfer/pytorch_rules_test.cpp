@@ -184,7 +184,7 @@ TEST(PyTorchAdapters, LookPastListsForTheModule) {
 
 TEST(PyTorchAdapters, PassQuantizedTensorsUnturned) {
   const std::vector<std::byte> payload(9, std::byte{7});
-  for (const Tensor& data : {Tensor::qfloat({2, 3}, Bytes::copy(payload).value()).value(),
+  for (const Tensor& data : {Tensor::qfloat({}, {2, 3}, Bytes::copy(payload).value()).value(),
                              Tensor::raw("Odd", {2, 3}, Bytes::copy(payload).value()).value()}) {
     const auto weight = TensorSnapshot("fc.weight", data).with_container(in("Struct:Linear"));
     const auto same = loaded(PyTorchToBurnAdapter(), {"fc.weight", in("Struct:Linear")}, weight);

@@ -400,7 +400,7 @@ TEST(RuleAdapter, RefusesToJoinDifferentDtypesAndNamesBoth) {
 
 TEST(RuleAdapter, RefusesToTakeQuantizedTensorsApart) {
   const Tensor data =
-      Tensor::qfloat({6, 2}, Bytes::copy(std::vector<std::byte>(9)).value()).value();
+      Tensor::qfloat({}, {6, 2}, Bytes::copy(std::vector<std::byte>(9)).value()).value();
   const Error error =
       load_error(RuleAdapter({in_proj}, true), {"layers.0.key.weight", Container(projection_kinds)},
                  Snapshots({TensorSnapshot("layers.0.in_proj_weight", data)}));

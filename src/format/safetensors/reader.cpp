@@ -10,6 +10,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
+#include "src/format/header_findings.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
 
@@ -40,22 +41,17 @@ class Reader {
     ANDIRON_TRY(check_names());
     ANDIRON_TRY(check_ranges());
     take_param_ids(builder_);
-    find_aliases();
-    note("tensor", "an unknown dtype is carried as raw bytes", unknown_dtypes_);
-    note("tensor", "unknown keys in the description were ignored", unknown_keys_);
-    note("tensor", "a NUL byte in the name", nul_names_);
-    note("metadata", "a NUL byte", nul_metadata_);
-    note("metadata", "given twice; the last one counts", repeated_keys_);
+    builder_.take_aliases_from_metadata();
+    std::vector<std::string>& notes = builder_.state().notes;
+    unknown_dtypes_.note(notes, "tensor", "an unknown dtype is carried as raw bytes");
+    unknown_keys_.note(notes, "tensor", "unknown keys in the description were ignored");
+    nul_names_.note(notes, "tensor", "a NUL byte in the name");
+    nul_metadata_.note(notes, "metadata", "a NUL byte");
+    repeated_keys_.note(notes, "metadata", "given twice; the last one counts");
     return builder_.finish();
   }
 
  private:
-  // The first tensor with an oddity and how many there are.
-  struct Oddity {
-    std::string name;
-    std::size_t count = 0;
-  };
-
   Error error(ErrorCode code, std::string message) const {
     return Error{.code = code, .message = std::move(message), .file = source_->name()};
   }
@@ -90,53 +86,32 @@ class Reader {
         case SafetensorsHeader::Item::end:
           return {};
         case SafetensorsHeader::Item::error:
-          return header_error(header.status(), entry);
+          return failed_at(header.status(), entry);
       }
     }
   }
 
-  // The parser's code and place, with the names and numbers that people need.
-  Error header_error(const ViewStatus& status, const SafetensorsEntry& entry) const {
-    Error result = error(status.code, status.what);
-    if (entry.name.raw.data() != nullptr) result.tensor = decoded(entry.name);
-    const std::uint64_t range = entry.end - entry.begin;
-    const std::string what =
-        std::string(dtype_name(entry.dtype)) + " " + Shape(entry.dims()).to_string();
-    std::uint64_t bytes = 0;
-    switch (status.code) {
-      case ErrorCode::size_mismatch:
-        byte_count(entry.dtype, entry.dims(), bytes);
-        result.found = std::to_string(range) + " bytes";
-        result.expected = std::to_string(bytes) + " for " + what;
-        break;
-      case ErrorCode::overflow:
-      case ErrorCode::misaligned:
-        result.found = what;
-        break;
-      case ErrorCode::bad_offsets:
-        result.found = std::to_string(entry.begin) + " to " + std::to_string(entry.end);
-        break;
-      default: {
-        result.found = "at byte " + std::to_string(status.offset);
-        const std::string_view text = header_.text();
-        if (text.ends_with('\0'))
-          result.hint = "the header is padded with NUL bytes, which lenient reading ignores";
-        if (text.starts_with("\xef\xbb\xbf"))
-          result.hint = "the header begins with a byte order mark";
-      }
+  Error failed_at(const ViewStatus& status, const SafetensorsEntry& entry) const {
+    Error result =
+        header_error(status, source_->name(),
+                     {decoded(entry.name), entry.dtype, entry.dims(), entry.begin, entry.end});
+    if (status.code != ErrorCode::bad_header) return result;
+    const std::string_view text = header_.text();
+    if (text.ends_with('\0')) {
+      result.hint = "the header is padded with NUL bytes, which lenient reading ignores";
+    } else if (text.starts_with("\xef\xbb\xbf")) {
+      result.hint = "the header begins with a byte order mark";
     }
     return result;
   }
 
   Status add(const SafetensorsEntry& entry) {
     if (builder_.size() >= options_.limits.tensors) {
-      return limit("too many tensors", "", options_.limits.tensors);
+      return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
     }
     if (entry.name.raw.size() > options_.limits.name_bytes) {
-      return limit("a name that is too long",
-                   std::to_string(entry.name.raw.size()) + " bytes, '" +
-                       display_text(entry.name.raw.substr(0, 40)) + "...'",
-                   options_.limits.name_bytes);
+      return over_limit(source_->name(), "a name that is too long", long_name(entry.name.raw),
+                        options_.limits.name_bytes);
     }
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
@@ -151,10 +126,9 @@ class Reader {
                               data_begin_ + entry.begin, entry.end - entry.begin}));
     in_order_ = in_order_ && entry.begin == covered_;
     covered_ = entry.end;
-    if (entry.dtype == DType::raw) count(unknown_dtypes_, name);
-    if (entry.unknown_keys != 0) count(unknown_keys_, name);
-    if (entry.name.has_escapes && name.find('\0') != std::string_view::npos)
-      count(nul_names_, name);
+    if (entry.dtype == DType::raw) unknown_dtypes_.add(name);
+    if (entry.unknown_keys != 0) unknown_keys_.add(name);
+    if (entry.name.has_escapes && name.find('\0') != std::string_view::npos) nul_names_.add(name);
     return {};
   }
 
@@ -175,24 +149,16 @@ class Reader {
     return result;
   }
 
-  Status limit(std::string message, std::string found, std::uint64_t most) const {
-    Error result = error(ErrorCode::limit_exceeded, std::move(message));
-    result.found = std::move(found);
-    result.expected = "at most " + std::to_string(most);
-    result.hint = "raise the limit if the file is trusted";
-    return result;
-  }
-
   Status add_metadata(const JsonText& key, const JsonText& value) {
     metadata_bytes_ += key.raw.size() + value.raw.size() + metadata_entry_bytes;
     if (metadata_bytes_ > options_.limits.metadata_bytes) {
-      return limit("too much metadata", "", options_.limits.metadata_bytes);
+      return over_limit(source_->name(), "too much metadata", "", options_.limits.metadata_bytes);
     }
     Metadata& metadata = builder_.state().metadata;
     const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
     const bool has_escapes = key.has_escapes || value.has_escapes;
     if (has_escapes && (at->first + at->second).find('\0') != std::string::npos) {
-      count(nul_metadata_, at->first);
+      nul_metadata_.add(at->first);
     }
     if (added) return {};
     if (options_.strictness != Strictness::lenient) {
@@ -201,7 +167,7 @@ class Reader {
       result.hint = "in lenient reading the last one counts";
       return result;
     }
-    count(repeated_keys_, at->first);
+    repeated_keys_.add(at->first);
     return {};
   }
 
@@ -245,35 +211,6 @@ class Reader {
     result.expected = std::to_string(issue.expected) + ", where the one before ends";
     if (issue.kind == Kind::gap) result.hint = "lenient reading ignores gaps";
     return result;
-  }
-
-  // safetensors.torch.save_model drops all but one of the tensors that share memory, and records
-  // dropped name -> kept name among the metadata.
-  void find_aliases() {
-    ArchiveState& state = builder_.state();
-    for (const auto& [key, value] : state.metadata) {
-      if (key == "format" || builder_.find(key) || !builder_.find(value)) continue;
-      if (state.aliases.empty()) {
-        state.notes.push_back("'" + display_text(key) + "' is tied to '" + display_text(value) +
-                              "' by metadata");
-      }
-      state.aliases.emplace(key, value);
-    }
-    if (state.aliases.size() > 1) {
-      state.notes.back() +=
-          ", and " + std::to_string(state.aliases.size() - 1) + " more names are tied";
-    }
-  }
-
-  static void count(Oddity& oddity, std::string_view name) {
-    if (oddity.count++ == 0) oddity.name = name;
-  }
-
-  void note(const char* kind, const char* what, const Oddity& oddity) {
-    if (oddity.count == 0) return;
-    std::string text = std::string(kind) + " '" + display_text(oddity.name) + "': " + what;
-    if (oddity.count > 1) text += " (and " + std::to_string(oddity.count - 1) + " more like it)";
-    builder_.state().notes.push_back(std::move(text));
   }
 
   const ByteSourcePtr& source_;

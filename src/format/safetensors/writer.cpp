@@ -13,7 +13,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
-#include "src/core/windows.h"
+#include "src/format/data_copier.h"
 #include "src/format/format.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
@@ -81,35 +81,6 @@ void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin
          std::to_string(begin + info.byte_size) + "]}";
 }
 
-// Tensor data into a sink, through one window of memory.
-class DataCopier {
- public:
-  // `total` is what progress is measured against.
-  DataCopier(Sink& sink, const WriteOptions& options, std::uint64_t total)
-      : sink_(sink), options_(options), total_(total) {}
-
-  Status copy(const TensorSnapshot& snapshot) {
-    return for_each_window(snapshot, options_.limits.window_bytes, window_,
-                           [&](std::span<const std::byte> part) -> Status {
-                             ANDIRON_TRY(sink_.write(part));
-                             return advance(part.size());
-                           });
-  }
-
- private:
-  Status advance(std::uint64_t bytes) {
-    done_ += bytes;
-    if (!options_.progress || options_.progress(done_, total_)) return {};
-    return Error{.code = ErrorCode::cancelled, .message = "the write was cancelled"};
-  }
-
-  Sink& sink_;
-  const WriteOptions& options_;
-  std::uint64_t total_;
-  std::uint64_t done_ = 0;
-  Bytes window_;
-};
-
 void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& order) {
   struct Key {
     int rank;
@@ -173,7 +144,9 @@ Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std:
   ANDIRON_TRY(sink.reserve(header.size() + data_bytes));
   ANDIRON_TRY(sink.write(std::as_bytes(std::span(header))));
   DataCopier copier(sink, options, data_bytes);
-  for (std::size_t i : order) ANDIRON_TRY(copier.copy(archive.snapshot(i)));
+  for (std::size_t i : order) {
+    ANDIRON_TRY(copier.copy(archive.snapshot(i), archive.info(i).byte_size));
+  }
   return header.size() + data_bytes;
 }
 

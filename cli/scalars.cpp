@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The typed numbers beside the tensors of a Burnpack file.
+#include "cli/scalars.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "andiron/json.h"
+#include "cli/json_output.h"
+#include "cli/table.h"
+
+namespace andiron::cli {
+namespace {
+
+bool is_scalar(const Value& value) {
+  return value.get<bool>() != nullptr || value.get<std::int64_t>() != nullptr ||
+         value.get<std::uint64_t>() != nullptr || value.get<double>() != nullptr;
+}
+
+bool is_json_number(const Value& scalar) {
+  const double* number = scalar.get<double>();
+  return number == nullptr || std::isfinite(*number);
+}
+
+// As Burn calls them.
+std::string_view type_text(const Value& scalar) {
+  if (scalar.get<bool>() != nullptr) return "Bool";
+  if (scalar.get<std::int64_t>() != nullptr) return "Int";
+  if (scalar.get<std::uint64_t>() != nullptr) return "UInt";
+  return "Float";
+}
+
+std::string number_text(const Value& scalar) {
+  if (const bool* flag = scalar.get<bool>()) return *flag ? "true" : "false";
+  if (const auto* integer = scalar.get<std::int64_t>()) return std::to_string(*integer);
+  if (const auto* integer = scalar.get<std::uint64_t>()) return std::to_string(*integer);
+  const double number = *scalar.get<double>();
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  // The shortest text that gives the same number again.
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
+}
+
+}  // namespace
+
+ValueDict top_level_scalars(const Archive& archive) {
+  ValueDict scalars;
+  if (const ValueDict* dict = archive.value().get<ValueDict>()) {
+    for (const auto& entry : *dict) {
+      if (is_scalar(entry.second)) scalars.push_back(entry);
+    }
+  }
+  return scalars;
+}
+
+void append_scalar_table(std::string& out, const Archive& archive, const Page& page) {
+  const ValueDict scalars = top_level_scalars(archive);
+  if (scalars.empty()) return;
+  Table table("SCALAR", {{"TYPE", Column::Align::left, 5}, {"VALUE", Column::Align::left, 26}});
+  for (const auto& [name, scalar] : scalars) {
+    table.add_row({name, std::string(type_text(scalar)), number_text(scalar)});
+  }
+  out += '\n';
+  table.append_to(out, page);
+}
+
+void append_json_scalars(std::string& out, const Archive& archive) {
+  const ValueDict scalars = top_level_scalars(archive);
+  if (scalars.empty()) return;
+  append_json_key(out, "scalars");
+  out += '{';
+  for (const auto& [name, scalar] : scalars) {
+    if (out.back() != '{') out += ',';
+    append_json_string(out, name);
+    const std::string_view quote = is_json_number(scalar) ? "" : "\"";
+    out.append(":{\"").append(type_text(scalar)).append("\":");
+    out.append(quote).append(number_text(scalar)).append(quote).append("}");
+  }
+  out += '}';
+}
+
+}  // namespace andiron::cli

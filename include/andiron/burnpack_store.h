@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Modules in Burnpack files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "andiron/bytes.h"
+#include "andiron/store.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// Loads and saves modules in Burnpack files, the native format of Burn (store.h has the builders).
+/// Reads the files of every release; also .mpk records of older ones, and .bin records, whose
+/// tensors have no names, in the order of the module's fields.
+///
+/// Defaults: a path without an extension gets `.bpk`, variant names are part of paths, index gaps
+/// stay, no adapter, existing files are not replaced. Parameter ids are written, and taken over by
+/// a load where the file has them. Metadata written: format, producer, version, and what metadata()
+/// adds.
+class BurnpackStore : public StoreBuilder<BurnpackStore> {
+ public:
+  /// A file to read or write.
+  static BurnpackStore from_file(std::string path);
+  /// A file in memory; nothing to be saved into.
+  static BurnpackStore from_bytes(std::optional<Bytes> bytes = std::nullopt);
+  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
+  /// Parameters borrow from it.
+  static BurnpackStore from_static(std::span<const std::byte> bytes);
+  static BurnpackStore from_static(std::span<const std::uint8_t> bytes);
+
+  /// The release of Burn that is to read what is saved; the newest unless set.
+  BurnpackStore& for_burn(BurnpackGeneration release) { return change().burnpack = release, *this; }
+
+  /// An empty store in memory.
+  BurnpackStore() : BurnpackStore(from_bytes()) {}
+
+ private:
+  using StoreBuilder::StoreBuilder;
+};
+
+}  // namespace v1
+}  // namespace andiron

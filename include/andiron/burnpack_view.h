@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Burnpack files in memory, without a heap, a file system, exceptions or threads: for firmware, the
+// browser, and as the parser under andiron::open. Reads the files of every release of Burn.
+// Freestanding: uses memcpy, memcmp and the like, nothing else.
+//
+//   BurnpackView view;
+//   ViewStatus status = BurnpackView::open(bytes, view);
+//   BurnpackEntry entry;
+//   if (status.ok() && view.find("conv1.weight", entry).ok()) use(view.data(entry), entry.dims());
+//
+// An error is a code and an offset into the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "andiron/burnpack_generation.h"
+#include "andiron/cbor_text.h"
+#include "andiron/dtype.h"
+#include "andiron/limits.h"
+#include "andiron/quant_scheme.h"
+#include "andiron/view_status.h"
+
+namespace andiron {
+inline namespace v1 {
+
+/// One tensor of the metadata.
+struct BurnpackEntry {
+  CborText name;
+  DType dtype = DType::raw;  ///< raw when dtype_name is not one we know
+  /// "F32", "Flex32", "Bool" (up to 0.20), "Bool(Native)", "Bool(U8)", "Bool(U32)", "QFloat", or
+  /// the file's own word for a type that we do not know.
+  std::string_view dtype_name;
+  QuantScheme scheme;       ///< of DType::qfloat
+  std::uint64_t begin = 0;  ///< of the data, from the start of the data section
+  std::uint64_t end = 0;
+  std::size_t rank = 0;
+  std::uint64_t shape[max_rank] = {};
+  bool has_param_id = false;
+  std::uint64_t param_id = 0;
+  std::uint64_t header_offset = 0;  ///< of the name, from the start of the file
+  unsigned unknown_keys = 0;    ///< keys beside dtype, shape, data_offsets and param_id: ignored
+  bool has_wrong_size = false;  ///< raw because of BurnpackHeader::allow_wrong_sizes
+  /// The oldest and newest releases that spell this entry so.
+  BurnpackGeneration earliest = BurnpackGeneration::burn_0_19;
+  BurnpackGeneration latest = BurnpackGeneration::burn_0_22;
+
+  std::span<const std::uint64_t> dims() const noexcept { return {shape, rank}; }
+};
+
+/// A typed number beside the tensors.
+struct BurnpackScalar {
+  enum class Kind : std::uint8_t { integer, unsigned_integer, floating, boolean };
+  Kind kind = Kind::integer;
+  std::int64_t integer = 0;
+  std::uint64_t unsigned_integer = 0;
+  double floating = 0;
+  bool boolean = false;
+};
+
+/// Reads the metadata entry by entry: CBOR grammar, field types, byte count against shape and
+/// dtype. Names given twice come twice. Every call after a failure fails the same way.
+class BurnpackHeader {
+ public:
+  enum class Item : std::uint8_t { tensor, metadata, scalar, end, error };
+
+  /// `cbor` is the metadata, which starts at byte 10 of the file.
+  explicit BurnpackHeader(std::span<const std::byte> cbor) noexcept : cbor_(cbor) {}
+
+  /// Tensors that do not have the bytes that dtype and shape ask for become DType::raw instead of
+  /// an error.
+  void allow_wrong_sizes() noexcept { allow_wrong_sizes_ = true; }
+
+  /// The next tensor goes into `entry`; metadata and scalars into what follows.
+  Item next(BurnpackEntry& entry) noexcept;
+
+  const CborText& key() const noexcept { return key_; }      ///< of metadata or a scalar
+  const CborText& value() const noexcept { return value_; }  ///< of metadata
+  const BurnpackScalar& scalar() const noexcept { return scalar_; }
+  /// How many entries the map of tensors says it has; 0 before it was reached, and where it does
+  /// not say.
+  std::uint64_t announced_tensors() const noexcept { return announced_tensors_; }
+  /// Keys beside tensors, metadata and scalars, which were ignored.
+  unsigned unknown_keys() const noexcept { return unknown_keys_; }
+  /// Bytes after the end of the CBOR item, once that is reached; Burn ignores them.
+  std::size_t trailing_bytes() const noexcept { return cbor_.size() - at_; }
+  ViewStatus status() const noexcept { return status_; }
+
+ private:
+  enum class Place : std::uint8_t { start, top, tensors, metadata, scalars, end };
+
+  std::span<const std::byte> cbor_;
+  std::size_t at_ = 0;
+  Place place_ = Place::start;
+  bool allow_wrong_sizes_ = false;
+  bool seen_[3] = {};  // tensors, metadata, scalars
+  struct Open {
+    std::uint64_t left = 0;
+    bool indefinite = false;
+  };
+  Open top_;
+  Open inner_;
+  std::uint64_t announced_tensors_ = 0;
+  unsigned unknown_keys_ = 0;
+  CborText key_;
+  CborText value_;
+  BurnpackScalar scalar_;
+  ViewStatus status_;
+};
+
+/// Where the data lies and who wrote it.
+struct BurnpackLayout {
+  bool is_aligned = true;        ///< tensors on multiples of 256 bytes; not so in 0.19
+  std::uint64_t data_begin = 0;  ///< of the data section, from the start of the file
+  std::uint64_t data_bytes = 0;  ///< that the tensors reach over
+  /// The oldest and newest releases that may have written the file, by what is in it.
+  BurnpackGeneration earliest = BurnpackGeneration::burn_0_19;
+  BurnpackGeneration latest = BurnpackGeneration::burn_0_22;
+};
+
+/// Finds the layout from what all entries say together. The version number does not tell it: data
+/// follows the metadata at once in files of 0.19, and starts at a multiple of 256 bytes since.
+class BurnpackSurvey {
+ public:
+  void add(const BurnpackEntry& entry) noexcept;
+  void add_metadata(const CborText& key, const CborText& value) noexcept;
+  void add_scalar() noexcept { raise_earliest(BurnpackGeneration::burn_0_22_pre); }
+
+  /// `after_metadata` is what the file holds between the metadata and the next multiple of 256
+  /// bytes, less where the file ends before.
+  BurnpackLayout layout(std::uint64_t metadata_bytes, std::uint64_t file_bytes,
+                        std::span<const std::byte> after_metadata) const noexcept;
+
+  /// More bytes in tensors than the range that they lie in: some overlap.
+  bool overlaps() const noexcept { return tensor_bytes_ > data_bytes_; }
+
+ private:
+  void raise_earliest(BurnpackGeneration generation) noexcept {
+    if (earliest_ < generation) earliest_ = generation;
+  }
+
+  std::uint64_t data_bytes_ = 0;    // the highest end
+  std::uint64_t tensor_bytes_ = 0;  // of all tensors together, saturated
+  bool has_data_ = false;
+  bool all_aligned_ = true;
+  bool says_burn_ = false;  // metadata: producer=burn
+  char version_[16] = {};   // metadata: version, cut
+  BurnpackGeneration earliest_ = BurnpackGeneration::burn_0_19;
+  BurnpackGeneration latest_ = BurnpackGeneration::burn_0_22;
+};
+
+inline constexpr std::size_t burnpack_header_bytes = 10;
+inline constexpr std::uint64_t burnpack_alignment = 256;
+
+/// dtype of a name in Burnpack's spelling ("F32", "Flex32"); DType::raw when unknown. Booleans and
+/// quantized types are no plain names.
+DType burnpack_dtype(std::string_view name) noexcept;
+/// Burnpack's spelling; empty for types that the format lacks or that are no plain names.
+std::string_view burnpack_dtype_name(DType dtype) noexcept;
+
+/// Checks the first 10 bytes; the size of the metadata goes into `metadata_bytes`.
+ViewStatus read_burnpack_header(std::span<const std::byte> head,
+                                std::uint64_t& metadata_bytes) noexcept;
+
+/// A whole file in memory, which must stay there.
+class BurnpackView {
+ public:
+  /// Checks the metadata's grammar, and for every tensor its size and that it lies within the file.
+  /// Of a name given twice, find() gives the last, as Burn does.
+  static ViewStatus open(std::span<const std::byte> file, BurnpackView& view) noexcept;
+
+  std::size_t tensor_count() const noexcept { return tensor_count_; }
+  const BurnpackLayout& layout() const noexcept { return layout_; }
+  /// A scan of the metadata: MissingTensor when there is no such tensor.
+  ViewStatus find(std::string_view name, BurnpackEntry& entry) const noexcept;
+  /// All tensors in bytewise order of names: `BurnpackHeader header = view.header();`, then next()
+  /// until end.
+  BurnpackHeader header() const noexcept { return BurnpackHeader(cbor_); }
+  /// The tensor's bytes: row-major, little-endian; on a multiple of 256 bytes where the layout is
+  /// aligned and the file's first byte is.
+  std::span<const std::byte> data(const BurnpackEntry& entry) const noexcept {
+    return file_.subspan(static_cast<std::size_t>(layout_.data_begin + entry.begin),
+                         static_cast<std::size_t>(entry.end - entry.begin));
+  }
+
+ private:
+  std::span<const std::byte> file_;
+  std::span<const std::byte> cbor_;
+  BurnpackLayout layout_;
+  std::size_t tensor_count_ = 0;
+};
+
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/gzip_test.cpp
+#include "src/codec/gzip.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::size_t window_bytes = 64 * 1024;
+// zlib's largest window, and a gzip header and trailer around the data.
+constexpr int gzip_window_bits = 15 + 16;
+
+using Window = std::array<std::byte, window_bytes>;
+
+const Bytef* zlib_bytes(const std::byte* data) { return reinterpret_cast<const Bytef*>(data); }
+Bytef* zlib_bytes(std::byte* data) { return reinterpret_cast<Bytef*>(data); }
+
+Error out_of_memory() {
+  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
+}
+
+class Inflater {
+ public:
+  Inflater(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
+  ~Inflater() {
+    if (open_) inflateEnd(&stream_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  Result<Bytes> run() {
+    if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) return out_of_memory();
+    open_ = true;
+    windows_ = std::make_unique<Windows>();
+    for (;;) {
+      ANDIRON_TRY(fill());
+      if (stream_.avail_in == 0) return error(ErrorCode::truncated, "the gzip data ends too soon");
+      stream_.next_out = zlib_bytes(windows_->out.data());
+      stream_.avail_out = window_bytes;
+      const int code = ::inflate(&stream_, Z_NO_FLUSH);
+      ANDIRON_TRY(take_output());
+      if (code == Z_STREAM_END) {
+        ANDIRON_TRY(fill());
+        if (stream_.avail_in == 0) return out_.take();
+        if (inflateReset(&stream_) != Z_OK) return out_of_memory();
+      } else if (code == Z_MEM_ERROR) {
+        return out_of_memory();
+      } else if (code != Z_OK) {
+        return error(ErrorCode::bad_header, "the gzip data is damaged");
+      }
+    }
+  }
+
+ private:
+  struct Windows {
+    Window in;
+    Window out;
+  };
+
+  Error error(ErrorCode code, const char* what) const {
+    return Error{.code = code,
+                 .message = what,
+                 .file = source_.name(),
+                 .found = "at byte " + std::to_string(read_ - stream_.avail_in),
+                 .hint = "the download may be incomplete"};
+  }
+
+  Status fill() {
+    if (stream_.avail_in != 0) return {};
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, source_.size() - read_));
+    ANDIRON_TRY(source_.read_at(read_, std::span(windows_->in).first(count)));
+    read_ += count;
+    stream_.next_in = zlib_bytes(windows_->in.data());
+    stream_.avail_in = static_cast<uInt>(count);
+    return {};
+  }
+
+  Status take_output() {
+    const std::size_t count = window_bytes - stream_.avail_out;
+    if (count > limits_.inflated_bytes - inflated_) {
+      return Error{.code = ErrorCode::limit_exceeded,
+                   .message = "the file inflates to more than allowed",
+                   .file = source_.name(),
+                   .expected = "at most " + std::to_string(limits_.inflated_bytes) + " bytes",
+                   .hint = "raise the limit if the file is trusted"};
+    }
+    inflated_ += count;
+    return out_.write(std::span(windows_->out).first(count));
+  }
+
+  const ByteSource& source_;
+  const Limits& limits_;
+  z_stream stream_ = {};
+  bool open_ = false;
+  std::unique_ptr<Windows> windows_;
+  std::uint64_t read_ = 0;
+  std::uint64_t inflated_ = 0;
+  MemorySink out_;
+};
+
+}  // namespace
+
+Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits) {
+  return Inflater(source, limits).run();
+}
+
+struct GzipSink::Stream {
+  z_stream zlib = {};
+  Window out;
+};
+
+GzipSink::GzipSink(Sink& sink) : sink_(sink), stream_(std::make_unique<Stream>()) {}
+
+GzipSink::~GzipSink() { deflateEnd(&stream_->zlib); }
+
+Result<std::unique_ptr<GzipSink>> GzipSink::create(Sink& sink) {
+  std::unique_ptr<GzipSink> gzip(new GzipSink(sink));
+  constexpr int usual_memory = 8;
+  if (deflateInit2(&gzip->stream_->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window_bits,
+                   usual_memory, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return out_of_memory();
+  }
+  return gzip;
+}
+
+Status GzipSink::write(std::span<const std::byte> data) {
+  constexpr std::size_t most = std::size_t{1} << 30;  // zlib counts in 32 bits
+  while (!data.empty()) {
+    const auto part = data.first(std::min(data.size(), most));
+    data = data.subspan(part.size());
+    stream_->zlib.next_in = zlib_bytes(part.data());
+    stream_->zlib.avail_in = static_cast<uInt>(part.size());
+    ANDIRON_TRY(deflate_all(Z_NO_FLUSH));
+  }
+  return {};
+}
+
+Status GzipSink::finish() { return deflate_all(Z_FINISH); }
+
+Status GzipSink::deflate_all(int flush) {
+  z_stream& zlib = stream_->zlib;
+  do {
+    zlib.next_out = zlib_bytes(stream_->out.data());
+    zlib.avail_out = window_bytes;
+    ::deflate(&zlib, flush);  // cannot fail with room for its output
+    const std::size_t count = window_bytes - zlib.avail_out;
+    ANDIRON_TRY(sink_.write(std::span(stream_->out).first(count)));
+    bytes_ += count;
+  } while (zlib.avail_out == 0);
+  return {};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/quantized_test.cpp
+#include "andiron/quantized.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "andiron/display_text.h"
+#include "andiron/float_types.h"
+#include "andiron/limits.h"
+#include "andiron/snapshot.h"
+#include "src/core/convert.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace {
+
+// Reads a scheme's text from its front, part by part.
+class SchemeText {
+ public:
+  explicit SchemeText(std::string_view text) : rest_(text) {}
+
+  bool take(std::string_view expected) {
+    if (!rest_.starts_with(expected)) return false;
+    rest_.remove_prefix(expected.size());
+    return true;
+  }
+
+  // The name of one of the kinds up to `last`; none of them begins with another.
+  template <class Kind>
+  bool take_name(Kind& kind, Kind last) {
+    for (unsigned i = 0; i <= static_cast<unsigned>(last); ++i) {
+      kind = static_cast<Kind>(i);
+      if (take(name_of(kind))) return true;
+    }
+    return false;
+  }
+  bool take_param(QuantParam& param) { return take_name(param, QuantParam::ue4m3); }
+
+  // Digits without leading zeros.
+  template <class Number>
+  bool take_number(Number& number) {
+    const char* const begin = rest_.data();
+    const auto [end, error] = std::from_chars(begin, begin + rest_.size(), number);
+    if (error != std::errc() || (*begin == '0' && end != begin + 1)) return false;
+    rest_.remove_prefix(static_cast<std::size_t>(end - begin));
+    return true;
+  }
+
+  bool take_store(QuantScheme& scheme) {
+    if (!take_name(scheme.store, QuantStore::packed_u32)) return false;
+    if (scheme.store == QuantStore::native) return true;
+    return take("(") && take_number(scheme.packed_dim) && take(")");
+  }
+
+  bool take_block(QuantBlock& block) {
+    if (!take("[")) return false;
+    while (!take("]")) {
+      if (block.rank == QuantBlock::max_rank || (block.rank != 0 && !take(","))) return false;
+      if (!take_number(block.size[block.rank++])) return false;
+    }
+    return true;
+  }
+
+  bool take_scheme(QuantScheme& scheme) {
+    if (!take("QFloat(") || !take_name(scheme.value, QuantValue::q2s) || !take(",") ||
+        !take_store(scheme) || !take(",") || !take_name(scheme.mode, QuantMode::lookup)) {
+      return false;
+    }
+    scheme.has_tensor_scale = take(",tensor=");
+    if (scheme.has_tensor_scale && !take_param(scheme.tensor_param)) return false;
+    scheme.has_blocks = take(",block=");
+    if (scheme.has_blocks &&
+        (!take_block(scheme.block) || !take(":") || !take_param(scheme.block_param))) {
+      return false;
+    }
+    return take(")") && rest_.empty();
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+constexpr DType dtype_of(QuantParam param) noexcept {
+  constexpr DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::f8e8m0, DType::f8e4m3fn};
+  return dtypes[static_cast<unsigned>(param)];
+}
+
+// What a field of `bits` bits stands for, for each of its contents.
+std::array<float, 256> field_values(QuantValue value, unsigned bits) {
+  std::array<float, 256> values = {};
+  const auto decode = [&](DType dtype) {
+    for (unsigned field = 0; field < 1u << bits; ++field) {
+      values[field] = static_cast<float>(decode_float(dtype, field));
+    }
+  };
+  switch (value) {
+    case QuantValue::e5m2:
+      decode(DType::f8e5m2);
+      break;
+    case QuantValue::e4m3:
+      decode(DType::f8e4m3fn);
+      break;
+    case QuantValue::e2m1:
+      decode(DType::f4e2m1);
+      break;
+    default: {
+      const int count = 1 << bits;
+      for (int field = 0; field < count; ++field) {
+        values[static_cast<unsigned>(field)] =
+            static_cast<float>(field < count / 2 ? field : field - count);
+      }
+    }
+  }
+  return values;
+}
+
+// How a payload lies: values and scales row by row, the packed dimension last.
+struct StoredLayout {
+  Shape shape;
+  std::size_t last;         // dimension of `shape`
+  std::size_t packed;       // the dimension that changed places with the last
+  std::uint64_t lines = 1;  // along the last dimension
+  std::uint64_t line_bytes;
+  // Along each dimension, the extent of a block and the number of blocks. Without blocks, the whole
+  // tensor is one.
+  std::array<std::uint64_t, max_rank> extents = {};
+  std::array<std::uint64_t, max_rank> grid = {};
+  std::uint64_t scales = 1;
+
+  // REQUIRES: the scheme fits the shape, no dimension is 0.
+  StoredLayout(const QuantScheme& scheme, const Shape& tensor_shape)
+      : shape(tensor_shape.rank() == 0 ? Shape({1}) : tensor_shape), last(shape.rank() - 1) {
+    packed = last;
+    if (scheme.store != QuantStore::native) packed -= static_cast<std::size_t>(scheme.packed_dim);
+    const std::span<const std::uint8_t> block = scheme.block.dims();
+    for (std::size_t d = 0; d <= last; ++d) {
+      const std::size_t from_last = last - d;
+      if (!scheme.has_blocks) {
+        extents[d] = shape[d];
+      } else {
+        extents[d] = from_last < block.size() ? block[block.size() - 1 - from_last] : 1;
+      }
+    }
+    std::swap(shape[packed], shape[last]);
+    std::swap(extents[packed], extents[last]);
+    for (std::size_t d = 0; d <= last; ++d) {
+      grid[d] = detail::ceil_divide(shape[d], extents[d]);
+      scales *= grid[d];
+      if (d != last) lines *= shape[d];
+    }
+    line_bytes = detail::ceil_divide(shape[last], detail::values_per_unit(scheme)) *
+                 detail::unit_bytes(scheme);
+  }
+};
+
+// The scale of each block, with the tensor's own one in it. Scales are multiplied first, as Burn
+// does it, so that both give the same numbers.
+Result<Bytes> read_scales(const QuantScheme& scheme, std::uint64_t count, const std::byte* from) {
+  const QuantParam alone = scheme.has_tensor_scale ? scheme.tensor_param : QuantParam::f32;
+  const QuantParam param = scheme.has_blocks ? scheme.block_param : alone;
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(count * sizeof(float)));
+  auto* const scales = reinterpret_cast<float*>(bytes.writable().data());
+  convert(dtype_of(param), from, DType::f32, bytes.writable().data(),
+          static_cast<std::size_t>(count));
+  if (scheme.level() == QuantLevel::block_and_tensor) {
+    float tensor_scale = 1;
+    convert(dtype_of(scheme.tensor_param), from + count * byte_width(param), DType::f32,
+            reinterpret_cast<std::byte*>(&tensor_scale), 1);
+    for (std::uint64_t i = 0; i < count; ++i) scales[i] *= tensor_scale;
+  }
+  return bytes;
+}
+
+// Numbers of all lines, in the order they are stored. Fields lie in bytes from the low bits up,
+// which is also how they lie in little-endian words.
+template <unsigned bits>
+void expand_lines(const StoredLayout& layout, const std::array<float, 256>& field_value,
+                  const std::byte* line, const float* scales, float* out) {
+  const std::uint64_t length = layout.shape[layout.last];
+  const std::uint64_t extent = layout.extents[layout.last];
+  std::array<std::uint64_t, max_rank> position = {};
+  for (std::uint64_t i = 0; i < layout.lines; ++i) {
+    const float* scale = scales;
+    for (std::uint64_t begin = 0; begin < length; begin += extent, ++scale) {
+      const std::uint64_t end = std::min(begin + extent, length);
+      for (std::uint64_t j = begin; j < end; ++j) {
+        const unsigned byte = std::to_integer<unsigned>(line[j * bits / 8]);
+        const unsigned field = byte >> (j * bits % 8) & ((1u << bits) - 1);
+        out[j] = field_value[field] * *scale;
+      }
+    }
+    line += layout.line_bytes;
+    out += length;
+    // On to the next line, and to its row of scales where a block ends.
+    std::uint64_t row = layout.grid[layout.last];
+    for (std::size_t d = layout.last; d-- > 0;) {
+      if (++position[d] < layout.shape[d]) {
+        if (position[d] % layout.extents[d] == 0) scales += row;
+        break;
+      }
+      position[d] = 0;
+      scales -= (layout.grid[d] - 1) * row;
+      row *= layout.grid[d];
+    }
+  }
+}
+
+// The size of the payload was checked before.
+Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, const Bytes& payload) {
+  const std::byte* const values = payload.data();
+  ANDIRON_ASSIGN(const std::uint64_t size, layout.shape.byte_count(DType::f32));
+  ANDIRON_ASSIGN(const Bytes scale_bytes,
+                 read_scales(scheme, layout.scales, values + layout.lines * layout.line_bytes));
+  ANDIRON_ASSIGN(Bytes numbers, Bytes::allocate(size));
+  const auto* const scales = reinterpret_cast<const float*>(scale_bytes.data());
+  auto* const out = reinterpret_cast<float*>(numbers.writable().data());
+  const unsigned bits = 8 * detail::unit_bytes(scheme) / detail::values_per_unit(scheme);
+  const std::array<float, 256> field_value = field_values(scheme.value, bits);
+  switch (bits) {
+    case 8:
+      expand_lines<8>(layout, field_value, values, scales, out);
+      break;
+    case 4:
+      expand_lines<4>(layout, field_value, values, scales, out);
+      break;
+    default:
+      expand_lines<2>(layout, field_value, values, scales, out);
+  }
+  return numbers;
+}
+
+Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
+  if (scheme.mode == QuantMode::lookup) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "the values are indices into a table that the file does not hold",
+                 .found = tensor.raw_name(),
+                 .expected = "the mode Symmetric",
+                 .hint = "dequantize it in the program that has the table"};
+  }
+  const bool is_float = scheme.value == QuantValue::e5m2 || scheme.value == QuantValue::e4m3 ||
+                        scheme.value == QuantValue::e2m1;
+  if (is_float && scheme.store == QuantStore::native) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "it is not known whether the values are integers or float codes",
+                 .found = tensor.raw_name(),
+                 .expected = "a packed store, or integers",
+                 .hint = "Burn's CPU backends write integers here, its GPU backends float codes: "
+                         "dequantize it in Burn"};
+  }
+  const std::string kind = tensor.raw_name() + " " + tensor.shape().to_string();
+  std::uint64_t wanted = 0;
+  if (!quantized_byte_count(scheme, tensor.shape().dims(), wanted)) {
+    return Error{.code = ErrorCode::size_mismatch,
+                 .message = "the quantization scheme does not fit the shape",
+                 .found = kind,
+                 .expected = "a packed dimension and blocks that the shape has",
+                 .hint = "the packed dimension counts from the last one, which is 0"};
+  }
+  if (wanted != tensor.byte_size()) {
+    return Error{.code = ErrorCode::size_mismatch,
+                 .message = "the payload does not fit scheme and shape",
+                 .found = std::to_string(tensor.byte_size()) + " bytes",
+                 .expected = std::to_string(wanted) + " bytes for " + kind,
+                 .hint = "a payload holds the values, each line padded, and then the scales"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string quant_scheme_text(const QuantScheme& scheme) {
+  std::string text = "QFloat(";
+  text.append(name_of(scheme.value)).append(",").append(name_of(scheme.store));
+  if (scheme.store != QuantStore::native) {
+    text.append("(").append(std::to_string(scheme.packed_dim)).append(")");
+  }
+  text.append(",").append(name_of(scheme.mode));
+  if (scheme.has_tensor_scale) text.append(",tensor=").append(name_of(scheme.tensor_param));
+  if (scheme.has_blocks) {
+    text += ",block=[";
+    for (const std::uint8_t extent : scheme.block.dims()) {
+      text.append(std::to_string(extent)).append(",");
+    }
+    if (text.back() == ',') text.pop_back();
+    text.append("]:").append(name_of(scheme.block_param));
+  }
+  return text += ")";
+}
+
+Result<QuantScheme> quant_scheme_from_text(std::string_view text) {
+  QuantScheme scheme;
+  if (SchemeText(text).take_scheme(scheme)) return scheme;
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "the text is no quantization scheme",
+               .found = display_text(text),
+               .expected = "one like " + quant_scheme_text({}),
+               .hint = "quant_scheme_text gives the text of a scheme"};
+}
+
+Result<Tensor> dequantize(const Tensor& tensor) {
+  const std::optional<QuantScheme> scheme = tensor.scheme();
+  if (!scheme) {
+    return Error{.code = ErrorCode::dtype_mismatch,
+                 .message = "the tensor is not quantized",
+                 .found = display_text(tensor.dtype_text()),
+                 .expected = std::string(dtype_name(DType::qfloat)),
+                 .hint = "cast its snapshot to f32"};
+  }
+  ANDIRON_TRY(check_payload(*scheme, tensor));
+  ANDIRON_ASSIGN(const std::uint64_t count, tensor.shape().element_count());
+  if (count == 0) return Tensor::zeros(DType::f32, tensor.shape());
+
+  const StoredLayout layout(*scheme, tensor.shape());
+  ANDIRON_ASSIGN(Bytes numbers, expand(*scheme, layout, tensor.bytes()));
+  if (layout.packed == layout.last) {
+    return Tensor::from_bytes(DType::f32, tensor.shape(), std::move(numbers));
+  }
+  ANDIRON_ASSIGN(const Tensor stored,
+                 Tensor::from_bytes(DType::f32, layout.shape, std::move(numbers)));
+  ANDIRON_ASSIGN(const TensorSnapshot swapped_back,
+                 TensorSnapshot("", stored).transpose(layout.packed, layout.last));
+  return swapped_back.read();
+}
+
+}  // namespace v1
+}  // namespace andiron

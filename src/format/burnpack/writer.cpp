@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Archive to Burnpack, byte for byte as Burn writes: data in the order of the archive, names in the
+// metadata sorted by their bytes. The byte layout is in src/view/burnpack_view.cpp.
+// Tested by tests/format/burnpack_writer_test.cpp
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "andiron/burnpack_view.h"
+#include "andiron/display_text.h"
+#include "src/codec/cbor_writer.h"
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+#include "src/format/burnpack/dtype.h"
+#include "src/format/burnpack/head.h"
+#include "src/format/data_copier.h"
+#include "src/format/format.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+using Generation = BurnpackGeneration;
+
+struct Run {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Header, metadata and the place of every tensor, before any data is drawn.
+class Plan {
+ public:
+  Plan(const Archive& archive, const WriteOptions& options)
+      : archive_(archive), options_(options), generation_(options.burnpack) {}
+
+  Status make() {
+    ANDIRON_TRY(check_options());
+    ANDIRON_TRY(take_scalars());
+    ANDIRON_TRY(lay_out());
+    ANDIRON_TRY(write_metadata());
+    return finish_head();
+  }
+
+  const std::string& head() const { return head_; }
+  const Run& run(std::size_t index) const { return runs_[index]; }
+  std::uint64_t data_bytes() const { return data_bytes_; }
+  std::uint64_t tensor_bytes() const { return tensor_bytes_; }
+
+ private:
+  Status check_options() const {
+    if (archive_.size() > options_.limits.burnpack_tensors) {
+      return beyond_burn("too many tensors", std::to_string(archive_.size()),
+                         options_.limits.burnpack_tensors);
+    }
+    if (options_.max_shard_bytes == 0) return {};
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "Burnpack files have no shards",
+                 .hint = "write SafeTensors, or one file"};
+  }
+
+  static Error beyond_burn(std::string message, std::string found, std::uint64_t most) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = std::move(message),
+                 .found = std::move(found),
+                 .expected = "at most " + std::to_string(most) + ", which Burn reads",
+                 .hint = "raise the limit to write a file that Burn's reader refuses"};
+  }
+
+  // Numbers and truth values at the top of value().
+  Status take_scalars() {
+    if (const ValueDict* dict = archive_.value().get<ValueDict>()) {
+      for (const auto& [name, value] : *dict) {
+        if (is_scalar(value)) scalars_.push_back({name, &value});
+      }
+    }
+    std::sort(scalars_.begin(), scalars_.end(),
+              [](const Scalar& a, const Scalar& b) { return a.name < b.name; });
+    for (std::size_t i = 0; i < scalars_.size(); ++i) {
+      ANDIRON_TRY(check_text(scalars_[i].name, "the name of a scalar"));
+      if (i != 0 && scalars_[i].name == scalars_[i - 1].name) {
+        return Error{.code = ErrorCode::duplicate_key,
+                     .message = "two scalars of one name",
+                     .found = "'" + display_text(scalars_[i].name) + "'"};
+      }
+    }
+    if (scalars_.empty() || generation_ >= Generation::burn_0_22_pre) return {};
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "Burn " + std::string(name_of(generation_)) + " has no scalars",
+                 .found = std::to_string(scalars_.size()) + ", '" +
+                          display_text(scalars_.front().name) + "' among them",
+                 .hint = "leave them out, or write for 0.22"};
+  }
+
+  static bool is_scalar(const Value& value) {
+    return value.get<bool>() != nullptr || value.get<std::int64_t>() != nullptr ||
+           value.get<std::uint64_t>() != nullptr || value.get<double>() != nullptr;
+  }
+
+  static Status check_text(std::string_view text, const char* what) {
+    if (is_utf8(text)) return {};
+    return Error{.code = ErrorCode::bad_header,
+                 .message = std::string(what) + " must be UTF-8",
+                 .found = "'" + display_text(text) + "'"};
+  }
+
+  Status lay_out() {
+    runs_.resize(archive_.size());
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const TensorInfo info = archive_.info(i);
+      if (info.byte_size > options_.limits.burnpack_tensor_bytes) {
+        Error error =
+            beyond_burn("the tensor is too large", std::to_string(info.byte_size) + " bytes",
+                        options_.limits.burnpack_tensor_bytes);
+        error.tensor = info.name;
+        return error;
+      }
+      runs_[i].begin = is_aligned() ? burnpack_aligned(data_bytes_) : data_bytes_;
+      if (__builtin_add_overflow(runs_[i].begin, info.byte_size, &runs_[i].end)) {
+        return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
+      }
+      data_bytes_ = runs_[i].end;
+      tensor_bytes_ += info.byte_size;
+    }
+    return {};
+  }
+
+  Status write_metadata() {
+    head_.assign(burnpack_header_bytes, '\0');
+    CborWriter out(head_);
+    const Metadata& metadata = archive_.metadata();
+    out.map(std::uint64_t{1} + (metadata.empty() ? 0 : 1) + (scalars_.empty() ? 0 : 1));
+    out.text("tensors");
+    out.map(archive_.size());
+    for (const std::size_t i : by_name()) ANDIRON_TRY(write_tensor(out, i));
+    if (!metadata.empty()) {
+      out.text("metadata");
+      out.map(metadata.size());
+      for (const auto& [key, value] : metadata) {
+        ANDIRON_TRY(check_text(key, "metadata"));
+        ANDIRON_TRY(check_text(value, "metadata"));
+        out.text(key);
+        out.text(value);
+      }
+    }
+    if (!scalars_.empty()) {
+      out.text("scalars");
+      out.map(scalars_.size());
+      for (const Scalar& scalar : scalars_) write_scalar(out, scalar);
+    }
+    return {};
+  }
+
+  std::vector<std::size_t> by_name() const {
+    struct Key {
+      std::string_view name;
+      std::size_t index;
+    };
+    std::vector<Key> keys;
+    keys.reserve(archive_.size());
+    for (std::size_t i = 0; i < archive_.size(); ++i) keys.push_back({archive_.info(i).name, i});
+    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) { return a.name < b.name; });
+    std::vector<std::size_t> order;
+    order.reserve(keys.size());
+    for (const Key& key : keys) order.push_back(key.index);
+    return order;
+  }
+
+  Status write_tensor(CborWriter& out, std::size_t index) {
+    const TensorInfo info = archive_.info(index);
+    ANDIRON_TRY(check_name(info.name));
+    out.text(info.name);
+    out.map(info.param_id ? 4 : 3);
+    out.text("dtype");
+    ANDIRON_TRY(write_burnpack_dtype(out, info, generation_));
+    out.text("shape");
+    out.list(info.shape.size());
+    for (const std::uint64_t dim : info.shape) out.unsigned_integer(dim);
+    out.text("data_offsets");
+    out.list(2);
+    out.unsigned_integer(runs_[index].begin);
+    out.unsigned_integer(runs_[index].end);
+    if (info.param_id) {
+      out.text("param_id");
+      out.unsigned_integer(info.param_id->value);
+    }
+    return {};
+  }
+
+  Status check_name(std::string_view name) const {
+    Error error{.message = "this name is not written to Burnpack", .tensor = std::string(name)};
+    if (!is_utf8(name)) {
+      error.code = ErrorCode::bad_header;
+      error.found = "it is not UTF-8";
+    } else if (name.size() > options_.limits.name_bytes) {
+      error.code = ErrorCode::limit_exceeded;
+      error.found = std::to_string(name.size()) + " bytes";
+      error.expected = "at most " + std::to_string(options_.limits.name_bytes);
+    } else {
+      return {};
+    }
+    error.hint = "rename the tensor";
+    return error;
+  }
+
+  struct Scalar {
+    std::string_view name;
+    const Value* value;
+  };
+
+  static void write_scalar(CborWriter& out, const Scalar& scalar) {
+    out.text(scalar.name);
+    out.map(1);
+    if (const auto* boolean = scalar.value->get<bool>()) {
+      out.text("Bool");
+      out.boolean(*boolean);
+    } else if (const auto* integer = scalar.value->get<std::int64_t>()) {
+      out.text("Int");
+      out.integer(*integer);
+    } else if (const auto* number = scalar.value->get<std::uint64_t>()) {
+      out.text("UInt");
+      out.unsigned_integer(*number);
+    } else {
+      out.text("Float");
+      out.floating(*scalar.value->get<double>());
+    }
+  }
+
+  Status finish_head() {
+    const std::uint64_t metadata_bytes = head_.size() - burnpack_header_bytes;
+    if (metadata_bytes > options_.limits.burnpack_metadata_bytes || metadata_bytes >> 32 != 0) {
+      return beyond_burn(
+          "the metadata would be too large", std::to_string(metadata_bytes) + " bytes",
+          std::min<std::uint64_t>(options_.limits.burnpack_metadata_bytes, 0xffffffff));
+    }
+    head_.replace(0, 6, std::string_view("NRUB\x01\x00", 6));
+    for (std::size_t i = 0; i < 4; ++i) {
+      head_[6 + i] = static_cast<char>(metadata_bytes >> 8 * i & 0xff);
+    }
+    if (is_aligned()) head_.resize(static_cast<std::size_t>(burnpack_aligned(head_.size())), '\0');
+    std::uint64_t total = 0;
+    if (__builtin_add_overflow(head_.size(), data_bytes_, &total) ||
+        total > options_.limits.burnpack_file_bytes) {
+      return beyond_burn("the file would be too large", std::to_string(total) + " bytes",
+                         options_.limits.burnpack_file_bytes);
+    }
+    return {};
+  }
+
+  bool is_aligned() const { return generation_ != Generation::burn_0_19; }
+
+  const Archive& archive_;
+  const WriteOptions& options_;
+  Generation generation_;
+  std::vector<Scalar> scalars_;
+  std::vector<Run> runs_;
+  std::uint64_t data_bytes_ = 0;
+  std::uint64_t tensor_bytes_ = 0;
+  std::string head_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> write_burnpack(const Archive& archive, Sink& sink,
+                                     const WriteOptions& options) {
+  Plan plan(archive, options);
+  ANDIRON_TRY(plan.make());
+  const std::uint64_t total = plan.head().size() + plan.data_bytes();
+  ANDIRON_TRY(sink.reserve(total));
+  ANDIRON_TRY(sink.write(std::as_bytes(std::span(plan.head()))));
+  constexpr std::array<std::byte, burnpack_alignment> zeros{};
+  DataCopier copier(sink, options, plan.tensor_bytes());
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const Run& run = plan.run(i);
+    if (run.begin != at) {
+      ANDIRON_TRY(sink.write(std::span(zeros).first(static_cast<std::size_t>(run.begin - at))));
+    }
+    ANDIRON_TRY(copier.copy(archive.snapshot(i), run.end - run.begin));
+    at = run.end;
+  }
+  return total;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Bincode 2 with its standard configuration, as Burn's recorders wrote it:
+//
+//   record    := float int format version settings item     the first five are texts
+//   text      := count, that many bytes
+//   count     := 0 to 250, or 251 u16, 252 u32, 253 u64, little-endian
+//   parameter := id:text bytes:text shape dtype
+//   shape     := count, that many counts
+//   dtype     := count: the place in F64 F32 Flex32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 Bool;
+//                since 0.21 Bool is followed by 0 Native, 1 U8 or 2 U32
+//
+// The item holds parameters in the order of the fields. Between them stand bytes whose meaning the
+// Rust type alone knows: 0 for a constant or None, 1 for Some, the length of a Vec, the number of
+// an enum's variant. A parameter is known by its id, so these bytes are passed over. Tested by
+// tests/format/record_bincode_test.cpp
+#include "src/format/record/bincode.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "andiron/display_text.h"
+#include "andiron/limits.h"
+#include "andiron/param_id.h"
+#include "src/codec/gzip.h"
+#include "src/core/archive_builder.h"
+#include "src/core/try.h"
+#include "src/format/header_findings.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::string_view recorder = "burn_core::record::";
+// More structure than this between two parameters is no record.
+constexpr std::uint64_t most_between = std::uint64_t{1} << 20;
+constexpr std::size_t longest_id = 36;  // a UUID, in files of 0.18 and older
+
+struct DTypeCode {
+  DType dtype;
+  std::string_view name;
+};
+constexpr DTypeCode dtype_codes[] = {
+    {DType::f64, "F64"},   {DType::f32, "F32"},      {DType::f32, "Flex32"}, {DType::f16, "F16"},
+    {DType::bf16, "BF16"}, {DType::i64, "I64"},      {DType::i32, "I32"},    {DType::i16, "I16"},
+    {DType::i8, "I8"},     {DType::u64, "U64"},      {DType::u32, "U32"},    {DType::u16, "U16"},
+    {DType::u8, "U8"},     {DType::boolean, "Bool"},
+};
+constexpr std::uint64_t bool_code = 13;
+constexpr std::uint64_t quantized_code = 14;
+
+// Bytes of a source at any place, a window at a time.
+class Window {
+ public:
+  explicit Window(const ByteSource& source) : source_(source) {}
+
+  // Up to `count` bytes from `offset`; fewer at the end of the source.
+  Result<std::string_view> at(std::uint64_t offset, std::size_t count) {
+    const std::uint64_t there = source_.size() - std::min(source_.size(), offset);
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(count, there));
+    if (offset < begin_ || offset - begin_ > size_ || count > size_ - (offset - begin_)) {
+      begin_ = offset;
+      size_ = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), there));
+      ANDIRON_TRY(source_.read_at(offset, std::span(buffer_).first(size_)));
+    }
+    return std::string_view(reinterpret_cast<const char*>(buffer_.data()) + (offset - begin_),
+                            count);
+  }
+
+ private:
+  const ByteSource& source_;
+  std::uint64_t begin_ = 0;
+  std::size_t size_ = 0;
+  std::array<std::byte, 16 << 10> buffer_;
+};
+
+// Takes a count off the front; false when there is none.
+bool take_count(std::string_view& bytes, std::uint64_t& out) {
+  if (bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  const std::size_t size = first <= 250 ? 0 : first <= 253 ? std::size_t{2} << (first - 251) : 99;
+  if (bytes.size() <= size) return false;
+  out = size == 0 ? first : 0;
+  for (std::size_t i = size; i > 0; --i) {
+    out = out << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  bytes.remove_prefix(1 + size);
+  return true;
+}
+
+bool take_text(std::string_view& bytes, std::string_view& out) {
+  std::uint64_t size = 0;
+  if (!take_count(bytes, size) || size > bytes.size()) return false;
+  out = bytes.substr(0, static_cast<std::size_t>(size));
+  bytes.remove_prefix(out.size());
+  return true;
+}
+
+struct Parameter {
+  ParamId id;
+  DType dtype = DType::f32;
+  std::string_view dtype_name;
+  Shape shape;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+class Reader {
+ public:
+  Reader(const ByteSourcePtr& source, std::span<const RecordPlace> places,
+         const OpenOptions& options)
+      : source_(source),
+        places_(places),
+        options_(options),
+        window_(*source),
+        builder_(source->name(), "bincode", "single") {}
+
+  Result<Archive> read() {
+    ANDIRON_TRY(read_metadata());
+    ANDIRON_TRY(find_parameters());
+    ANDIRON_TRY(check_fit());
+    const std::uint32_t file = builder_.add_file(source_);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const Parameter& found = parameters_[i];
+      ANDIRON_TRY(builder_.add({builder_.store(places_[i].name), found.dtype, found.dtype_name,
+                                found.shape.dims(), file, found.offset, found.bytes, found.id}));
+    }
+    ANDIRON_TRY(builder_.index_names());
+    return builder_.finish();
+  }
+
+ private:
+  Error error(ErrorCode code, std::string message) const {
+    return Error{.code = code, .message = std::move(message), .file = source_->name()};
+  }
+
+  Status read_metadata() {
+    ANDIRON_ASSIGN(std::string_view head, window_.at(0, 4096));
+    const std::size_t available = head.size();
+    for (const char* key : {"float", "int", "format", "version", "settings"}) {
+      std::string_view text;
+      if (!take_text(head, text)) return error(ErrorCode::bad_header, "this is no record of Burn");
+      builder_.state().metadata.emplace(key, text);
+    }
+    at_ = available - head.size();
+    const std::string& version = builder_.state().metadata["version"];
+    bool_has_store_ = version.starts_with("0.21.");
+    return {};
+  }
+
+  Status find_parameters() {
+    std::uint64_t passed = 0;
+    while (at_ < source_->size()) {
+      ANDIRON_ASSIGN(const bool found, take_parameter());
+      if (found) {
+        passed = 0;
+        if (parameters_.size() > options_.limits.tensors) {
+          return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
+        }
+        continue;
+      }
+      ++at_;
+      if (++passed > most_between) {
+        return error(ErrorCode::bad_header, "no parameter where one should be");
+      }
+    }
+    return {};
+  }
+
+  // A parameter at this place, which is passed; false when there is none.
+  Result<bool> take_parameter() {
+    ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, 1 + longest_id + 9));
+    const std::size_t looked_at = bytes.size();
+    std::string_view id_text;
+    // The length of an id first: most bytes are none.
+    const auto size = static_cast<unsigned char>(bytes.front());
+    if ((size != 10 && size != 13 && size != longest_id) || !take_text(bytes, id_text)) {
+      return false;
+    }
+    const Result<ParamId> id = ParamId::from_text(id_text);
+    Parameter found;
+    if (!id || !take_count(bytes, found.bytes)) return false;
+    found.id = *id;
+    found.offset = at_ + (looked_at - bytes.size());
+    if (found.bytes > source_->size() - found.offset) {
+      Error result = error(ErrorCode::truncated, "a tensor passes the end of the file");
+      result.found = std::to_string(source_->size() - found.offset) + " bytes";
+      result.expected = std::to_string(found.bytes);
+      return result;
+    }
+    return take_description(std::move(found));
+  }
+
+  Result<bool> take_description(Parameter found) {
+    const std::uint64_t end = found.offset + found.bytes;
+    ANDIRON_ASSIGN(std::string_view bytes, window_.at(end, 9 * (max_rank + 2)));
+    const std::size_t looked_at = bytes.size();
+    std::uint64_t rank = 0;
+    if (!take_count(bytes, rank) || rank > max_rank) return false;
+    std::vector<std::uint64_t> dims(static_cast<std::size_t>(rank));
+    for (std::uint64_t& dim : dims) {
+      if (!take_count(bytes, dim)) return false;
+    }
+    found.shape = Shape(dims);
+    std::uint64_t code = 0;
+    if (!take_count(bytes, code)) return false;
+    if (code == quantized_code) {
+      return error(ErrorCode::unsupported, "a quantized tensor in a bincode record");
+    }
+    if (code > quantized_code) return false;
+    found.dtype = dtype_codes[code].dtype;
+    found.dtype_name = dtype_codes[code].name;
+    if (code == bool_code && bool_has_store_) {
+      constexpr std::string_view stores[] = {"Bool(Native)", "Bool(U8)", "Bool(U32)"};
+      std::uint64_t store = 0;
+      if (!take_count(bytes, store) || store > 2) return false;
+      found.dtype_name = stores[store];
+      if (store == 2) found.dtype = DType::raw;
+    }
+    std::uint64_t wanted = found.bytes;
+    if (found.dtype != DType::raw &&
+        (byte_count(found.dtype, dims, wanted) != SizeCheck::ok || wanted != found.bytes)) {
+      return false;
+    }
+    at_ = end + (looked_at - bytes.size());
+    parameters_.push_back(std::move(found));
+    return true;
+  }
+
+  Status check_fit() const {
+    const std::size_t common = std::min(places_.size(), parameters_.size());
+    for (std::size_t i = 0; i < common; ++i) {
+      if (!places_[i].shape || *places_[i].shape == parameters_[i].shape) continue;
+      Error result = does_not_fit();
+      result.tensor = places_[i].name;
+      result.found = "tensor " + std::to_string(i + 1) + " of the file, of shape " +
+                     parameters_[i].shape.to_string();
+      result.expected = places_[i].shape->to_string();
+      return result;
+    }
+    if (places_.size() == parameters_.size()) return {};
+    Error result = does_not_fit();
+    result.found = std::to_string(parameters_.size()) + " tensors in the file";
+    result.expected = std::to_string(places_.size()) + ", as the module has";
+    if (places_.size() > common) result.tensor = places_[common].name;
+    return result;
+  }
+
+  Error does_not_fit() const {
+    Error result = error(ErrorCode::shape_mismatch,
+                         "the file has no names, and its tensors do not fit the module's in order");
+    result.hint =
+        "list the module's fields as the Rust struct does, and the optional ones that were saved";
+    return result;
+  }
+
+  const ByteSourcePtr& source_;
+  std::span<const RecordPlace> places_;
+  const OpenOptions& options_;
+  Window window_;
+  ArchiveBuilder builder_;
+  std::uint64_t at_ = 0;
+  bool bool_has_store_ = false;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace
+
+bool is_bincode_record(std::string_view head) {
+  std::string_view text;
+  for (int i = 0; i < 2; ++i) {
+    if (!take_text(head, text)) return false;
+  }
+  return take_text(head, text) && text.starts_with(recorder);
+}
+
+Error needs_module(const std::string& file) {
+  return Error{.code = ErrorCode::unsupported,
+               .message = "a bincode record holds tensors without names",
+               .file = file,
+               .expected = "a module whose fields are in the order of the Rust struct",
+               .hint = "load_from(model, BurnpackStore::from_file(...)), then save it under names"};
+}
+
+Result<std::optional<ByteSourcePtr>> find_bincode_record(const ByteSourcePtr& file,
+                                                         const Limits& limits) {
+  constexpr std::size_t looked_at = 256;
+  const auto head_of = [&](const ByteSource& source) -> Result<std::string> {
+    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(looked_at, source.size())),
+                     '\0');
+    ANDIRON_TRY(source.read_at(0, std::as_writable_bytes(std::span(head))));
+    return head;
+  };
+  ByteSourcePtr record = file;
+  ANDIRON_ASSIGN(std::string head, head_of(*file));
+  if (is_gzip(head)) {
+    ANDIRON_ASSIGN(Bytes inflated, inflate_gzip(*file, limits));
+    record = memory_source(std::move(inflated), file->name());
+    ANDIRON_ASSIGN(head, head_of(*record));
+  }
+  if (!is_bincode_record(head)) return std::optional<ByteSourcePtr>();
+  return std::optional(std::move(record));
+}
+
+Result<Archive> read_bincode_record(const ByteSourcePtr& source,
+                                    std::span<const RecordPlace> places,
+                                    const OpenOptions& options) {
+  return Reader(source, places, options).read();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

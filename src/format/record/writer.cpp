@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Archive to record, byte for byte as Burn writes one of the same structure. All but the tensors'
+// bytes is made first, so that the size is known before any tensor is read.
+// Tested by tests/format/record_writer_test.cpp
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/display_text.h"
+#include "src/codec/gzip.h"
+#include "src/codec/msgpack_writer.h"
+#include "src/core/convert.h"
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+#include "src/format/data_copier.h"
+#include "src/format/record/checked_integers.h"
+#include "src/format/record/dtype.h"
+#include "src/format/record/metadata.h"
+#include "src/format/record/record.h"
+#include "src/format/record/structure.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// The bytes of a tensor, which follow the text up to `text_end`.
+struct Payload {
+  std::size_t text_end;
+  std::size_t tensor;
+  std::uint64_t byte_size;
+};
+
+class Encoder {
+ public:
+  Encoder(const Archive& archive, const WriteOptions& options, bool gzip)
+      : archive_(archive),
+        numbers_(record_numbers(options.record_precision)),
+        keeps_structure_(archive.format() == "mpk" && is_structure_of(archive.value(), archive)),
+        metadata_(record_metadata(archive, keeps_structure_, options.record_precision, gzip)),
+        release_(RecordRelease::of(release_of(metadata_))),
+        ids_(archive.size()) {}
+
+  Status encode() {
+    out_.begin_map(3);
+    out_.text("metadata");
+    out_.begin_map(metadata_.size());
+    for (const auto& [key, value] : metadata_) {
+      if (!is_utf8(key) || !is_utf8(value)) {
+        return Error{.code = ErrorCode::bad_header,
+                     .message = "metadata must be UTF-8",
+                     .found = "'" + display_text(key) + "'"};
+      }
+      out_.text(key);
+      out_.text(value);
+    }
+    out_.text("item");
+    if (keeps_structure_) {
+      ANDIRON_TRY(encode(archive_.value()));
+    } else {
+      ANDIRON_ASSIGN(const Value structure, structure_from_names(archive_));
+      ANDIRON_TRY(encode(structure));
+    }
+    out_.text("_b");
+    out_.begin_list(0);
+    return {};
+  }
+
+  std::string_view text() const { return text_; }
+  const std::vector<Payload>& payloads() const { return payloads_; }
+
+  DType stored_as(DType dtype) const {
+    if (is_integer(dtype)) return numbers_.int_type;
+    const bool is_number = is_float(dtype) && can_convert(dtype, numbers_.float_type);
+    return is_number ? numbers_.float_type : dtype;
+  }
+
+ private:
+  // The structure is no deeper than is_structure_of() and structure_from_names() allow.
+  Status encode(const Value& value) {
+    return std::visit([&](const auto& data) { return encode_data(data); }, value.data());
+  }
+
+  Status encode_data(std::monostate) { return out_.nil(), Status(); }
+  Status encode_data(bool value) { return out_.boolean(value), Status(); }
+  Status encode_data(std::int64_t value) { return out_.integer(value), Status(); }
+  Status encode_data(std::uint64_t value) { return out_.unsigned_integer(value), Status(); }
+  Status encode_data(double value) { return out_.floating(value), Status(); }
+  Status encode_data(const std::string& value) { return out_.text(value), Status(); }
+
+  Status encode_data(const Bytes& value) {
+    out_.begin_bytes(value.size());
+    text_ += value.text();
+    return {};
+  }
+
+  Status encode_data(const ValueList& list) {
+    out_.begin_list(list.size());
+    for (const Value& item : list) ANDIRON_TRY(encode(item));
+    return {};
+  }
+
+  Status encode_data(const ValueDict& dict) {
+    const TensorIndex* parameter = parameter_of(dict);
+    out_.begin_map(dict.size());
+    for (const auto& [key, value] : dict) {
+      out_.text(key);
+      const bool is_param = parameter != nullptr && value.get<TensorIndex>() == parameter;
+      ANDIRON_TRY(is_param ? encode_tensor(parameter->index) : encode(value));
+    }
+    return {};
+  }
+
+  Status encode_data(TensorIndex tensor) {
+    std::optional<ParamId>& id = ids_[tensor.index];
+    if (!id) id = archive_.info(tensor.index).param_id;
+    // Burn's modules have parameters only; other records hold tensors without an id.
+    if (!id && archive_.format() != "mpk") id = ParamId::generate();
+    if (!id) return encode_tensor(tensor.index);
+    out_.begin_map(2);
+    out_.text("id");
+    out_.text(id->to_text());
+    out_.text("param");
+    return encode_tensor(tensor.index);
+  }
+
+  Status encode_tensor(std::size_t index) {
+    const TensorInfo info = archive_.info(index);
+    const DType stored = stored_as(info.dtype);
+    std::uint64_t byte_size = info.byte_size;
+    if (stored != info.dtype && byte_count(stored, info.shape, byte_size) != SizeCheck::ok) {
+      return Error{.code = ErrorCode::overflow,
+                   .message = "the tensor is too large to address",
+                   .tensor = std::string(info.name)};
+    }
+    if (byte_size > MsgpackWriter::max_size) {
+      return Error{.code = ErrorCode::unsupported,
+                   .message = "the tensor is too large for a record",
+                   .tensor = std::string(info.name),
+                   .found = std::to_string(byte_size) + " bytes",
+                   .expected = "at most " + std::to_string(MsgpackWriter::max_size),
+                   .hint = "write Burnpack or SafeTensors"};
+    }
+    out_.begin_map(3);
+    out_.text("bytes");
+    out_.begin_bytes(byte_size);
+    payloads_.push_back({text_.size(), index, byte_size});
+    out_.text("shape");
+    out_.begin_list(info.shape.size());
+    for (const std::uint64_t dim : info.shape) out_.unsigned_integer(dim);
+    out_.text("dtype");
+    return write_record_dtype(out_, info, stored, release_);
+  }
+
+  const Archive& archive_;
+  const RecordNumbers& numbers_;
+  const bool keeps_structure_;
+  const RecordMetadata metadata_;
+  const RecordRelease release_;
+  std::vector<std::optional<ParamId>> ids_;
+  std::string text_;
+  MsgpackWriter out_{text_};
+  std::vector<Payload> payloads_;
+};
+
+// The tensor as a record stores it.
+Result<TensorSnapshot> converted(const TensorSnapshot& snapshot, DType stored) {
+  const DType dtype = snapshot.dtype();
+  if (dtype == stored) return snapshot;
+  const bool may_not_fit = is_integer(dtype) && bit_width(dtype) >= bit_width(stored);
+  return may_not_fit ? as_checked_integers(snapshot, stored) : snapshot.cast(stored);
+}
+
+Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
+                     const WriteOptions& options, std::uint64_t data_bytes) {
+  const auto write_text = [&](std::size_t begin, std::size_t end) {
+    return sink.write(std::as_bytes(std::span(encoder.text().substr(begin, end - begin))));
+  };
+  DataCopier copier(sink, options, data_bytes);
+  std::size_t written = 0;
+  for (const Payload& payload : encoder.payloads()) {
+    ANDIRON_TRY(write_text(written, payload.text_end));
+    written = payload.text_end;
+    const TensorSnapshot snapshot = archive.snapshot(payload.tensor);
+    ANDIRON_ASSIGN(const TensorSnapshot stored,
+                   converted(snapshot, encoder.stored_as(snapshot.dtype())));
+    ANDIRON_TRY(copier.copy(stored, payload.byte_size));
+  }
+  return write_text(written, encoder.text().size());
+}
+
+}  // namespace
+
+Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const WriteOptions& options,
+                                   bool gzip) {
+  if (archive.size() > options.limits.tensors) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "too many tensors",
+                 .found = std::to_string(archive.size()),
+                 .expected = "at most " + std::to_string(options.limits.tensors)};
+  }
+  Encoder encoder(archive, options, gzip);
+  ANDIRON_TRY(encoder.encode());
+  std::uint64_t data_bytes = 0;
+  for (const Payload& payload : encoder.payloads()) {
+    if (__builtin_add_overflow(data_bytes, payload.byte_size, &data_bytes)) {
+      return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
+    }
+  }
+  if (!gzip) {
+    const std::uint64_t total = encoder.text().size() + data_bytes;
+    ANDIRON_TRY(sink.reserve(total));
+    ANDIRON_TRY(write_encoded(encoder, archive, sink, options, data_bytes));
+    return total;
+  }
+  ANDIRON_ASSIGN(const std::unique_ptr<GzipSink> compressed, GzipSink::create(sink));
+  ANDIRON_TRY(write_encoded(encoder, archive, *compressed, options, data_bytes));
+  ANDIRON_TRY(compressed->finish());
+  return compressed->bytes();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/codec/gzip.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/test_source.h"
+
+namespace andiron::detail {
+namespace {
+
+Bytes bytes_of(std::string_view text) {
+  return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
+}
+
+std::string compressed(std::string_view text, std::size_t step = 1 << 20) {
+  MemorySink memory;
+  const auto gzip = GzipSink::create(memory).value();
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    const std::string_view part = text.substr(at, step);
+    gzip->write(std::as_bytes(std::span(part))).value();
+  }
+  gzip->finish().value();
+  const Bytes all = memory.take();
+  EXPECT_EQ(gzip->bytes(), all.size());
+  return std::string(all.text());
+}
+
+Result<Bytes> inflate(std::string_view file, const Limits& limits = {}) {
+  return inflate_gzip(*memory_source(bytes_of(file)), limits);
+}
+
+// Compresses badly, so that many windows are needed both ways.
+std::string noise(std::size_t size) {
+  std::string text;
+  std::uint64_t state = 1;
+  while (text.size() < size) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    text += static_cast<char>(state >> 56);
+  }
+  return text;
+}
+
+TEST(Gzip, InflatesWhatWasCompressed) {
+  for (const std::string& text :
+       {std::string(), std::string("x"), std::string(1 << 20, 'a'), noise(300'000)}) {
+    for (const std::size_t step : {std::size_t{7}, std::size_t{1} << 20}) {
+      const std::string file = compressed(text, step);
+      EXPECT_TRUE(is_gzip(file));
+      EXPECT_EQ(inflate(file).value().text(), text);
+    }
+  }
+}
+
+TEST(Gzip, SeveralMembersAreOne) {
+  EXPECT_EQ(inflate(compressed("one, ") + compressed("") + compressed("two")).value().text(),
+            "one, two");
+}
+
+TEST(Gzip, EveryCutIsTruncated) {
+  const std::string file = compressed("some text, some text, some text");
+  for (std::size_t size = 0; size < file.size(); ++size) {
+    const Result<Bytes> cut = inflate(std::string_view(file).substr(0, size));
+    ASSERT_FALSE(cut) << size;
+    EXPECT_EQ(cut.error().code, ErrorCode::truncated) << size;
+  }
+}
+
+TEST(Gzip, DamageIsSeen) {
+  const std::string file = compressed("some text, some text, some text");
+  for (const std::size_t at : {std::size_t{0}, file.size() / 2, file.size() - 8, file.size() - 1}) {
+    std::string damaged = file;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    EXPECT_FALSE(inflate(damaged)) << at;
+  }
+  const Result<Bytes> trailing = inflate(file + "and then some");
+  ASSERT_FALSE(trailing);
+  EXPECT_EQ(trailing.error().code, ErrorCode::bad_header);
+}
+
+TEST(Gzip, GrowsNoFurtherThanAllowed) {
+  const std::string bomb = compressed(std::string(10'000'000, '\0'));
+  EXPECT_LT(bomb.size(), 20'000u);
+  const Result<Bytes> refused = inflate(bomb, {.inflated_bytes = 9'999'999});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
+  EXPECT_TRUE(inflate(bomb, {.inflated_bytes = 10'000'000}));
+}
+
+TEST(Gzip, ErrorsOfTheSourceArePassedOn) {
+  const std::string file = compressed(noise(200'000));
+  test::TestSource source(test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  source.fail_reads_past(100'000);
+  const Result<Bytes> failed = inflate_gzip(source, {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::io);
+}
+
+class FullSink : public Sink {
+  Status write(std::span<const std::byte>) override {
+    return Error{.code = ErrorCode::io, .message = "full"};
+  }
+};
+
+TEST(Gzip, ErrorsOfTheSinkArePassedOn) {
+  FullSink full;
+  const auto gzip = GzipSink::create(full).value();
+  const std::string text = noise(200'000);
+  const Status written = gzip->write(std::as_bytes(std::span(text)));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, "full");
+}
+
+}  // namespace
+}  // namespace andiron::detail

@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "andiron/open.h"
+#include "andiron/quantized.h"
+#include "andiron/write.h"
+#include "tests/support/burnpack_file.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/test_source.h"
+
+namespace andiron {
+namespace {
+
+using test::burnpack_file;
+using test::Cbor;
+using test::cbor_list;
+using test::cbor_map;
+using test::cbor_number;
+using test::cbor_text;
+using test::counting;
+using test::from_hex;
+using test::open_burnpack;
+using test::pack_metadata;
+using test::pack_producer;
+using test::pack_u8;
+using test::PackLayout;
+using test::PackTensor;
+
+ErrorCode code_of(const std::string& file, Strictness strictness = Strictness::standard,
+                  const Limits& limits = {}) {
+  Result<Archive> archive = open_burnpack(file, strictness, limits);
+  EXPECT_FALSE(archive);
+  return archive ? ErrorCode::io : archive.error().code;
+}
+
+std::string data_of(const Archive& archive, std::string_view name) {
+  return std::string(archive.get(name).value().read().value().bytes().text());
+}
+
+bool has_note(const Archive& archive, std::string_view part) {
+  for (const std::string& note : archive.notes()) {
+    if (note.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(BurnpackReader, ReadsTheWorkedExample) {
+  const Archive archive = open_burnpack(test::worked_example()).value();
+  EXPECT_EQ(archive.format(), "burnpack");
+  EXPECT_EQ(archive.container(), "single");
+  EXPECT_EQ(archive.file_bytes(), 770u);
+  ASSERT_EQ(archive.size(), 3u);
+  EXPECT_EQ(archive.metadata(), (Metadata{{"producer", "burn"}}));
+  EXPECT_TRUE(archive.notes().empty());
+
+  const TensorInfo weight = archive.info(archive.find("weight").value());
+  EXPECT_EQ(weight.dtype, DType::f32);
+  EXPECT_EQ(weight.file_dtype, "F32");
+  EXPECT_EQ(weight.byte_size, 16u);
+  EXPECT_EQ(weight.offset, 256u);
+  EXPECT_EQ(weight.param_id, ParamId{42});
+  EXPECT_EQ(archive.get("weight").value().shape(), Shape({2, 2}));
+  EXPECT_EQ(archive.get("weight").value().read().value().to_vector<float>().value(),
+            (std::vector<float>{1, 2, 3, 4}));
+  const TensorInfo mask = archive.info(archive.find("mask").value());
+  EXPECT_EQ(mask.dtype, DType::boolean);
+  EXPECT_EQ(mask.file_dtype, "Bool(Native)");
+  EXPECT_FALSE(mask.param_id);
+  EXPECT_EQ(archive.get("mask").value().read().value().to_vector<bool>().value(),
+            (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(to_float(archive.get("bias").value().read().value().to_vector<Float16>().value()[0]),
+            0.5f);
+
+  EXPECT_EQ(*archive.value().find("lr")->get<double>(), 0.001);
+  EXPECT_EQ(*archive.value().find("step")->get<std::uint64_t>(), 42u);
+}
+
+TEST(BurnpackReader, ReadsTheSmallestExample) {
+  const Archive archive = open_burnpack(test::smallest_example()).value();
+  ASSERT_EQ(archive.size(), 1u);
+  EXPECT_EQ(archive.info(0).name, "w");
+  EXPECT_EQ(archive.info(0).param_id, ParamId{42});
+  EXPECT_TRUE(archive.metadata().empty());
+  EXPECT_TRUE(archive.value().is_null());
+  EXPECT_EQ(archive.snapshot(0).read().value().to_vector<float>().value(),
+            (std::vector<float>{1, 2}));
+}
+
+TEST(BurnpackReader, AnEmptyPackHasNothingInIt) {
+  const Archive archive = open_burnpack(burnpack_file(pack_metadata({}))).value();
+  EXPECT_TRUE(archive.empty());
+  EXPECT_TRUE(archive.metadata().empty());
+  EXPECT_TRUE(archive.value().is_null());
+  EXPECT_TRUE(archive.notes().empty());
+  EXPECT_EQ(archive.get("missing").error().code, ErrorCode::missing_tensor);
+}
+
+TEST(BurnpackReader, TensorsComeInByteOrderOfTheirNames) {
+  const Archive archive =
+      open_burnpack(
+          burnpack_file(pack_metadata({pack_u8("Z", 512, 515), pack_u8("a", 0, 1),
+                                       pack_u8("a.b", 256, 258), pack_u8("\xc3\xa9", 768, 772)}),
+                        counting(772)))
+          .value();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
+  EXPECT_EQ(names, (std::vector<std::string>{"Z", "a", "a.b", "\xc3\xa9"}));
+  EXPECT_EQ(data_of(archive, "a"), counting(772).substr(0, 1));
+  EXPECT_EQ(data_of(archive, "a.b"), counting(772).substr(256, 2));
+  EXPECT_EQ(data_of(archive, "Z"), counting(772).substr(512, 3));
+  EXPECT_EQ(data_of(archive, "\xc3\xa9"), counting(772).substr(768, 4));
+  EXPECT_TRUE(archive.notes().empty());
+}
+
+TEST(BurnpackReader, ReadsFilesOf0_19WhereTheyLie) {
+  const std::vector<PackTensor> tensors = {pack_u8("a", 0, 5), pack_u8("b", 5, 12)};
+  const std::string file =
+      burnpack_file(pack_metadata(tensors), counting(12), PackLayout::unaligned);
+  const Archive archive = open_burnpack(file).value();
+  EXPECT_EQ(data_of(archive, "a"), counting(12).substr(0, 5));
+  EXPECT_EQ(data_of(archive, "b"), counting(12).substr(5));
+  EXPECT_EQ(archive.info(0).offset, file.size() - 12);
+  EXPECT_TRUE(archive.notes().empty());
+}
+
+TEST(BurnpackReader, FilesAndMemoryReadAlike) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  test::write_file(path, test::worked_example());
+  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+    const Archive archive = open(path, {.io = mode}).value();
+    EXPECT_EQ(archive.origin(), path);
+    EXPECT_EQ(data_of(archive, "mask"), from_hex("01 00 01"));
+    EXPECT_EQ(data_of(archive, "bias"), from_hex("00 38"));
+  }
+}
+
+TEST(BurnpackReader, OpeningReadsTheHeaderAlone) {
+  const std::string data = counting(100'000);
+  const std::string file = burnpack_file(pack_metadata({pack_u8("t", 0, 100'000)}), data);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(file));
+  const auto source =
+      std::make_shared<test::TestSource>(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  source->fail_reads_past(512);
+  const Archive archive = open(ByteSourcePtr(source)).value();
+  EXPECT_LE(source->bytes_read(), 1024u);
+  const Result<Tensor> broken = archive.snapshot(0).read();
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().tensor, "t");
+  source->fail_reads_past(~std::uint64_t{0});
+  EXPECT_EQ(data_of(archive, "t"), data);
+}
+
+TEST(BurnpackReader, SnapshotsReadFromSeveralThreads) {
+  const Archive archive = open_burnpack(test::worked_example()).value();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) EXPECT_EQ(data_of(archive, "mask").size(), 3u);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(BurnpackReader, BorrowsAlignedDataFromAMappingThatOutlivesArchiveAndFile) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  test::write_file(path, test::worked_example());
+  std::vector<Tensor> borrowed;
+  {
+    const Archive archive = open(path).value();
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      EXPECT_TRUE(archive.snapshot(i).can_borrow());
+      borrowed.push_back(archive.snapshot(i).borrow().value());
+    }
+  }
+  std::filesystem::remove(path);
+  for (const Tensor& tensor : borrowed) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % 256, 0u);
+  }
+  EXPECT_EQ(borrowed[0].bytes().text(), from_hex("00 38"));
+  EXPECT_EQ(borrowed[1].bytes().text(), from_hex("01 00 01"));
+  EXPECT_EQ(borrowed[2].to_vector<float>().value()[3], 4.0f);
+}
+
+TEST(BurnpackReader, BorrowsFromStaticMemoryWhereItLies) {
+  alignas(256) static std::byte memory[770];
+  const std::string file = test::worked_example();
+  std::memcpy(memory, file.data(), file.size());
+  const Archive archive = open(Bytes::borrow(memory)).value();
+  const Tensor weight = archive.get("weight").value().borrow().value();
+  EXPECT_EQ(weight.bytes().data(), memory + 256);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(weight.bytes().data()) % 256, 0u);
+  EXPECT_EQ(weight.as<float>().value()[0], 1.0f);
+  // A copy is a copy.
+  EXPECT_NE(archive.get("weight").value().read().value().bytes().data(), memory + 256);
+}
+
+TEST(BurnpackReader, ReadsPartsOfATensor) {
+  const std::string file = burnpack_file(pack_metadata({pack_u8("t", 0, 100)}), counting(100));
+  const TensorSnapshot tensor = open_burnpack(file).value().get("t").value();
+  std::vector<std::byte> part(7);
+  ASSERT_TRUE(tensor.read_part(50, part));
+  EXPECT_EQ(part[0], std::byte{51});
+  EXPECT_EQ(tensor.slice(0, 90, 100).value().read().value().bytes().text(),
+            counting(100).substr(90));
+}
+
+TEST(BurnpackReader, ZeroSizedTensorsAndScalarsAreRead) {
+  const Archive archive =
+      open_burnpack(burnpack_file(pack_metadata({{"empty", cbor_text("F32"), {0}, 0, 0},
+                                                 {"empty2", cbor_text("F64"), {3, 0, 2}, 0, 0},
+                                                 {"one", cbor_text("F32"), {}, 0, 4}}),
+                                  counting(4)))
+          .value();
+  EXPECT_EQ(data_of(archive, "empty"), "");
+  EXPECT_EQ(archive.get("empty2").value().shape(), Shape({3, 0, 2}));
+  EXPECT_EQ(archive.get("one").value().shape(), Shape());
+  EXPECT_EQ(data_of(archive, "one").size(), 4u);
+}
+
+TEST(BurnpackReader, ReadsLongOddAndUnicodeNamesAndMetadata) {
+  const std::string long_name(10'000, 'n');
+  const std::vector<std::string> names = {long_name,
+                                          "a/b\\c",
+                                          "with space",
+                                          "\xe6\xa8\xa1\xe5\x9e\x8b.\xf0\x9f\x94\xa5",
+                                          "",
+                                          "a..b",
+                                          std::string("nul\0inside", 10),
+                                          "quote\"'",
+                                          "__metadata__"};
+  std::vector<PackTensor> tensors;
+  for (const std::string& name : names) tensors.push_back(pack_u8(name, 0, 1));
+  const Cbor metadata = cbor_map({{"", cbor_text("")},
+                                  {"empty", cbor_text("")},
+                                  {"\xf0\x9f\x94\xa5", cbor_text("\xe6\xa8\xa1")}});
+  const Archive archive =
+      open_burnpack(burnpack_file(pack_metadata(tensors, {{"metadata", metadata}}), "x")).value();
+  for (const std::string& name : names) EXPECT_EQ(data_of(archive, name), "x") << name;
+  EXPECT_EQ(archive.metadata(),
+            (Metadata{{"", ""}, {"empty", ""}, {"\xf0\x9f\x94\xa5", "\xe6\xa8\xa1"}}));
+}
+
+TEST(BurnpackReader, ReadsLargeMetadata) {
+  std::vector<std::pair<std::string, Cbor>> entries;
+  for (int i = 0; i < 10'000; ++i) {
+    entries.emplace_back("key_" + std::to_string(i), cbor_text(std::string(100, 'v')));
+  }
+  const std::string file =
+      burnpack_file(pack_metadata({pack_u8("t", 0, 1)}, {{"metadata", cbor_map(entries)}}), "x");
+  ASSERT_GT(file.size(), std::size_t{1} << 20);
+  EXPECT_EQ(open_burnpack(file).value().metadata().size(), 10'000u);
+}
+
+TEST(BurnpackReader, ReadsTensorsOfManyDimensions) {
+  const std::vector<std::uint64_t> shape = {2, 1, 3, 1, 2, 1, 1, 2, 1, 1};
+  const Archive archive =
+      open_burnpack(
+          burnpack_file(pack_metadata({{"t", cbor_text("U8"), shape, 0, 24}}), counting(24)))
+          .value();
+  EXPECT_EQ(archive.snapshot(0).shape(), Shape(shape));
+}
+
+TEST(BurnpackReader, KeepsDistinctIdsAndTheirAbsence) {
+  const Archive archive =
+      open_burnpack(burnpack_file(pack_metadata({{"a", cbor_text("U8"), {1}, 0, 1, 0},
+                                                 {"b", cbor_text("U8"), {1}, 0, 1, UINT64_MAX},
+                                                 {"c", cbor_text("U8"), {1}, 0, 1}}),
+                                  "x"))
+          .value();
+  EXPECT_EQ(archive.info(0).param_id, ParamId{0});
+  EXPECT_EQ(archive.info(1).param_id, ParamId{UINT64_MAX});
+  EXPECT_FALSE(archive.info(2).param_id);
+  EXPECT_EQ(archive.snapshot(1).param_id(), ParamId{UINT64_MAX});
+  EXPECT_FALSE(archive.snapshot(2).param_id());
+}
+
+TEST(BurnpackReader, ReadsScalarsOfEveryKindWithTheirTypes) {
+  const Cbor scalars = cbor_map({{"b", cbor_map({{"Bool", from_hex("f5")}})},
+                                 {"f", cbor_map({{"Float", from_hex("fb3f50624dd2f1a9fc")}})},
+                                 {"i", cbor_map({{"Int", from_hex("3863")}})},
+                                 {"u", cbor_map({{"UInt", from_hex("1bffffffffffffffff")}})}});
+  const Archive archive =
+      open_burnpack(burnpack_file(pack_metadata({}, {{"scalars", scalars}}))).value();
+  EXPECT_EQ(*archive.value().find("b")->get<bool>(), true);
+  EXPECT_EQ(*archive.value().find("f")->get<double>(), 0.001);
+  EXPECT_EQ(*archive.value().find("i")->get<std::int64_t>(), -100);
+  EXPECT_EQ(*archive.value().find("u")->get<std::uint64_t>(), UINT64_MAX);
+}
+
+TEST(BurnpackReader, QuantizedTensorsKeepTheirScheme) {
+  const Cbor scheme = cbor_map({{"value", cbor_text("Q8S")},
+                                {"param", cbor_text("F32")},
+                                {"store", cbor_text("Native")},
+                                {"level", cbor_text("Tensor")},
+                                {"mode", cbor_text("Symmetric")}});
+  const std::string payload = from_hex("01 02 fe 0000003f");
+  const std::string file =
+      burnpack_file(pack_metadata({{"q", cbor_map({{"QFloat", scheme}}), {3}, 0, 7}}), payload);
+  const Archive archive = open_burnpack(file).value();
+  EXPECT_EQ(archive.info(0).dtype, DType::qfloat);
+  EXPECT_EQ(archive.info(0).file_dtype, "QFloat(Q8S,Native,Symmetric,tensor=F32)");
+  EXPECT_EQ(dequantize(archive.snapshot(0).read().value()).value().to_vector<float>().value(),
+            (std::vector<float>{0.5f, 1.0f, -1.0f}));
+}
+
+TEST(BurnpackReader, BooleansOf32BitsAreCarriedUnderTheirName) {
+  const std::string file = burnpack_file(
+      pack_metadata({{"b", cbor_map({{"Bool", cbor_text("U32")}}), {2}, 0, 8}}), counting(8));
+  for (const Strictness strictness :
+       {Strictness::lenient, Strictness::standard, Strictness::strict}) {
+    const Archive archive = open_burnpack(file, strictness).value();
+    EXPECT_EQ(archive.snapshot(0).dtype_text(), "raw:Bool(U32)");
+    EXPECT_EQ(archive.snapshot(0).byte_size(), 8u);
+    EXPECT_TRUE(archive.notes().empty());
+  }
+}
+
+TEST(BurnpackReader, UnknownTypesAreNotedAndStrictRefusesThem) {
+  const std::string file =
+      burnpack_file(pack_metadata({{"t", cbor_text("F8E4M3"), {3}, 0, 3},
+                                   {"u", cbor_map({{"New", cbor_list({})}}), {2}, 0, 3}}),
+                    counting(3));
+  const Archive archive = open_burnpack(file).value();
+  EXPECT_EQ(archive.snapshot(0).dtype_text(), "raw:F8E4M3");
+  EXPECT_EQ(archive.snapshot(1).dtype_text(), "raw:New");
+  EXPECT_EQ(data_of(archive, "t"), counting(3));
+  EXPECT_TRUE(has_note(archive, "'t': an unknown dtype"));
+  EXPECT_TRUE(has_note(archive, "1 more"));
+  const Result<Archive> strict = open_burnpack(file, Strictness::strict);
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().code, ErrorCode::unsupported_dtype);
+  EXPECT_EQ(strict.error().tensor, "t");
+  EXPECT_EQ(strict.error().found, "F8E4M3");
+}
+
+TEST(BurnpackReader, DataThatDoesNotFitIsRefusedWithNumbersAndCarriedWhenLenient) {
+  struct Type {
+    Cbor cbor;
+    std::string name;
+    std::string expected;
+  };
+  const Type types[] = {
+      {cbor_text("F32"), "F32", "12 for f32 [3]"},
+      {cbor_text("Bool"), "Bool", "3 for bool [3]"},
+      {cbor_map({{"Bool", cbor_text("Native")}}), "Bool(Native)", "3 for bool [3]"},
+      {cbor_map({{"Bool", cbor_text("U8")}}), "Bool(U8)", "3 for bool [3]"},
+      {cbor_map({{"Bool", cbor_text("U32")}}), "Bool(U32)", "12 for u32 [3]"}};
+  for (const auto& [type, name, expected] : types) {
+    SCOPED_TRACE(name);
+    const std::string file = burnpack_file(pack_metadata({{"t", type, {3}, 0, 13}}), counting(13));
+    const Result<Archive> archive = open_burnpack(file);
+    ASSERT_FALSE(archive);
+    EXPECT_EQ(archive.error().code, ErrorCode::size_mismatch);
+    EXPECT_EQ(archive.error().tensor, "t");
+    EXPECT_EQ(archive.error().found, "13 bytes");
+    EXPECT_EQ(archive.error().expected, expected);
+    EXPECT_EQ(code_of(file, Strictness::strict), ErrorCode::size_mismatch);
+    const Archive lenient = open_burnpack(file, Strictness::lenient).value();
+    EXPECT_EQ(lenient.snapshot(0).dtype_text(), "raw:" + name);
+    EXPECT_EQ(data_of(lenient, "t"), counting(13));
+    EXPECT_EQ(lenient.notes().size(), 1u);
+    EXPECT_TRUE(has_note(lenient, "'t': the data does not fit dtype and shape"));
+    // It is not written as what it is not.
+    EXPECT_EQ(write_to_memory(lenient, {.format = Format::burnpack}).error().code,
+              ErrorCode::unsupported_dtype);
+  }
+}
+
+TEST(BurnpackReader, OfANameGivenTwiceTheLastCountsAndStrictRefuses) {
+  const std::string file = burnpack_file(
+      pack_metadata({pack_u8("a", 0, 1),
+                     {"t", cbor_text("U8"), {1}, 1, 2, 7},
+                     pack_u8("b", 2, 3),
+                     {"t", cbor_text("U8"), {2}, 3, 5, 9}},
+                    {pack_producer("0.21.0"),
+                     {"scalars", cbor_map({{"n", cbor_map({{"Int", cbor_number(1)}})}})}}),
+      counting(5));
+  for (const Strictness strictness : {Strictness::lenient, Strictness::standard}) {
+    const Archive archive = open_burnpack(file, strictness).value();
+    ASSERT_EQ(archive.size(), 3u);
+    EXPECT_EQ(data_of(archive, "t"), counting(5).substr(3));
+    EXPECT_EQ(archive.info(archive.find("t").value()).param_id, ParamId{9});
+    EXPECT_EQ(data_of(archive, "b"), counting(5).substr(2, 1));
+    EXPECT_EQ(archive.metadata().at("version"), "0.21.0");
+    EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 1);
+    EXPECT_TRUE(has_note(archive, "'t': the name is given twice; the last one counts"));
+  }
+  const Result<Archive> strict = open_burnpack(file, Strictness::strict);
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().code, ErrorCode::duplicate_key);
+  EXPECT_EQ(strict.error().tensor, "t");
+}
+
+TEST(BurnpackReader, NamesInChunksCanRepeatOthers) {
+  const Cbor descriptor = pack_u8("", 0, 4).descriptor();
+  const Cbor metadata = from_hex("a1") + cbor_text("tensors") + from_hex("bf") + cbor_text("ab") +
+                        descriptor + from_hex("7f 61 61 61 62 ff") + descriptor + cbor_text("c") +
+                        descriptor + from_hex("ff");
+  const std::string file = burnpack_file(metadata, counting(4));
+  const Archive archive = open_burnpack(file).value();
+  EXPECT_EQ(archive.size(), 2u);
+  EXPECT_EQ(data_of(archive, "ab"), counting(4));
+  EXPECT_EQ(code_of(file, Strictness::strict), ErrorCode::duplicate_key);
+}
+
+TEST(BurnpackReader, KeysOfMetadataAndScalarsGivenTwiceAreNotedAndTheLastCounts) {
+  const Cbor texts = cbor_map({{"k", cbor_text("1")}, {"k", cbor_text("2")}});
+  const Cbor scalars = cbor_map({{"s", cbor_map({{"Int", cbor_number(1)}})},
+                                 {"r", cbor_map({{"Int", cbor_number(5)}})},
+                                 {"s", cbor_map({{"Bool", from_hex("f5")}})}});
+  const Archive archive =
+      open_burnpack(burnpack_file(pack_metadata({}, {{"metadata", texts}, {"scalars", scalars}})))
+          .value();
+  EXPECT_EQ(archive.metadata(), (Metadata{{"k", "2"}}));
+  EXPECT_EQ(archive.value().get<ValueDict>()->size(), 2u);
+  EXPECT_TRUE(*archive.value().find("s")->get<bool>());
+  EXPECT_TRUE(has_note(archive, "'k': given twice"));
+}
+
+TEST(BurnpackReader, UnknownKeysAndTrailingBytesAreNoted) {
+  const Cbor descriptor = test::cbor_head(5, 4) + pack_u8("", 0, 4).descriptor().substr(1) +
+                          cbor_text("stride") + cbor_list({cbor_number(1)});
+  const Cbor metadata =
+      cbor_map({{"tensors", cbor_map({{"t", descriptor}})}, {"checksum", cbor_number(7)}}) + "tail";
+  const Archive archive = open_burnpack(burnpack_file(metadata, counting(9))).value();
+  EXPECT_EQ(data_of(archive, "t"), counting(4));
+  EXPECT_TRUE(has_note(archive, "'t': unknown keys"));
+  EXPECT_TRUE(has_note(archive, "1 parts that are unknown"));
+  EXPECT_TRUE(has_note(archive, "4 bytes after the metadata"));
+  EXPECT_TRUE(has_note(archive, "5 bytes after the last tensor"));
+  EXPECT_EQ(archive.notes().size(), 4u);
+}
+
+TEST(BurnpackReader, OverlappingDataIsReadAndStrictRefusesIt) {
+  const std::string file = burnpack_file(
+      pack_metadata({pack_u8("a", 0, 4), pack_u8("b", 2, 6), pack_u8("c", 0, 0)}), counting(6));
+  const Archive archive = open_burnpack(file).value();
+  EXPECT_EQ(data_of(archive, "b"), counting(6).substr(2));
+  EXPECT_TRUE(has_note(archive, "'b': the data overlaps another tensor's"));
+  const Result<Archive> strict = open_burnpack(file, Strictness::strict);
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().code, ErrorCode::bad_offsets);
+  EXPECT_EQ(strict.error().tensor, "b");
+  EXPECT_NE(strict.error().to_string().find("'a'"), std::string::npos);
+  // Overlaps that gaps elsewhere make up for are found by strict reading alone.
+  const std::string hidden =
+      burnpack_file(pack_metadata({pack_u8("a", 0, 4), pack_u8("b", 2, 6), pack_u8("c", 512, 513)}),
+                    counting(513));
+  EXPECT_TRUE(open_burnpack(hidden));
+  EXPECT_EQ(code_of(hidden, Strictness::strict), ErrorCode::bad_offsets);
+}
+
+TEST(BurnpackReader, StrictReadingTakesWhatBurnWrites) {
+  EXPECT_TRUE(open_burnpack(test::worked_example(), Strictness::strict));
+  EXPECT_TRUE(open_burnpack(test::smallest_example(), Strictness::strict));
+}
+
+TEST(BurnpackReader, RefusalsSayWhatWasFoundAndWhatWasExpected) {
+  const auto error = [](const std::string& file) {
+    return open_burnpack(file).error().to_string();
+  };
+  const std::string file = test::worked_example();
+  EXPECT_EQ(code_of(file.substr(0, 4)), ErrorCode::truncated);
+  EXPECT_NE(error(file.substr(0, 4)).find("4 bytes"), std::string::npos);
+  EXPECT_EQ(code_of("BURN" + file.substr(4)), ErrorCode::not_a_weight_file);
+  EXPECT_NE(error("BURN" + file.substr(4)).find("NRUB"), std::string::npos);
+  std::string newer = file;
+  newer[4] = 2;
+  EXPECT_EQ(code_of(newer), ErrorCode::unsupported);
+  EXPECT_NE(error(newer).find("version 2"), std::string::npos);
+  EXPECT_EQ(code_of(file.substr(0, 100)), ErrorCode::truncated);
+  EXPECT_NE(error(file.substr(0, 100)).find("at least 246"), std::string::npos);
+  const Result<Archive> cut = open_burnpack(file.substr(0, 769));
+  EXPECT_EQ(cut.error().code, ErrorCode::truncated);
+  EXPECT_EQ(cut.error().tensor, "bias");
+  EXPECT_NE(cut.error().to_string().find("513 bytes"), std::string::npos);
+  EXPECT_NE(cut.error().to_string().find("at least 514"), std::string::npos);
+  EXPECT_TRUE(open_burnpack(file));
+  EXPECT_TRUE(has_note(open_burnpack(file + "x").value(), "1 bytes after"));
+}
+
+TEST(BurnpackReader, ABrokenFileNamedBpkGetsTheReasonWhy) {
+  const test::TempDir folder;
+  test::write_file(folder.file("m.bpk"), "NRU");
+  const Result<Archive> archive = open(folder.file("m.bpk"));
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::truncated);
+  EXPECT_EQ(archive.error().file, folder.file("m.bpk"));
+}
+
+TEST(BurnpackReader, RefusesMetadataBeyondTheLimitBeforeAllocating) {
+  const std::string fixed("NRUB\1\0", 6);
+  EXPECT_EQ(code_of(fixed + from_hex("01004006")), ErrorCode::header_too_large);
+  EXPECT_EQ(code_of(fixed + from_hex("00004006")), ErrorCode::truncated);
+  Limits limits;
+  limits.burnpack_metadata_bytes = 235;
+  EXPECT_EQ(code_of(test::worked_example(), Strictness::standard, limits),
+            ErrorCode::header_too_large);
+  limits.burnpack_metadata_bytes = 236;
+  EXPECT_TRUE(open_burnpack(test::worked_example(), Strictness::standard, limits));
+}
+
+TEST(BurnpackReader, KeepsToTheLimitsOfTensorsNamesAndMetadata) {
+  Limits limits;
+  limits.tensors = 2;
+  EXPECT_EQ(code_of(test::worked_example(), Strictness::standard, limits),
+            ErrorCode::limit_exceeded);
+  limits.tensors = 3;
+  EXPECT_TRUE(open_burnpack(test::worked_example(), Strictness::standard, limits));
+  limits = {};
+  limits.name_bytes = 5;
+  EXPECT_EQ(code_of(test::worked_example(), Strictness::standard, limits),
+            ErrorCode::limit_exceeded);
+  limits.name_bytes = 6;
+  EXPECT_TRUE(open_burnpack(test::worked_example(), Strictness::standard, limits));
+  limits = {};
+  limits.metadata_bytes = 300;
+  EXPECT_EQ(code_of(test::worked_example(), Strictness::standard, limits),
+            ErrorCode::limit_exceeded);
+}
+
+TEST(BurnpackReader, WhatBurnWouldNotReadIsReadHere) {
+  // Burn's limits on tensors, tensor sizes and file sizes do not bound reading.
+  Limits limits;
+  limits.burnpack_tensors = 1;
+  limits.burnpack_tensor_bytes = 1;
+  limits.burnpack_file_bytes = 1;
+  EXPECT_TRUE(open_burnpack(test::worked_example(), Strictness::standard, limits));
+}
+
+TEST(BurnpackReader, HugeCountsAllocateNothing) {
+  const Cbor counts[] = {
+      from_hex("a1 67") + "tensors" + from_hex("bbffffffffffffffff"),
+      from_hex("a1 67") + "tensors" + from_hex("bb00000000ffffffff 6161 a3"),
+      from_hex("bbffffffffffffffff 67") + "tensors" + from_hex("a0"),
+      from_hex("a1 67") + "tensors" + from_hex("a1 7bffffffffffffffff"),
+      from_hex("a2 67") + "tensors" + from_hex("a0 68") + "metadata" +
+          from_hex("bbffffffffffffffff"),
+      from_hex("a2 67") + "tensors" + from_hex("a0 61") + "x" + from_hex("9bffffffffffffffff"),
+      from_hex("a2 67") + "tensors" + from_hex("a0 61") + "x" + from_hex("5bffffffffffffffff"),
+  };
+  for (const Cbor& cbor : counts) EXPECT_EQ(code_of(burnpack_file(cbor)), ErrorCode::bad_header);
+  // A table is made for no more tensors than the metadata has room for.
+  const Cbor lying = from_hex("a1 67") + "tensors" + from_hex("bb0000000100000000") +
+                     pack_metadata({pack_u8("t", 0, 1)}).substr(10);
+  EXPECT_EQ(code_of(burnpack_file(lying, "x")), ErrorCode::bad_header);
+}
+
+TEST(BurnpackReader, IndefiniteLengthsWithoutAnEndAreRefused) {
+  const Cbor whole = from_hex("bf 67") + "tensors" + from_hex("bf 6161") +
+                     pack_u8("", 0, 1).descriptor() + from_hex("ff ff");
+  EXPECT_TRUE(open_burnpack(burnpack_file(whole, "x")));
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_FALSE(open_burnpack(burnpack_file(whole.substr(0, size), "x"))) << size;
+  }
+}
+
+TEST(BurnpackReader, DeepNestingIsRefused) {
+  const auto deep = [](const std::string& open, std::size_t levels) {
+    std::string content;
+    for (std::size_t i = 0; i < levels; ++i) content += open;
+    return burnpack_file(pack_metadata({}, {{"x", content}}));
+  };
+  EXPECT_EQ(code_of(deep("\x81", 1'000'000)), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of(deep("\x9f", 1'000'000)), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of(deep(from_hex("a1 00"), 1'000'000)), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of(deep("\xc1", 1'000'000)), ErrorCode::bad_header);
+}
+
+TEST(BurnpackReader, HostileOffsetsAndShapesAreRefused) {
+  const std::uint64_t most = ~std::uint64_t{0};
+  const auto code = [&](const std::vector<std::uint64_t>& shape, std::uint64_t begin,
+                        std::uint64_t end) {
+    return code_of(
+        burnpack_file(pack_metadata({{"t", cbor_text("U8"), shape, begin, end}}), counting(600)));
+  };
+  EXPECT_EQ(code({4}, 4, 0), ErrorCode::bad_offsets);
+  EXPECT_EQ(code({4}, most, 3), ErrorCode::bad_offsets);
+  EXPECT_EQ(code({4}, most - 4, most), ErrorCode::truncated);
+  EXPECT_EQ(code({256}, most - 256, most), ErrorCode::truncated);
+  EXPECT_EQ(code({0}, most, most), ErrorCode::truncated);
+  EXPECT_EQ(code({most}, 0, most), ErrorCode::overflow);
+  EXPECT_EQ(code({std::uint64_t{1} << 40}, 0, std::uint64_t{1} << 40), ErrorCode::truncated);
+  EXPECT_EQ(code({std::uint64_t{1} << 32, std::uint64_t{1} << 32}, 0, 0), ErrorCode::overflow);
+  EXPECT_EQ(code({most, most, 0}, 0, 0), ErrorCode::overflow);
+  // The sizes of unknown types follow from nothing, but the data must be there.
+  const auto raw = [&](std::uint64_t begin, std::uint64_t end) {
+    return burnpack_file(pack_metadata({{"t", cbor_text("X"), {most, most}, begin, end}}),
+                         counting(600));
+  };
+  EXPECT_EQ(code_of(raw(0, most)), ErrorCode::truncated);
+  EXPECT_EQ(data_of(open_burnpack(raw(0, 5)).value(), "t"), counting(5));
+}
+
+TEST(BurnpackReader, TextThatIsNotUtf8IsRefused) {
+  EXPECT_EQ(code_of(burnpack_file(pack_metadata({pack_u8("a\xff", 0, 1)}), "x")),
+            ErrorCode::bad_header);
+  for (const char* part : {"metadata", "scalars"}) {
+    const Cbor entry = cbor_map({{"\xc3", cbor_map({{"Int", cbor_number(1)}})}});
+    EXPECT_EQ(code_of(burnpack_file(pack_metadata({}, {{part, entry}}))), ErrorCode::bad_header);
+  }
+}
+
+TEST(BurnpackReader, RandomMetadataIsRefused) {
+  EXPECT_EQ(code_of(burnpack_file(std::string(100, '\xff'))), ErrorCode::bad_header);
+  EXPECT_EQ(code_of(burnpack_file("")), ErrorCode::bad_header);
+  EXPECT_EQ(code_of(burnpack_file(counting(200))), ErrorCode::bad_header);
+}
+
+TEST(BurnpackReader, ErrorsNameTheTensorAndThePlace) {
+  const Cbor metadata = pack_metadata({pack_u8("good", 0, 1), {"bad", cbor_number(5), {1}, 0, 1}});
+  const Result<Archive> archive = open_burnpack(burnpack_file(metadata, "x"));
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::bad_header);
+  EXPECT_EQ(archive.error().tensor, "bad");
+  EXPECT_EQ(archive.error().file, "memory");
+  EXPECT_TRUE(archive.error().found.starts_with("at byte ")) << archive.error().found;
+}
+
+// A well-formed result: names are unique, every tensor can be described and read.
+void check_well_formed(const Archive& archive) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const TensorInfo info = archive.info(i);
+    EXPECT_TRUE(names.insert(std::string(info.name)).second);
+    const Result<Tensor> tensor = archive.snapshot(i).read();
+    ASSERT_TRUE(tensor) << tensor.error().to_string();
+    EXPECT_EQ(tensor->byte_size(), info.byte_size);
+    EXPECT_EQ(archive.find(info.name), i);
+  }
+}
+
+std::string old_file() {
+  return burnpack_file(pack_metadata({{"a", cbor_text("F32"), {3}, 0, 12, 77},
+                                      pack_u8("b", 12, 17),
+                                      {"c", cbor_text("Bool"), {2, 2}, 17, 21}},
+                                     {pack_producer("0.19.1")}),
+                       counting(21), PackLayout::unaligned);
+}
+
+TEST(BurnpackReader, AFileCutAnywhereIsRefused) {
+  const std::string files[] = {
+      test::smallest_example(), test::worked_example(), old_file(),
+      burnpack_file(pack_metadata({pack_u8("t", 0, 512)}), counting(512)),
+      burnpack_file(pack_metadata({pack_u8("t", 0, 512)}), counting(512), PackLayout::unaligned)};
+  for (const std::string& file : files) {
+    ASSERT_TRUE(open_burnpack(file));
+    for (const Strictness strictness :
+         {Strictness::lenient, Strictness::standard, Strictness::strict}) {
+      for (std::size_t size = 0; size < file.size(); ++size) {
+        ASSERT_FALSE(open_burnpack(file.substr(0, size), strictness)) << size;
+      }
+    }
+  }
+  // Without tensors, nothing is missing once the metadata is there.
+  const std::string empty = burnpack_file(pack_metadata({}, {pack_producer("1.0")}));
+  const std::size_t metadata_end = 10 + pack_metadata({}, {pack_producer("1.0")}).size();
+  for (std::size_t size = 0; size < empty.size(); ++size) {
+    const Result<Archive> archive = open_burnpack(empty.substr(0, size));
+    ASSERT_EQ(archive.ok(), size >= metadata_end) << size;
+    EXPECT_TRUE(!archive || archive->metadata().at("version") == "1.0");
+  }
+}
+
+TEST(BurnpackReader, AFileOnDiskCutAnywhereIsRefused) {
+  const test::TempDir folder;
+  const std::string file = test::smallest_example();
+  for (std::size_t size = 0; size < file.size(); ++size) {
+    test::write_file(folder.file("m.bpk"), file.substr(0, size));
+    EXPECT_FALSE(open(folder.file("m.bpk"))) << size;
+  }
+}
+
+TEST(BurnpackReader, EveryChangedByteOfTheHeaderGivesAnErrorOrAWellFormedResult) {
+  const std::string files[] = {test::smallest_example(), test::worked_example(), old_file()};
+  for (const std::string& original : files) {
+    const std::size_t head = std::min<std::size_t>(original.size(), 256);
+    for (std::size_t at = 0; at < head; ++at) {
+      std::vector<char> values = {'\0', '\xff', '\x7f', '\x9f', '\xbf', '\x5f', '\x1b', '\xa0'};
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        values.push_back(static_cast<char>(original[at] ^ 1 << bit));
+      }
+      for (const char value : values) {
+        std::string file = original;
+        file[at] = value;
+        for (const Strictness strictness :
+             {Strictness::lenient, Strictness::standard, Strictness::strict}) {
+          const Result<Archive> archive = open_burnpack(file, strictness);
+          if (archive) check_well_formed(*archive);
+          ASSERT_FALSE(::testing::Test::HasFailure()) << "byte " << at;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace andiron

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <bit>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "andiron/burnpack_view.h"
+#include "andiron/open.h"
+#include "andiron/write.h"
+#include "tests/support/burnpack_file.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/test_source.h"
+
+namespace andiron {
+namespace {
+
+using Generation = BurnpackGeneration;
+using test::burnpack_file;
+using test::Cbor;
+using test::cbor_map;
+using test::cbor_number;
+using test::cbor_text;
+using test::from_hex;
+using test::open_burnpack;
+using test::pack_metadata;
+using test::PackLayout;
+using test::PackTensor;
+
+constexpr Generation generations[] = {Generation::burn_0_19, Generation::burn_0_20,
+                                      Generation::burn_0_21, Generation::burn_0_22_pre,
+                                      Generation::burn_0_22};
+
+WriteOptions for_release(Generation generation = Generation::burn_0_22) {
+  return {.format = Format::burnpack, .burnpack = generation};
+}
+
+std::string written(const Archive& archive, const WriteOptions& options = for_release()) {
+  Result<Bytes> bytes = write_to_memory(archive, options);
+  EXPECT_TRUE(bytes) << bytes.error().to_string();
+  return bytes ? std::string(bytes->text()) : "";
+}
+
+Error refusal(const Archive& archive, const WriteOptions& options = for_release()) {
+  Result<Bytes> bytes = write_to_memory(archive, options);
+  EXPECT_FALSE(bytes);
+  return bytes ? Error{} : std::move(bytes).error();
+}
+
+Archive archive_of(std::vector<TensorSnapshot> tensors) {
+  Archive archive;
+  for (TensorSnapshot& tensor : tensors) archive.add(std::move(tensor)).value();
+  return archive;
+}
+
+Tensor filled(DType dtype, Shape shape) {
+  const std::uint64_t size = shape.byte_count(dtype).value();
+  std::vector<std::byte> data(size);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 37 + 1);
+  if (dtype == DType::boolean) {
+    for (std::byte& byte : data) byte &= std::byte{1};
+  }
+  return Tensor::from_bytes(dtype, std::move(shape), Bytes::own(std::move(data))).value();
+}
+
+TensorSnapshot with_id(TensorSnapshot snapshot, std::uint64_t id) {
+  return snapshot.with_param_id(ParamId{id});
+}
+
+TEST(BurnpackWriter, WritesTheWorkedExample) {
+  Archive archive = archive_of(
+      {with_id({"weight", Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value()}, 42),
+       {"mask", Tensor::from_values<bool>({3}, {true, false, true}).value()},
+       with_id({"bias", Tensor::from_values<Float16>({1}, {to_float16(0.5)}).value()}, 7)});
+  archive.set_metadata({{"producer", "burn"}});
+  archive.set_value(ValueDict{{"step", std::uint64_t{42}}, {"lr", 0.001}});
+  EXPECT_EQ(written(archive), test::worked_example());
+}
+
+TEST(BurnpackWriter, WritesTheSmallestExample) {
+  EXPECT_EQ(
+      written(archive_of({with_id({"w", Tensor::from_values<float>({2}, {1, 2}).value()}, 42)})),
+      test::smallest_example());
+}
+
+TEST(BurnpackWriter, AnEmptyPackIs256BytesAnd20In0_19) {
+  const std::string empty = written(Archive());
+  EXPECT_EQ(empty, burnpack_file(from_hex("a1 67 74 65 6e 73 6f 72 73 a0")));
+  EXPECT_EQ(empty.size(), 256u);
+  EXPECT_EQ(written(Archive(), for_release(Generation::burn_0_19)), empty.substr(0, 20));
+}
+
+TEST(BurnpackWriter, KeepsDataInOrderAndSortsNamesByTheirBytes) {
+  const Archive archive = archive_of({{"b", filled(DType::u8, {3})},
+                                      {"\xc3\xa9", filled(DType::u8, {2})},
+                                      {"a.longer", filled(DType::u8, {1})},
+                                      {"Z", filled(DType::u8, {4})}});
+  const auto u8 = [](const char* name, std::uint64_t begin, std::uint64_t size) {
+    return PackTensor{name, cbor_text("U8"), {size}, begin, begin + size};
+  };
+  std::string data = from_hex("01 26 4b");
+  data.resize(256, '\0');
+  data += from_hex("01 26");
+  data.resize(512, '\0');
+  data += from_hex("01");
+  data.resize(768, '\0');
+  data += from_hex("01 26 4b 70");
+  EXPECT_EQ(written(archive), burnpack_file(pack_metadata({u8("Z", 768, 4), u8("a.longer", 512, 1),
+                                                           u8("b", 0, 3), u8("\xc3\xa9", 256, 2)}),
+                                            data));
+  EXPECT_EQ(written(archive, for_release(Generation::burn_0_19)),
+            burnpack_file(pack_metadata({u8("Z", 6, 4), u8("a.longer", 5, 1), u8("b", 0, 3),
+                                         u8("\xc3\xa9", 3, 2)}),
+                          from_hex("01 26 4b 01 26 01 01 26 4b 70"), PackLayout::unaligned));
+}
+
+TEST(BurnpackWriter, EveryTensorStartsOnAMultipleOf256AndGapsAreZero) {
+  for (std::size_t extra = 0; extra < 300; extra += 7) {
+    Archive archive = archive_of({{"a", filled(DType::f64, {5})},
+                                  {"b", filled(DType::u8, {257})},
+                                  {"c", filled(DType::i16, {1})},
+                                  {"d", filled(DType::f32, {64})},
+                                  {"e", filled(DType::u8, {1})}});
+    archive.set_metadata({{"pad", std::string(extra, 'p')}});
+    const std::string file = written(archive);
+    const Archive again = open_burnpack(file, Strictness::strict).value();
+    std::vector<bool> is_data(file.size());
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const TensorInfo info = again.info(i);
+      EXPECT_EQ(*info.offset % 256, 0u);
+      for (std::uint64_t at = 0; at < info.byte_size; ++at) is_data[*info.offset + at] = true;
+      EXPECT_EQ(again.snapshot(i).read().value().bytes().text(),
+                archive.get(info.name).value().read().value().bytes().text());
+    }
+    std::uint64_t metadata_bytes = 0;
+    ASSERT_TRUE(read_burnpack_header(std::as_bytes(std::span(file)), metadata_bytes).ok());
+    for (std::size_t at = 10 + metadata_bytes; at < file.size(); ++at) {
+      EXPECT_TRUE(is_data[at] || file[at] == 0) << at;
+    }
+    EXPECT_TRUE(is_data.back());
+    EXPECT_EQ(again.file_bytes(), file.size());
+    EXPECT_EQ(written(again), written(again));
+  }
+}
+
+TEST(BurnpackWriter, TheDataStartsAtTheNextMultipleOf256) {
+  // Metadata of every size around a multiple: exactly full, one below, one above.
+  std::set<std::size_t> remainders;
+  for (std::size_t extra = 0; extra < 500; ++extra) {
+    Archive archive = archive_of({{"t", filled(DType::u8, {1})}});
+    archive.set_metadata({{"k", std::string(100 + extra, 'v')}});
+    const std::string file = written(archive);
+    std::uint64_t metadata_bytes = 0;
+    ASSERT_TRUE(read_burnpack_header(std::as_bytes(std::span(file)), metadata_bytes).ok());
+    const std::uint64_t begin = file.size() - 1;
+    EXPECT_EQ(begin % 256, 0u);
+    EXPECT_GE(begin, 10 + metadata_bytes);
+    EXPECT_LT(begin, 10 + metadata_bytes + 256);
+    remainders.insert((10 + metadata_bytes) % 256);
+  }
+  EXPECT_EQ(remainders.size(), 256u);
+}
+
+TEST(BurnpackWriter, EmptyTensorsGetAnAlignedPlaceToo) {
+  const Archive archive = archive_of({{"a", filled(DType::u8, {3})},
+                                      {"empty", filled(DType::f32, {0, 4})},
+                                      {"one", filled(DType::f32, {})},
+                                      {"last", filled(DType::f32, {0})}});
+  const std::string file = written(archive);
+  EXPECT_EQ(file, burnpack_file(pack_metadata({{"a", cbor_text("U8"), {3}, 0, 3},
+                                               {"empty", cbor_text("F32"), {0, 4}, 256, 256},
+                                               {"last", cbor_text("F32"), {0}, 512, 512},
+                                               {"one", cbor_text("F32"), {}, 256, 260}}),
+                                file.substr(256)));
+  // The last one begins behind the data, and the file reaches up to there.
+  EXPECT_EQ(file.size(), 256u + 512);
+  EXPECT_EQ(open_burnpack(file, Strictness::strict).value().size(), 4u);
+}
+
+TEST(BurnpackWriter, EveryTypeComesBackAsItWas) {
+  const DType types[] = {DType::f64, DType::f32, DType::f16,    DType::bf16, DType::i64,
+                         DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
+                         DType::u16, DType::u8,  DType::boolean};
+  for (const Generation generation : generations) {
+    Archive archive;
+    for (const DType type : types) {
+      archive.add({std::string(dtype_name(type)), filled(type, {3, 5})}).value();
+    }
+    const Archive again =
+        open_burnpack(written(archive, for_release(generation)), Strictness::strict).value();
+    ASSERT_EQ(again.size(), archive.size());
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      const TensorSnapshot mine = archive.snapshot(i);
+      const TensorSnapshot theirs = again.get(mine.full_path()).value();
+      EXPECT_EQ(theirs.dtype(), mine.dtype());
+      EXPECT_EQ(theirs.shape(), mine.shape());
+      EXPECT_EQ(theirs.read().value().bytes().text(), mine.read().value().bytes().text());
+    }
+  }
+}
+
+TEST(BurnpackWriter, SpecialNumbersKeepEveryBit) {
+  const std::vector<std::uint32_t> bits = {0x7fc00000, 0xffc00001, 0x7f800001, 0x7f800000,
+                                           0xff800000, 0x80000000, 0x00000001, 0x7f7fffff};
+  std::vector<float> numbers;
+  for (const std::uint32_t pattern : bits) numbers.push_back(std::bit_cast<float>(pattern));
+  const Archive archive = archive_of(
+      {{"t", Tensor::from_bytes(DType::f32, {8}, Bytes::own(test::bytes_of(bits))).value()}});
+  const Tensor back = open_burnpack(written(archive)).value().snapshot(0).read().value();
+  EXPECT_EQ(std::memcmp(back.bytes().data(), bits.data(), 32), 0);
+}
+
+TEST(BurnpackWriter, RandomArchivesComeBackEqualInEveryRelease) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 60; ++round) {
+    Archive archive;
+    for (unsigned i = 0; i < random() % 20; ++i) {
+      const auto dtype = static_cast<DType>(random() % dtype_count);
+      if (burnpack_dtype_name(dtype).empty() && dtype != DType::boolean) continue;
+      std::vector<std::uint64_t> dims;
+      for (std::uint64_t d = random() % 5; d-- > 0;) dims.push_back(random() % 7);
+      TensorSnapshot snapshot("t" + std::to_string(i) + "\n\xc3\xa9", filled(dtype, Shape(dims)));
+      if (random() % 2 == 0) snapshot = with_id(snapshot, random());
+      archive.add(std::move(snapshot)).value();
+    }
+    if (random() % 2 == 0) archive.set_metadata({{"round", std::to_string(round)}, {"", ""}});
+    for (const Generation generation : generations) {
+      const std::string file = written(archive, for_release(generation));
+      const Archive again = open_burnpack(file, Strictness::strict).value();
+      ASSERT_EQ(again.size(), archive.size());
+      EXPECT_TRUE(again.notes().empty());
+      EXPECT_EQ(again.metadata(), archive.metadata());
+      for (std::size_t i = 0; i < archive.size(); ++i) {
+        const TensorSnapshot mine = archive.snapshot(i);
+        const TensorSnapshot theirs = again.get(mine.full_path()).value();
+        EXPECT_EQ(theirs.dtype(), mine.dtype());
+        EXPECT_EQ(theirs.shape(), mine.shape());
+        EXPECT_EQ(theirs.param_id(), mine.param_id());
+        EXPECT_EQ(theirs.read().value().bytes().text(), mine.read().value().bytes().text());
+      }
+      BurnpackView view;
+      ASSERT_TRUE(BurnpackView::open(std::as_bytes(std::span(file)), view).ok());
+      EXPECT_LE(view.layout().earliest, generation);
+      EXPECT_GE(view.layout().latest, generation);
+    }
+  }
+}
+
+TEST(BurnpackWriter, WritesMetadataSortedAndScalarsOnlyWhereThereAreAny) {
+  Archive archive;
+  archive.set_metadata({{"z", "1"}, {"a", "\xf0\x9f\x94\xa5"}, {"", ""}});
+  EXPECT_EQ(written(archive), burnpack_file(pack_metadata(
+                                  {}, {{"metadata", cbor_map({{"", cbor_text("")},
+                                                              {"a", cbor_text("\xf0\x9f\x94\xa5")},
+                                                              {"z", cbor_text("1")}})}})));
+  archive.set_value(ValueDict{});
+  EXPECT_EQ(written(archive).find("scalars"), std::string::npos);
+  archive.set_value(Value("text"));
+  EXPECT_EQ(written(archive).find("scalars"), std::string::npos);
+}
+
+TEST(BurnpackWriter, WritesScalarsOfEveryKindSortedByName) {
+  Archive archive;
+  archive.set_value(ValueDict{{"z", true},
+                              {"text", "is no scalar"},
+                              {"f", 1.0},
+                              {"list", ValueList{}},
+                              {"i", std::int64_t{-3}},
+                              {"b", std::int64_t{5}},
+                              {"u", ~std::uint64_t{0}}});
+  const Cbor scalars = cbor_map({{"b", cbor_map({{"Int", cbor_number(5)}})},
+                                 {"f", cbor_map({{"Float", from_hex("f93c00")}})},
+                                 {"i", cbor_map({{"Int", from_hex("22")}})},
+                                 {"u", cbor_map({{"UInt", from_hex("1bffffffffffffffff")}})},
+                                 {"z", cbor_map({{"Bool", from_hex("f5")}})}});
+  for (const Generation generation : {Generation::burn_0_22_pre, Generation::burn_0_22}) {
+    EXPECT_EQ(written(archive, for_release(generation)),
+              burnpack_file(pack_metadata({}, {{"scalars", scalars}})));
+  }
+  const Archive again = open_burnpack(written(archive)).value();
+  EXPECT_EQ(written(again), written(archive));
+}
+
+TEST(BurnpackWriter, ScalarsAreRefusedForReleasesThatHaveNone) {
+  Archive archive;
+  archive.set_value(ValueDict{{"lr", 0.1}});
+  for (const Generation generation :
+       {Generation::burn_0_19, Generation::burn_0_20, Generation::burn_0_21}) {
+    const Error error = refusal(archive, for_release(generation));
+    EXPECT_EQ(error.code, ErrorCode::unsupported);
+    EXPECT_NE(error.to_string().find("'lr'"), std::string::npos);
+  }
+  archive.set_value(ValueDict{{"lr", 0.1}, {"lr", 0.2}});
+  EXPECT_EQ(refusal(archive).code, ErrorCode::duplicate_key);
+}
+
+TEST(BurnpackWriter, TextThatIsNotUtf8IsRefused) {
+  const Error name = refusal(archive_of({{"a\xff", filled(DType::u8, {1})}}));
+  EXPECT_EQ(name.code, ErrorCode::bad_header);
+  EXPECT_EQ(name.tensor, "a\xff");
+  Archive metadata;
+  metadata.set_metadata({{"k\xff", "v"}});
+  EXPECT_EQ(refusal(metadata).code, ErrorCode::bad_header);
+  metadata.set_metadata({{"k", "v\xff"}});
+  EXPECT_EQ(refusal(metadata).code, ErrorCode::bad_header);
+  Archive scalars;
+  scalars.set_value(ValueDict{{"\xff", 1.0}});
+  EXPECT_EQ(refusal(scalars).code, ErrorCode::bad_header);
+}
+
+TEST(BurnpackWriter, OddNamesAreWritten) {
+  const std::vector<std::string> names = {"",
+                                          "__metadata__",
+                                          "a/b\\c d",
+                                          std::string("a\0b", 3),
+                                          std::string(10'000, 'n'),
+                                          "\xe6\xa8\xa1\xe5\x9e\x8b"};
+  Archive archive;
+  for (const std::string& name : names) archive.add({name, filled(DType::u8, {1})}).value();
+  const Archive again = open_burnpack(written(archive)).value();
+  for (const std::string& name : names) EXPECT_TRUE(again.find(name)) << name;
+}
+
+TEST(BurnpackWriter, KeepsToTheLimitsOfBurnsReader) {
+  const Archive archive =
+      archive_of({{"a", filled(DType::u8, {100})}, {"big", filled(DType::u8, {1000})}});
+  const std::string file = written(archive);
+  const std::uint64_t metadata_bytes =
+      static_cast<unsigned char>(file[6]) | static_cast<unsigned char>(file[7]) << 8;
+  const auto code = [&](std::uint64_t Limits::* limit, std::uint64_t most) {
+    WriteOptions options = for_release();
+    options.limits.*limit = most;
+    const Result<Bytes> bytes = write_to_memory(archive, options);
+    return bytes ? "fine" : std::string(code_name(bytes.error().code)) + " " + bytes.error().tensor;
+  };
+  EXPECT_EQ(code(&Limits::burnpack_tensors, 1), "LimitExceeded ");
+  EXPECT_EQ(code(&Limits::burnpack_tensors, 2), "fine");
+  EXPECT_EQ(code(&Limits::burnpack_tensor_bytes, 999), "LimitExceeded big");
+  EXPECT_EQ(code(&Limits::burnpack_tensor_bytes, 1000), "fine");
+  EXPECT_EQ(code(&Limits::burnpack_file_bytes, file.size() - 1), "LimitExceeded ");
+  EXPECT_EQ(code(&Limits::burnpack_file_bytes, file.size()), "fine");
+  EXPECT_EQ(code(&Limits::burnpack_metadata_bytes, metadata_bytes - 1), "LimitExceeded ");
+  EXPECT_EQ(code(&Limits::burnpack_metadata_bytes, metadata_bytes), "fine");
+  EXPECT_EQ(code(&Limits::name_bytes, 2), "LimitExceeded big");
+}
+
+TEST(BurnpackWriter, BurnsOwnLimitsAreTheDefault) {
+  const auto source = [](std::uint64_t size) {
+    class Huge : public ByteSource {
+     public:
+      explicit Huge(std::uint64_t size) : size_(size) {}
+      std::uint64_t size() const noexcept override { return size_; }
+      const std::string& name() const noexcept override { return name_; }
+
+     private:
+      Status do_read_at(std::uint64_t, std::span<std::byte>) const override {
+        return Error{.code = ErrorCode::io, .message = "nothing is read"};
+      }
+      std::uint64_t size_;
+      std::string name_ = "huge";
+    };
+    return std::make_shared<Huge>(size);
+  };
+  const std::uint64_t most = std::uint64_t{10} << 30;
+  const auto archive = [&](std::uint64_t size, int count) {
+    Archive result;
+    for (int i = 0; i < count; ++i) {
+      result
+          .add(TensorSnapshot::from_source("t" + std::to_string(i), source(size), 0, size,
+                                           DType::u8, {size})
+                   .value())
+          .value();
+    }
+    return result;
+  };
+  EXPECT_EQ(refusal(archive(most + 1, 1)).code, ErrorCode::limit_exceeded);
+  EXPECT_EQ(refusal(archive(most, 10)).code, ErrorCode::limit_exceeded);
+  const test::TempDir folder;
+  WriteOptions options{.dry_run = true};
+  const WriteReport report = write(archive(most, 9), folder.file("m.bpk"), options).value();
+  EXPECT_EQ(report.bytes, 9 * most + 768);
+}
+
+TEST(BurnpackWriter, ShardsAreRefused) {
+  const test::TempDir folder;
+  const Result<WriteReport> report = write(archive_of({{"t", filled(DType::u8, {10})}}),
+                                           folder.file("m.bpk"), {.max_shard_bytes = 5});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::unsupported);
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(BurnpackWriter, FileSinkAndMemoryGetTheSameBytes) {
+  const test::TempDir folder;
+  const Archive archive = open_burnpack(test::worked_example()).value();
+  const std::string bytes = written(archive);
+  const WriteReport report = write(archive, folder.file("m.bpk")).value();
+  EXPECT_EQ(report.files, std::vector<std::string>{folder.file("m.bpk")});
+  EXPECT_EQ(report.bytes, bytes.size());
+  EXPECT_EQ(report.tensors, 3u);
+  EXPECT_EQ(test::read_file(folder.file("m.bpk")), bytes);
+  MemorySink sink;
+  ASSERT_TRUE(write(archive, sink, for_release()));
+  EXPECT_EQ(sink.take().text(), bytes);
+  const Archive again = open(folder.file("m.bpk")).value();
+  EXPECT_EQ(again.metadata(), archive.metadata());
+}
+
+TEST(BurnpackWriter, TheSinkHearsTheTotalBeforeTheFirstByte) {
+  class Announced : public Sink {
+   public:
+    Status reserve(std::uint64_t bytes) override {
+      EXPECT_EQ(written, 0u);
+      total = bytes;
+      return {};
+    }
+    Status write(std::span<const std::byte> data) override {
+      written += data.size();
+      return {};
+    }
+    std::uint64_t total = 0;
+    std::uint64_t written = 0;
+  };
+  for (const Generation generation : generations) {
+    Announced sink;
+    const Archive archive = archive_of({{"a", filled(DType::u8, {300})},
+                                        {"b", filled(DType::f32, {0})},
+                                        {"c", filled(DType::f32, {3})}});
+    ASSERT_TRUE(write(archive, sink, for_release(generation)));
+    EXPECT_EQ(sink.total, sink.written);
+  }
+}
+
+// An archive whose tensors lie in sources that count what is read.
+struct Watched {
+  std::vector<std::shared_ptr<test::TestSource>> sources;
+  Archive archive;
+
+  explicit Watched(int count, std::size_t size = 1000) {
+    for (int i = 0; i < count; ++i) {
+      sources.push_back(std::make_shared<test::TestSource>(
+          std::vector<std::byte>(size, static_cast<std::byte>(i + 1))));
+      archive
+          .add(TensorSnapshot::from_source("t" + std::to_string(i), sources.back(), 0, size,
+                                           DType::u8, {size})
+                   .value())
+          .value();
+    }
+  }
+};
+
+TEST(BurnpackWriter, EachTensorIsReadOnceInOrder) {
+  const Watched watched(3);
+  class Watching : public Sink {
+   public:
+    explicit Watching(const Watched& all) : watched(all) {}
+    Status write(std::span<const std::byte> data) override {
+      // Nothing is read ahead: a tensor is read when those before it are written.
+      if (data.size() == 1000) {
+        for (std::size_t i = 0; i < watched.sources.size(); ++i) {
+          EXPECT_EQ(watched.sources[i]->bytes_read(), i <= tensor ? 1000u : 0u);
+        }
+        ++tensor;
+      }
+      return {};
+    }
+    const Watched& watched;
+    std::size_t tensor = 0;
+  } sink(watched);
+  ASSERT_TRUE(write(watched.archive, sink, for_release()));
+  EXPECT_EQ(sink.tensor, 3u);
+}
+
+TEST(BurnpackWriter, DeferredAndResidentTensorsGiveTheSameBytes) {
+  const Watched watched(3);
+  Archive resident;
+  for (std::size_t i = 0; i < watched.archive.size(); ++i) {
+    const TensorSnapshot snapshot = watched.archive.snapshot(i);
+    resident.add({snapshot.full_path(), snapshot.read().value()}).value();
+  }
+  EXPECT_EQ(written(watched.archive), written(resident));
+}
+
+TEST(BurnpackWriter, LargeTensorsPassThroughOneWindow) {
+  // Larger than the window of 8 MiB, by a little.
+  const std::size_t size = (std::size_t{8} << 20) + 4096;
+  std::vector<std::uint32_t> numbers(size / 4);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i * 7);
+  const auto source = std::make_shared<test::TestSource>(test::bytes_of(numbers));
+  const Archive archive = archive_of(
+      {TensorSnapshot::from_source("t", source, 0, size, DType::u32, {size / 4}).value()});
+  class LargestWrite : public Sink {
+   public:
+    Status write(std::span<const std::byte> data) override {
+      largest = std::max(largest, data.size());
+      return {};
+    }
+    std::size_t largest = 0;
+  } sink;
+  ASSERT_TRUE(write(archive, sink, for_release()));
+  EXPECT_EQ(sink.largest, std::size_t{8} << 20);
+  const Tensor back = open_burnpack(written(archive)).value().snapshot(0).read().value();
+  EXPECT_EQ(back.to_vector<std::uint32_t>().value(), numbers);
+}
+
+TEST(BurnpackWriter, ReportsProgressInTensorBytesAndCancels) {
+  const test::TempDir folder;
+  const Archive archive =
+      archive_of({{"a", filled(DType::u8, {100})}, {"b", filled(DType::u8, {50})}});
+  std::vector<std::uint64_t> seen;
+  WriteOptions options;
+  options.limits.window_bytes = 64;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_EQ(total, 150u);
+    seen.push_back(done);
+    return true;
+  };
+  ASSERT_TRUE(write(archive, folder.file("a.bpk"), options));
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{64, 100, 150}));
+  options.progress = [](std::uint64_t done, std::uint64_t) { return done < 100; };
+  EXPECT_EQ(write(archive, folder.file("b.bpk"), options).error().code, ErrorCode::cancelled);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.bpk"});
+}
+
+TEST(BurnpackWriter, ARefusedPlanReadsNothingAndMakesNoFile) {
+  const test::TempDir folder;
+  Watched watched(2);
+  watched.archive.add({"bad", filled(DType::c64, {1})}).value();
+  EXPECT_FALSE(write(watched.archive, folder.file("m.bpk")));
+  EXPECT_EQ(watched.sources[0]->reads(), 0u);
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(BurnpackWriter, AFailingTensorIsNamedAndLeavesTheOldFile) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  Watched watched(3, 4096);
+  watched.sources[1]->fail_reads_past(1000);
+  WriteOptions options;
+  options.limits.window_bytes = 256;
+  Result<WriteReport> report = write(watched.archive, path, options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::io);
+  EXPECT_EQ(report.error().tensor, "t1");
+  EXPECT_NE(report.error().to_string().find("the test said so"), std::string::npos);
+  EXPECT_TRUE(folder.names().empty());
+
+  ASSERT_TRUE(write(archive_of({{"old", filled(DType::u8, {3})}}), path));
+  const std::string before = test::read_file(path);
+  options.overwrite = true;
+  EXPECT_FALSE(write(watched.archive, path, options));
+  EXPECT_EQ(test::read_file(path), before);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
+}
+
+TEST(BurnpackWriter, ASinkThatFailsAnywhereEndsTheWrite) {
+  class Full : public Sink {
+   public:
+    explicit Full(std::size_t room) : room_(room) {}
+    Status write(std::span<const std::byte> data) override {
+      EXPECT_FALSE(failed_) << "written to after a failure";
+      if (data.size() > room_) {
+        failed_ = true;
+        return Error{.code = ErrorCode::io, .message = "full"};
+      }
+      room_ -= data.size();
+      return {};
+    }
+
+   private:
+    std::size_t room_;
+    bool failed_ = false;
+  };
+  const Archive archive = open_burnpack(test::worked_example()).value();
+  const std::size_t size = written(archive).size();
+  for (std::size_t room = 0; room < size; ++room) {
+    Full sink(room);
+    EXPECT_EQ(write(archive, sink, for_release()).error().code, ErrorCode::io) << room;
+  }
+  Full enough(size);
+  EXPECT_TRUE(write(archive, enough, for_release()));
+}
+
+TEST(BurnpackWriter, AnExistingFileIsReplacedOnlyWhenTold) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  ASSERT_TRUE(write(archive_of({{"old", filled(DType::u8, {3})}}), path));
+  const std::string before = test::read_file(path);
+  EXPECT_EQ(write(Archive(), path).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(test::read_file(path), before);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  ASSERT_TRUE(write(Archive(), path, {.overwrite = true}));
+  EXPECT_EQ(test::read_file(path).size(), 256u);
+  struct stat status = {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
+  // A folder cannot be replaced, and nothing is left beside it.
+  EXPECT_FALSE(write(Archive(), folder.path(), {.format = Format::burnpack, .overwrite = true}));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
+}
+
+TEST(BurnpackWriter, AFileThatAppearsDuringTheWriteIsKept) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  WriteOptions options;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    test::write_file(path, "somebody else's");
+    return true;
+  };
+  EXPECT_EQ(write(archive_of({{"t", filled(DType::u8, {3})}}), path, options).error().code,
+            ErrorCode::already_exists);
+  EXPECT_EQ(test::read_file(path), "somebody else's");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
+}
+
+TEST(BurnpackWriter, PathsAreTakenAsTheyAreInBothDirections) {
+  const test::TempDir folder;
+  ASSERT_TRUE(write(Archive(), folder.file("model"), for_release()));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"model"});
+  EXPECT_EQ(open(folder.file("model")).value().format(), "burnpack");
+  ASSERT_TRUE(write(Archive(), folder.file("other.bpk")));
+  EXPECT_EQ(open(folder.file("other")).error().code, ErrorCode::not_found);
+}
+
+TEST(BurnpackWriter, NoNameIsWrittenTwice) {
+  Archive archive = archive_of({{"t", filled(DType::u8, {1})}});
+  EXPECT_EQ(archive.add({"t", filled(DType::u8, {2})}).error().code, ErrorCode::duplicate_key);
+  EXPECT_EQ(open_burnpack(written(archive), Strictness::strict).value().size(), 1u);
+}
+
+TEST(BurnpackWriter, EachWriteReadsItsTensorsAnew) {
+  const Watched watched(1);
+  EXPECT_EQ(written(watched.archive), written(watched.archive));
+  EXPECT_EQ(watched.sources[0]->bytes_read(), 2000u);
+}
+
+TEST(BurnpackWriter, AnArchiveCanBeWrittenOverTheFileItReads) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.bpk");
+  ASSERT_TRUE(write(archive_of({{"t", filled(DType::u8, {100})}}), path));
+  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+    Archive archive = open(path, {.io = mode}).value();
+    const Tensor borrowed = archive.snapshot(0).borrow().value();
+    archive.set_metadata({{"round", "again"}});
+    ASSERT_TRUE(write(archive, path, {.overwrite = true}));
+    EXPECT_EQ(borrowed.bytes().text(), filled(DType::u8, {100}).bytes().text());
+    EXPECT_EQ(open(path).value().metadata().at("round"), "again");
+  }
+}
+
+TEST(BurnpackWriter, WritesViewsCastsAndJoinsAsTheirValues) {
+  const TensorSnapshot matrix("m", Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value());
+  const std::vector<TensorSnapshot> parts = {matrix, matrix};
+  const Archive archive =
+      archive_of({matrix.transpose(0, 1).value(), matrix.cast(DType::f16).value().with_path("h"),
+                  TensorSnapshot::concat(parts, 0).value().with_path("j")});
+  const Archive again = open_burnpack(written(archive)).value();
+  EXPECT_EQ(again.get("m").value().read().value().to_vector<float>().value(),
+            (std::vector<float>{1, 3, 2, 4}));
+  EXPECT_EQ(to_float(again.get("h").value().read().value().to_vector<Float16>().value()[3]), 4.0f);
+  EXPECT_EQ(again.get("j").value().shape(), Shape({4, 2}));
+}
+
+TEST(BurnpackWriter, FilesOfOneReleaseBecomeFilesOfAnother) {
+  Archive archive = archive_of({with_id({"a", filled(DType::f32, {3, 3})}, 1),
+                                {"b", filled(DType::boolean, {5})},
+                                {"c", filled(DType::bf16, {7})}});
+  archive.set_metadata({{"producer", "burn"}, {"version", "0.19.1"}});
+  const std::string newest = written(archive);
+  for (const Generation from : generations) {
+    for (const Generation to : generations) {
+      const Archive one = open_burnpack(written(archive, for_release(from))).value();
+      const Archive two = open_burnpack(written(one, for_release(to))).value();
+      EXPECT_EQ(written(two), newest);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace andiron

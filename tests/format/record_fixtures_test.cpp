@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records that Burn wrote, against what it says is in them. ANDIRON_FIXTURES names the folder.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "andiron/file.h"
+#include "andiron/json.h"
+#include "andiron/quantized.h"
+#include "andiron/sha256.h"
+#include "src/codec/gzip.h"
+#include "tests/support/record_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+bool is_record(const std::string& name) {
+  for (const char* ending : {".mpk", ".mpk.gz", ".json", ".json.gz"}) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+// Calls `check(file, its truth)` for every record; returns how many there are.
+std::size_t for_each_record(
+    const std::function<void(const std::string& file, const Json& truth)>& check) {
+  std::size_t count = 0;
+  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
+    if (!folder.path().filename().string().starts_with("mpk-")) continue;
+    const Json all = Json::parse(test::read_file((folder.path() / "truth.json").string()));
+    for (const auto& [name, truth] : all.items()) {
+      if (!is_record(name)) continue;
+      SCOPED_TRACE((folder.path() / name).string());
+      check((folder.path() / name).string(), truth);
+      ++count;
+    }
+  }
+  return count;
+}
+
+bool has_fixtures() {
+  const char* root = std::getenv("ANDIRON_FIXTURES");
+  return root != nullptr && *root != '\0';
+}
+
+Archive read(const std::string& path) { return test::read_record(test::read_file(path)).value(); }
+
+std::string inflated(const std::string& file) {
+  const auto source = memory_source(test::bytes_of_text(file));
+  return std::string(detail::inflate_gzip(*source, {}).value().text());
+}
+
+std::string dtype_of(const TensorSnapshot& tensor) {
+  if (tensor.dtype() == DType::boolean) return "Bool";
+  if (tensor.dtype() == DType::qfloat) return "QFloat";
+  std::string text = tensor.dtype_text();
+  for (char& c : text) c = static_cast<char>(std::toupper(c));
+  return text;
+}
+
+TEST(RecordFixtures, EveryRecordHoldsWhatBurnStoredInIt) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  const std::size_t count = for_each_record([](const std::string& file, const Json& truth) {
+    const Archive archive = read(file);
+    EXPECT_EQ(archive.format(), "mpk");
+    EXPECT_EQ(archive.file_bytes(), fs::file_size(file));
+    EXPECT_EQ(Json(archive.metadata()), truth["record_metadata"]);
+    EXPECT_EQ(archive.size(), truth["tensors"].size());
+    EXPECT_TRUE(archive.notes().empty());
+    for (const auto& [name, expected] : truth["tensors"].items()) {
+      SCOPED_TRACE(name);
+      const TensorSnapshot tensor = archive.get(name).value();
+      EXPECT_EQ(dtype_of(tensor), expected["dtype"]);
+      EXPECT_EQ(Json(std::vector<std::uint64_t>(tensor.shape().begin(), tensor.shape().end())),
+                expected["shape"]);
+      EXPECT_EQ(tensor.byte_size(), expected["bytes"]);
+      EXPECT_EQ(tensor.param_id().value().to_text(), expected["id"]);
+      EXPECT_EQ(std::to_string(tensor.param_id().value().value), expected["param_id"]);
+      EXPECT_EQ(to_hex(sha256(tensor).value()), expected["sha256"]);
+    }
+  });
+  EXPECT_GE(count, 90u);
+}
+
+TEST(RecordFixtures, ReadingAndWritingGivesTheSameBytes) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  for_each_record([](const std::string& file, const Json& truth) {
+    const bool gzip = file.ends_with(".gz");
+    if (file.find(".json") != std::string::npos) return;
+    const std::string settings = truth["record_metadata"]["settings"];
+    WriteOptions options;
+    if (settings.starts_with("Half")) options.record_precision = RecordPrecision::half;
+    if (settings.starts_with("Double")) options.record_precision = RecordPrecision::doubled;
+    const std::string original = test::read_file(file);
+    const std::string written = test::write_record(read(file), options, gzip).value();
+    if (gzip) {
+      EXPECT_EQ(inflated(written), inflated(original));
+    } else {
+      EXPECT_EQ(written, original);
+    }
+  });
+}
+
+TEST(RecordFixtures, AJsonRecordBecomesTheMessagePackThatBurnWrites) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  for_each_record([](const std::string& file, const Json& truth) {
+    if (!file.ends_with(".json")) return;
+    const Archive archive = read(file);
+    const Archive again = test::read_record(test::write_record(archive).value()).value();
+    EXPECT_EQ(again.size(), archive.size());
+    EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+    EXPECT_EQ(again.metadata().at("version"), truth["version"]);
+    EXPECT_EQ(again.metadata().at("format"),
+              "burn_core::record::file::NamedMpkFileRecorder<burn_core::record::settings::"
+              "FullPrecisionSettings>");
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      EXPECT_EQ(sha256(again.snapshot(i)).value(), sha256(archive.snapshot(i)).value());
+    }
+  });
+}
+
+TEST(RecordFixtures, QuantizedTensorsCanBeDequantized) {
+  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  std::size_t count = 0;
+  for_each_record([&](const std::string& file, const Json&) {
+    if (file.find("quantized") == std::string::npos) return;
+    const Archive archive = read(file);
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      const Tensor numbers = dequantize(archive.snapshot(i).read().value()).value();
+      EXPECT_EQ(numbers.dtype(), DType::f32);
+      ++count;
+    }
+  });
+  EXPECT_GE(count, 6u);
+}
+
+}  // namespace
+}  // namespace andiron

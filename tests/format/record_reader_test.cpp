@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests src/format/record/reader.cpp and what it reads with.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "andiron/json.h"
+#include "tests/support/record_file.h"
+#include "tests/support/test_source.h"
+
+namespace andiron {
+namespace {
+
+using test::Msgpack;
+using test::read_record;
+using namespace std::string_literals;
+
+constexpr const char* id_text = "72d17eukbtkma";
+const ParamId id{7307477237661669944U};
+
+std::string record(const std::function<void(Msgpack&)>& item) {
+  Msgpack file;
+  file.begin_record();
+  item(file);
+  return file.text();
+}
+
+// A record with parameters, lists, nulls and a tensor without id.
+std::string sample() {
+  return record([](Msgpack& file) {
+    file.write.begin_map(4);
+    file.write.text("linear");
+    file.write.begin_map(2);
+    file.write.text("weight");
+    file.param(id_text, "\1\0\0\0\2\0\0\0"s, {1, 2}, "I32");
+    file.write.text("bias");
+    file.write.nil();
+    file.write.text("layers");
+    file.write.begin_list(2);
+    file.param("0000000000000", "\0\0\x80\x3f"s, {1}, "F32");
+    file.write.begin_map(1);
+    file.write.text("Dense");
+    file.param("vvvvvvvvvvvvu", "\1"s, {}, "Bool");
+    file.write.text("stride");
+    file.write.begin_list(2);
+    file.write.nil();
+    file.write.nil();
+    file.write.text("moment");
+    file.tensor("", {0, 3}, "F16");
+  });
+}
+
+std::string to_json_record(const std::string& item) {
+  return R"({"metadata":{"float":"f32","int":"i32","format":"x","version":"0.21.0",)"
+         R"("settings":"FullPrecisionSettings"},"item":)" +
+         item + R"(,"_b":null})";
+}
+
+std::vector<std::string> names_of(const Archive& archive) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
+  return names;
+}
+
+void expect_error(const Result<Archive>& result, ErrorCode code) {
+  ASSERT_FALSE(result);
+  EXPECT_EQ(code_name(result.error().code), code_name(code)) << result.error().to_string();
+  EXPECT_FALSE(result.error().file.empty());
+}
+
+// Whatever is read must be readable to the end.
+void use(const Result<Archive>& result) {
+  if (!result) {
+    EXPECT_FALSE(result.error().message.empty());
+    return;
+  }
+  for (std::size_t i = 0; i < result->size(); ++i) {
+    const Result<Tensor> tensor = result->snapshot(i).read();
+    EXPECT_TRUE(tensor) << tensor.error().to_string();
+  }
+  if (const Result<std::string> again = test::write_record(*result)) {
+    EXPECT_TRUE(read_record(*again));
+  }
+}
+
+TEST(RecordReader, NamesTensorsByTheirPlace) {
+  const Archive archive = read_record(sample()).value();
+  EXPECT_EQ(archive.format(), "mpk");
+  EXPECT_EQ(archive.container(), "msgpack");
+  EXPECT_EQ(names_of(archive),
+            (std::vector<std::string>{"linear.weight", "layers.0", "layers.1.Dense", "moment"}));
+  const TensorInfo weight = archive.info(0);
+  EXPECT_EQ(weight.dtype, DType::i32);
+  EXPECT_EQ(weight.file_dtype, "I32");
+  EXPECT_EQ(weight.param_id, id);
+  EXPECT_EQ(Shape(weight.shape), Shape({1, 2}));
+  EXPECT_EQ(archive.snapshot(0).read().value().to_vector<std::int32_t>().value(),
+            (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(archive.info(2).dtype, DType::boolean);
+  EXPECT_FALSE(archive.info(3).param_id);
+  EXPECT_EQ(archive.metadata().at("version"), "0.13.2");
+}
+
+TEST(RecordReader, KeepsTheStructureWithTensorsAsIndices) {
+  const Archive archive = read_record(sample()).value();
+  EXPECT_EQ(to_json(archive.value()),
+            R"({"linear":{"weight":{"tensor":0},"bias":null},"layers":[{"tensor":1},)"
+            R"({"Dense":{"tensor":2}}],"stride":[null,null],"moment":{"tensor":3}})");
+}
+
+TEST(RecordReader, TensorsAreRunsOfTheFile) {
+  const std::string file = sample();
+  const Archive archive = read_record(file).value();
+  const auto offset = static_cast<std::size_t>(archive.info(0).offset.value());
+  EXPECT_EQ(file.substr(offset, 8), "\1\0\0\0\2\0\0\0"s);
+  EXPECT_EQ(archive.file_bytes(), file.size());
+  EXPECT_TRUE(archive.snapshot(0).is_in_memory());
+}
+
+TEST(RecordReader, OpensWithoutReadingTensors) {
+  const std::string data(10'000'000, 'x');
+  const std::string file = record([&](Msgpack& out) {
+    out.write.begin_list(5);
+    for (int i = 0; i < 5; ++i) out.tensor(data, {data.size()}, "U8");
+  });
+  const auto source = std::make_shared<test::TestSource>(
+      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  const Archive archive = detail::read_record(source, {}).value();
+  EXPECT_EQ(archive.size(), 5u);
+  EXPECT_LT(source->bytes_read(), 64 * 1024u);
+  EXPECT_EQ(archive.snapshot(4).read().value().byte_size(), data.size());
+}
+
+TEST(RecordReader, ReadsManySmallTensorsWindowByWindow) {
+  constexpr std::size_t count = 20'000;
+  const std::string file = record([&](Msgpack& out) {
+    out.write.begin_list(count);
+    for (std::size_t i = 0; i < count; ++i) out.param(id_text, std::string(1, 'x'), {1}, "U8");
+  });
+  const auto source = std::make_shared<test::TestSource>(
+      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  const Archive archive = detail::read_record(source, {}).value();
+  EXPECT_EQ(archive.size(), count);
+  EXPECT_EQ(archive.info(count - 1).name, std::to_string(count - 1));
+  EXPECT_LT(source->reads(), file.size() / (32 * 1024) + 8);
+}
+
+TEST(RecordReader, ReadsJson) {
+  const Archive archive = read_record(to_json_record(R"({
+    "linear": {"weight": {"id": "72d17eukbtkma", "param": {
+      "bytes": [0, 0, 128, 63, 255, 255, 255, 255], "shape": [2], "dtype": "F32"}}, "bias": null},
+    "\u006dask": {"bytes": [], "shape": [0], "dtype": {"Bool": "Native"}}})"))
+                              .value();
+  EXPECT_EQ(archive.container(), "json");
+  EXPECT_EQ(names_of(archive), (std::vector<std::string>{"linear.weight", "mask"}));
+  EXPECT_EQ(archive.info(0).param_id, id);
+  EXPECT_FALSE(archive.info(0).offset);
+  EXPECT_EQ(archive.snapshot(0).read().value().bytes().text(), "\0\0\x80\x3f\xff\xff\xff\xff"s);
+  EXPECT_EQ(archive.info(1).dtype, DType::boolean);
+}
+
+TEST(RecordReader, ReadsCompressedRecords) {
+  const Archive plain = read_record(sample()).value();
+  const std::string file = test::write_record(plain, {}, true).value();
+  const Archive archive = read_record(file).value();
+  EXPECT_EQ(archive.container(), "msgpack.gz");
+  EXPECT_EQ(archive.file_bytes(), file.size());
+  EXPECT_EQ(names_of(archive), names_of(plain));
+  EXPECT_FALSE(archive.info(0).offset);
+  EXPECT_EQ(archive.info(0).param_id, id);
+  EXPECT_EQ(to_json(archive.value()), to_json(plain.value()));
+  expect_error(read_record(file, {.limits = {.inflated_bytes = 100}}), ErrorCode::limit_exceeded);
+}
+
+TEST(RecordReader, KnowsTheDTypesOfEveryRelease) {
+  const auto dtype_of = [](const std::string& dtype, int bytes) {
+    std::string list;
+    for (int i = 0; i < bytes; ++i) list += i == 0 ? "0" : ",0";
+    const Archive archive = read_record(to_json_record(R"({"t":{"bytes":[)" + list +
+                                                       R"(],"shape":[1],"dtype":)" + dtype + "}}"))
+                                .value();
+    return archive.snapshot(0).dtype_text() + " " + archive.snapshot(0).raw_name();
+  };
+  EXPECT_EQ(dtype_of(R"("F64")", 8), "f64 ");
+  EXPECT_EQ(dtype_of(R"("BF16")", 2), "bf16 ");
+  EXPECT_EQ(dtype_of(R"("Flex32")", 4), "f32 ");
+  EXPECT_EQ(dtype_of(R"("U64")", 8), "u64 ");
+  EXPECT_EQ(dtype_of(R"("Bool")", 1), "bool ");
+  EXPECT_EQ(dtype_of(R"({"Bool":"Native"})", 1), "bool ");
+  EXPECT_EQ(dtype_of(R"({"Bool":"U8"})", 1), "bool ");
+  EXPECT_EQ(dtype_of(R"({"Bool":"U32"})", 4), "raw:Bool(U32) Bool(U32)");
+  EXPECT_EQ(dtype_of(R"("F7")", 3), "raw:F7 F7");
+  // 0.19
+  EXPECT_EQ(dtype_of(R"({"QFloat":{"value":"Q8F","param":"F32","store":"U32","level":"Tensor",)"
+                     R"("mode":"Symmetric"}})",
+                     8),
+            "qfloat QFloat(Q8F,PackedU32(0),Symmetric,tensor=F32)");
+  // 0.20 and 0.21
+  EXPECT_EQ(dtype_of(R"({"QFloat":{"value":"Q4S","param":"F16","store":{"PackedU32":0},)"
+                     R"("level":{"Block":{"storage":[2,16,1,1,1],"len":2}},"mode":"Symmetric"}})",
+                     6),
+            "qfloat QFloat(Q4S,PackedU32(0),Symmetric,block=[2,16]:F16)");
+}
+
+TEST(RecordReader, RefusesUnknownDTypesOnlyWhenStrict) {
+  const std::string file = record([](Msgpack& out) { out.tensor("abc", {1}, "F7"); });
+  const Archive archive = read_record(file).value();
+  EXPECT_EQ(names_of(archive), std::vector<std::string>{"item"});
+  ASSERT_EQ(archive.notes().size(), 1u);
+  EXPECT_NE(archive.notes()[0].find("unknown dtype"), std::string::npos);
+  expect_error(read_record(file, {.strictness = Strictness::strict}), ErrorCode::unsupported_dtype);
+}
+
+TEST(RecordReader, ReadsRecordsFromBeforeTensorsWereBytes) {
+  Msgpack file;
+  file.begin_record("f32", "i32");
+  file.write.begin_map(4);
+  file.write.text("weight");
+  file.write.begin_map(2);
+  file.write.text("id");
+  file.write.text("30b82c23-788d-4d63-a743-ada258d5f13c");
+  file.write.text("param");
+  file.write.begin_map(2);
+  file.write.text("value");
+  file.write.begin_list(2);
+  file.write.floating(1.5);
+  file.write.floating(-2);
+  file.write.text("shape");
+  file.write.begin_list(1);
+  file.write.unsigned_integer(2);
+  file.write.text("counts");
+  file.write.begin_map(2);
+  file.write.text("value");
+  file.write.begin_list(2);
+  file.write.integer(-70000);
+  file.write.integer(3);
+  file.write.text("shape");
+  file.write.begin_map(1);
+  file.write.text("dims");
+  file.write.begin_list(1);
+  file.write.unsigned_integer(2);
+  file.write.text("mask");
+  file.write.begin_map(2);
+  file.write.text("value");
+  file.write.begin_list(1);
+  file.write.boolean(true);
+  file.write.text("shape");
+  file.write.begin_list(1);
+  file.write.unsigned_integer(1);
+  file.write.text("none");
+  file.write.begin_map(2);
+  file.write.text("value");
+  file.write.begin_list(0);
+  file.write.text("shape");
+  file.write.begin_list(1);
+  file.write.unsigned_integer(0);
+  const Archive archive = read_record(file.text()).value();
+  EXPECT_EQ(names_of(archive), (std::vector<std::string>{"weight", "counts", "mask", "none"}));
+  const auto read = [&](const char* name) { return archive.get(name).value().read().value(); };
+  EXPECT_EQ(read("weight").to_vector<float>().value(), (std::vector<float>{1.5f, -2.0f}));
+  EXPECT_EQ(archive.info(0).param_id, ParamId{3660534592299406267U});
+  EXPECT_EQ(read("counts").to_vector<std::int32_t>().value(), (std::vector{-70000, 3}));
+  EXPECT_EQ(read("mask").to_vector<bool>().value(), std::vector<bool>{true});
+  EXPECT_EQ(read("none").dtype(), DType::f32);
+}
+
+TEST(RecordReader, OlderRecordsOfHalfPrecisionHoldTheBitsOfFloats) {
+  Msgpack file;
+  file.begin_record("half::binary16::f16", "i16", "HalfPrecisionSettings");
+  file.write.begin_map(2);
+  for (const int first : {0x3c00, -5}) {
+    file.write.text(first < 0 ? "int" : "float");
+    file.write.begin_map(2);
+    file.write.text("value");
+    file.write.begin_list(2);
+    file.write.integer(first);
+    file.write.integer(7);
+    file.write.text("shape");
+    file.write.begin_list(1);
+    file.write.unsigned_integer(2);
+  }
+  const Archive archive = read_record(file.text()).value();
+  EXPECT_EQ(archive.info(0).dtype, DType::f16);
+  EXPECT_EQ(archive.snapshot(0).read().value().bytes().text(), "\x00\x3c\x07\x00"s);
+  EXPECT_EQ(archive.info(1).dtype, DType::i16);
+  EXPECT_EQ(archive.snapshot(1).read().value().to_vector<std::int16_t>().value(),
+            (std::vector<std::int16_t>{-5, 7}));
+}
+
+TEST(RecordReader, NumbersThatDoNotFitTheirTypeAreRefused) {
+  for (const char* value : {"[1, 2147483648]", "[1, 0.5]", "[true, 1]", "[0.5, true]", "[1, null]",
+                            "[1, \"x\"]", "[1, []]"}) {
+    expect_error(
+        read_record(to_json_record(R"({"t":{"value":)" + std::string(value) + R"(,"shape":[2]}})")),
+        ErrorCode::bad_header);
+  }
+}
+
+TEST(RecordReader, BytesMayBeAListInMessagePackToo) {
+  const std::string file = record([](Msgpack& out) {
+    out.write.begin_map(3);
+    out.write.text("bytes");
+    out.write.begin_list(5000);
+    for (std::uint64_t i = 0; i < 5000; ++i) out.write.unsigned_integer(i % 256);
+    out.write.text("shape");
+    out.write.begin_list(1);
+    out.write.unsigned_integer(5000);
+    out.write.text("dtype");
+    out.write.text("U8");
+  });
+  const Archive archive = read_record(file).value();
+  const auto values = archive.snapshot(0).read().value().to_vector<std::uint8_t>().value();
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i % 256);
+}
+
+TEST(RecordReader, FieldsThatAreCalledLikePartsOfTensorsStayFields) {
+  const Archive archive =
+      read_record(
+          to_json_record(R"({"bytes":[1,2],"value":[0.5,2],"shape":{"id":"72d17eukbtkma","param":)"
+                         R"({"bytes":[7],"shape":[],"dtype":"U8"}},)"
+                         R"("param":{"bytes":[8],"shape":[],"dtype":"U8"}})"))
+          .value();
+  EXPECT_EQ(names_of(archive), (std::vector<std::string>{"shape", "param"}));
+  EXPECT_EQ(to_json(archive.value()),
+            R"({"bytes":[1,2],"value":[0.5,2],"shape":{"tensor":0},"param":{"tensor":1}})");
+  const Archive lists =
+      read_record(to_json_record(R"({"value":[{"bytes":[7],"shape":[],"dtype":"U8"}],"bytes":"x",)"
+                                 R"("a":{"value":[true,false]}})"))
+          .value();
+  EXPECT_EQ(to_json(lists.value()),
+            R"({"value":[{"tensor":0}],"bytes":"x","a":{"value":[true,false]}})");
+  EXPECT_EQ(names_of(lists), std::vector<std::string>{"value.0"});
+}
+
+TEST(RecordReader, IdsOfOtherSpellingsStayInTheStructure) {
+  const Archive archive = read_record(record([](Msgpack& out) {
+                            out.write.begin_map(2);
+                            out.write.text("old");
+                            out.param("5l6lqbd5l4", "x", {1}, "U8");
+                            out.write.text("bad");
+                            out.param("not an id", "x", {1}, "U8");
+                          })).value();
+  EXPECT_EQ(archive.info(0).param_id, ParamId{186526895787309U});
+  EXPECT_FALSE(archive.info(1).param_id);
+  EXPECT_EQ(to_json(archive.value()), R"({"old":{"id":"5l6lqbd5l4","param":{"tensor":0}},)"
+                                      R"("bad":{"id":"not an id","param":{"tensor":1}}})");
+  ASSERT_EQ(archive.notes().size(), 1u);
+  EXPECT_NE(archive.notes()[0].find("'bad'"), std::string::npos);
+}
+
+TEST(RecordReader, ReadsTreesWithoutARecordAroundThem) {
+  Msgpack file;
+  file.write.begin_map(1);
+  file.write.text("weight");
+  file.tensor("x", {1}, "U8");
+  const Archive archive = read_record(file.text()).value();
+  EXPECT_EQ(names_of(archive), std::vector<std::string>{"weight"});
+  EXPECT_TRUE(archive.metadata().empty());
+  // In another order, as some tools leave it.
+  EXPECT_EQ(names_of(read_record(R"({"_b":null,"item":{"a":{"bytes":[1],"shape":[1],"dtype":"U8"}},
+                                    "metadata":{"float":"f32"}})")
+                         .value()),
+            std::vector<std::string>{"a"});
+}
+
+TEST(RecordReader, AFileWithoutTensorsIsARecordOnlyWhenItSaysSo) {
+  EXPECT_TRUE(read_record(to_json_record("{}")));
+  EXPECT_TRUE(read_record(record([](Msgpack& out) { out.write.nil(); })));
+  for (const std::string& file :
+       {"{}"s, R"({"item":{}})"s, R"({"metadata":{"a":"b"}})"s, R"({"metadata":3,"item":{}})"s,
+        "\x80"s, "\xc0"s, "\x05"s, "\x93\x01\x02\x03"s}) {
+    expect_error(read_record(file), ErrorCode::not_a_weight_file);
+  }
+}
+
+TEST(RecordReader, RefusesKeysAndNamesGivenTwice) {
+  const std::string tensor = R"({"bytes":[1],"shape":[1],"dtype":"U8"})";
+  expect_error(read_record(to_json_record(R"({"a":null,"b":null,"a":null})")),
+               ErrorCode::duplicate_key);
+  expect_error(read_record(to_json_record(R"({"a":)" + tensor + R"(,"a":)" + tensor + "}")),
+               ErrorCode::duplicate_key);
+  expect_error(read_record(to_json_record(R"({"a.b":)" + tensor + R"(,"a":{"b":)" + tensor + "}}")),
+               ErrorCode::duplicate_key);
+  expect_error(read_record(record([](Msgpack& out) {
+                 out.write.begin_map(2);
+                 out.write.text("a.b");
+                 out.tensor("x", {1}, "U8");
+                 out.write.text("a");
+                 out.write.begin_map(1);
+                 out.write.text("b");
+                 out.tensor("x", {1}, "U8");
+               })),
+               ErrorCode::duplicate_key);
+}
+
+TEST(RecordReader, RefusesSizesThatDoNotFit) {
+  expect_error(read_record(record([](Msgpack& out) { out.tensor("abc", {1}, "F32"); })),
+               ErrorCode::size_mismatch);
+  constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
+  expect_error(read_record(record([](Msgpack& out) { out.tensor("abcd", {huge, huge}, "F32"); })),
+               ErrorCode::overflow);
+  const std::string shape = "[" + std::string("1,", 2) + "-1]";
+  expect_error(
+      read_record(to_json_record(R"({"t":{"bytes":[1],"shape":)" + shape + R"(,"dtype":"U8"}})")),
+      ErrorCode::bad_header);
+  std::string long_shape = "1";
+  for (int i = 0; i < 64; ++i) long_shape += ",1";
+  expect_error(read_record(to_json_record(R"({"t":{"bytes":[1],"shape":[)" + long_shape +
+                                          R"(],"dtype":"U8"}})")),
+               ErrorCode::bad_header);
+}
+
+TEST(RecordReader, KeepsToItsLimits) {
+  const std::string file = sample();
+  expect_error(read_record(file, {.limits = {.tensors = 3}}), ErrorCode::limit_exceeded);
+  EXPECT_TRUE(read_record(file, {.limits = {.tensors = 4}}));
+  expect_error(read_record(file, {.limits = {.name_bytes = 12}}), ErrorCode::limit_exceeded);
+  expect_error(read_record(file, {.limits = {.metadata_bytes = 500}}), ErrorCode::limit_exceeded);
+}
+
+TEST(RecordReader, RefusesNestingThatIsTooDeep) {
+  for (const std::string& level : {"\x91"s,
+                                   "\x81\xa1"
+                                   "a"s}) {
+    std::string deep;
+    for (int i = 0; i < 100'000; ++i) deep += level;
+    expect_error(read_record(record([](Msgpack&) {}) + deep + "\xc0"), ErrorCode::limit_exceeded);
+  }
+  expect_error(read_record(to_json_record(std::string(100'000, '['))), ErrorCode::limit_exceeded);
+}
+
+TEST(RecordReader, AllocatesNothingBySizesThatAFileClaims) {
+  for (const std::string& claim : {"\xdd\xff\xff\xff\xff"s, "\xdf\xff\xff\xff\xff"s,
+                                   "\xc6\xff\xff\xff\xff"s, "\xdb\xff\xff\xff\xff"s}) {
+    expect_error(read_record(record([](Msgpack&) {}) + claim), ErrorCode::truncated);
+  }
+  // Nulls are a byte in the file and many in memory.
+  const std::string nulls = "\xdd\x00\x20\x00\x00"s + std::string(1 << 21, '\xc0');
+  expect_error(read_record(record([](Msgpack&) {}) + nulls), ErrorCode::limit_exceeded);
+}
+
+TEST(RecordReader, BytesAfterTheRecordAreRefusedUnlessLenient) {
+  for (const std::string& file : {sample() + "\xc0", to_json_record("{}") + " x"}) {
+    expect_error(read_record(file), ErrorCode::size_mismatch);
+    const Archive archive = read_record(file, {.strictness = Strictness::lenient}).value();
+    EXPECT_EQ(archive.notes().size(), 1u);
+  }
+  EXPECT_TRUE(read_record(to_json_record("{}") + " \n"));
+}
+
+TEST(RecordReader, RefusesExtensionsAndKeysThatAreNoText) {
+  expect_error(read_record(record([](Msgpack&) {}) + "\xd4\x01\x02"s), ErrorCode::unsupported);
+  expect_error(read_record(record([](Msgpack&) {}) + "\x81\x01\x02"s), ErrorCode::bad_header);
+  expect_error(read_record(record([](Msgpack&) {}) + "\x81\xa1\xff\x02"s), ErrorCode::bad_header);
+}
+
+TEST(RecordReader, PassesOnErrorsOfTheSource) {
+  const std::string file = record([](Msgpack& out) {
+    out.write.begin_list(2);
+    out.tensor(std::string(100'000, 'x'), {100'000}, "U8");
+    out.tensor("x", {1}, "U8");
+  });
+  const auto source = std::make_shared<test::TestSource>(
+      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  source->fail_reads_past(50'000);
+  expect_error(detail::read_record(source, {}), ErrorCode::io);
+}
+
+TEST(RecordReader, EveryCutIsAnError) {
+  const std::string plain = sample();
+  const std::string json = to_json_record(
+      R"({"a":{"id":"72d17eukbtkma","param":{"bytes":[1],"shape":[1],"dtype":"U8"}},)"
+      R"("b":[0.5,"x"]})");
+  const std::string gzip = test::write_record(read_record(plain).value(), {}, true).value();
+  for (const std::string& file : {plain, json, gzip}) {
+    for (std::size_t size = 0; size < file.size(); ++size) {
+      EXPECT_FALSE(read_record(std::string_view(file).substr(0, size))) << size;
+    }
+  }
+}
+
+TEST(RecordReader, EveryChangedByteGivesAnErrorOrAWholeArchive) {
+  const std::string plain = sample();
+  const std::string json = to_json_record(
+      R"({"a":{"id":"72d17eukbtkma","param":{"bytes":[1],"shape":[1],"dtype":"U8"}},"b":[0.5,"x"],)"
+      R"("c":{"value":[1,2],"shape":{"dims":[2]}}})");
+  for (std::string file : {plain, json}) {
+    for (char& byte : file) {
+      const char original = byte;
+      for (int bit = 1; bit < 256; bit *= 2) {
+        byte = static_cast<char>(original ^ bit);
+        use(read_record(file));
+      }
+      for (const char value : {'\0', '\xc0', '\xc1', '\xc6', '\xdd', '\xff', '"', '[', '}'}) {
+        byte = value;
+        use(read_record(file));
+      }
+      byte = original;
+    }
+  }
+}
+
+TEST(IsMsgpackRecord, AsksForAMapWhoseFirstKeyIsARecords) {
+  EXPECT_TRUE(detail::is_msgpack_record(sample()));
+  EXPECT_TRUE(detail::is_msgpack_record("\x82\xa4itemxxx"));
+  EXPECT_TRUE(detail::is_msgpack_record("\xde\x00\x03\xa8metadata"s));
+  EXPECT_TRUE(detail::is_msgpack_record("\xdf\x00\x00\x00\x03\xa8metadata"s));
+  for (const std::string& other : {""s, "\x80"s, "\x82"s, "\x82\xa5other"s, "\x92\xa4item"s,
+                                   "\x82\xa4ite"s, "{\"item\":"s, "\xde\x00"s}) {
+    EXPECT_FALSE(detail::is_msgpack_record(other));
+  }
+}
+
+}  // namespace
+}  // namespace andiron
