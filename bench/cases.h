@@ -22,5 +22,6 @@ std::vector<Case> transform_cases();
 std::vector<Case> save_cases();
 std::vector<Case> hash_cases();
 std::vector<Case> module_cases();
+std::vector<Case> burnpack_cases();
 
 }  // namespace andiron::bench

@@ -7,8 +7,11 @@
 //   load FILE [options]              into a model of zeros: what happened, and what it holds then
 //   keys FILE [options]              the names in a file
 //
+// The store is told by the file's extension: .safetensors, or any that BurnpackStore takes.
 // Options: --pytorch, --half, --skip-enum-variants, --contiguous, --remap FROM TO, --regex RE,
 // --linear (the parameters of linear layers), --partial, --no-validate, --metadata KEY VALUE.
+// A save without a store, for older releases of Burn: --release 0.19|0.20|... for Burnpack,
+// --precision full|half|double for records.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "andiron/adapter.h"
+#include "andiron/burnpack_store.h"
 #include "andiron/json.h"
 #include "andiron/module.h"
 #include "andiron/nn/activation.h"
@@ -33,6 +37,7 @@
 #include "andiron/safetensors_store.h"
 #include "andiron/sha256.h"
 #include "andiron/transfer.h"
+#include "andiron/write.h"
 
 namespace {
 
@@ -196,6 +201,16 @@ Value contents(const Zoo& zoo) {
   return list;
 }
 
+/// The parameters' ids by path, as text: numbers of JSON are not that long everywhere.
+Value ids(const Zoo& zoo) {
+  ValueDict dict;
+  for (const TensorSnapshot& snapshot : andiron::collect(zoo).value()) {
+    const std::optional<andiron::ParamId> id = snapshot.param_id();
+    dict.emplace_back(snapshot.full_path(), id ? Value(std::to_string(id->value)) : Value());
+  }
+  return dict;
+}
+
 ValueList texts(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
 
 void add_report(ValueDict& answer, const andiron::ApplyResult& result) {
@@ -221,11 +236,12 @@ ValueDict refusal(const andiron::Error& error) {
 }
 
 struct Options {
-  andiron::SafetensorsStore store;
   bool skip_enum_variants = false;
+  std::optional<andiron::WriteOptions> write;  ///< without a store
 };
 
-void set_adapters(andiron::SafetensorsStore& store, bool pytorch, bool half) {
+template <class Store>
+void set_adapters(Store& store, bool pytorch, bool half) {
   andiron::AnyAdapter from, to;
   if (pytorch) {
     from = andiron::PyTorchToBurnAdapter();
@@ -238,9 +254,24 @@ void set_adapters(andiron::SafetensorsStore& store, bool pytorch, bool half) {
   store.with_from_adapter(from).with_to_adapter(to);
 }
 
-Options parse(const std::string& file, std::span<const std::string> words) {
-  Options options{andiron::SafetensorsStore::from_file(file)};
-  andiron::SafetensorsStore& store = options.store.overwrite(true).sync(false);
+andiron::BurnpackGeneration generation(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(andiron::BurnpackGeneration::burn_0_22); ++i) {
+    const auto candidate = static_cast<andiron::BurnpackGeneration>(i);
+    if (name_of(candidate) == name) return candidate;
+  }
+  fail("no release " + name);
+}
+
+andiron::RecordPrecision precision(const std::string& name) {
+  if (name == "half") return andiron::RecordPrecision::half;
+  if (name == "double") return andiron::RecordPrecision::doubled;
+  return andiron::RecordPrecision::full;
+}
+
+template <class Store>
+Options parse(Store& store, std::span<const std::string> words) {
+  Options options;
+  store.overwrite(true).sync(false);
   bool pytorch = false;
   bool half = false;
   std::size_t at = 0;
@@ -275,6 +306,10 @@ Options parse(const std::string& file, std::span<const std::string> words) {
     } else if (option == "--metadata") {
       const std::string key = argument();
       store.metadata(key, argument());
+    } else if (option == "--release") {
+      options.write.emplace().burnpack = generation(argument());
+    } else if (option == "--precision") {
+      options.write.emplace().record_precision = precision(argument());
     } else {
       fail("no option " + option);
     }
@@ -283,12 +318,24 @@ Options parse(const std::string& file, std::span<const std::string> words) {
   return options;
 }
 
-Value save(andiron::SafetensorsStore store) {
-  Result<andiron::WriteReport> saved = andiron::save_into(make_zoo(true), store);
+Result<andiron::WriteReport> write(const std::string& path, andiron::WriteOptions options) {
+  andiron::Archive archive;
+  for (const TensorSnapshot& snapshot : andiron::collect(make_zoo(true)).value()) {
+    archive.add(snapshot).value();
+  }
+  options.overwrite = true;
+  options.sync = false;
+  return andiron::write(archive, path, options);
+}
+
+template <class Store>
+Value save(Store& store, const Options& options) {
+  Result<andiron::WriteReport> saved = options.write ? write(store.path(), *options.write)
+                                                     : andiron::save_into(make_zoo(true), store);
   return saved ? ValueDict{{"ok", true}} : refusal(saved.error());
 }
 
-Value load(const andiron::SafetensorsStore& store) {
+Value load(const andiron::Store& store) {
   Zoo zoo = make_zoo(false);
   Result<andiron::ApplyResult> result = andiron::load_from(zoo, store);
   ValueDict answer = result ? ValueDict{{"ok", true}} : refusal(result.error());
@@ -298,19 +345,17 @@ Value load(const andiron::SafetensorsStore& store) {
     add_report(answer, *result.error().report);
   }
   answer.emplace_back("tensors", contents(zoo));
+  answer.emplace_back("ids", ids(zoo));
   return answer;
 }
 
-Value answer(std::span<const std::string> arguments) {
-  const std::string usage = "usage: collect [options] | save|load|keys FILE [options]";
-  if (arguments.empty()) fail(usage);
+const std::string usage = "usage: collect [options] | save|load|keys FILE [options]";
+
+template <class Store>
+Value answer_with(Store store, std::span<const std::string> arguments) {
   const std::string& command = arguments[0];
-  if (command == "collect") {
-    return collect(make_zoo(false), parse("", arguments.subspan(1)).skip_enum_variants);
-  }
-  if (arguments.size() < 2) fail(usage);
-  andiron::SafetensorsStore store = parse(arguments[1], arguments.subspan(2)).store;
-  if (command == "save") return save(store);
+  const Options options = parse(store, arguments.subspan(2));
+  if (command == "save") return save(store, options);
   if (command == "load") return load(store);
   if (command == "keys") {
     Result<std::vector<std::string>> keys = store.keys();
@@ -318,6 +363,19 @@ Value answer(std::span<const std::string> arguments) {
     return texts(*keys);
   }
   fail(usage);
+}
+
+Value answer(std::span<const std::string> arguments) {
+  if (arguments.empty()) fail(usage);
+  if (arguments[0] == "collect") {
+    andiron::SafetensorsStore store;
+    return collect(make_zoo(false), parse(store, arguments.subspan(1)).skip_enum_variants);
+  }
+  if (arguments.size() < 2) fail(usage);
+  if (arguments[1].ends_with(".safetensors")) {
+    return answer_with(andiron::SafetensorsStore::from_file(arguments[1]), arguments);
+  }
+  return answer_with(andiron::BurnpackStore::from_file(arguments[1]), arguments);
 }
 
 }  // namespace

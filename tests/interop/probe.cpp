@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The library as a program, for the suites that compare it with other systems.
 //
-//   rewrite IN OUT [--align N] [--max-shard-size N]   open and write
+//   rewrite IN OUT [--align N] [--max-shard-size N] [--precision half|double]   open and write
 //   random SEED OUT                                   a file with every dtype and odd names
 //   convert FROM TO [--scalar]                        element bits from standard input to output
 #include <cstdint>
@@ -28,9 +28,11 @@ void rewrite(const std::vector<std::string>& arguments) {
   options.overwrite = true;
   options.sync = false;
   for (std::size_t i = 2; i + 1 < arguments.size(); i += 2) {
-    std::uint64_t number = std::stoull(arguments[i + 1]);
-    if (arguments[i] == "--align") options.data_alignment = number;
-    if (arguments[i] == "--max-shard-size") options.max_shard_bytes = number;
+    const std::string& value = arguments[i + 1];
+    if (arguments[i] == "--align") options.data_alignment = std::stoull(value);
+    if (arguments[i] == "--max-shard-size") options.max_shard_bytes = std::stoull(value);
+    if (value == "half") options.record_precision = andiron::RecordPrecision::half;
+    if (value == "double") options.record_precision = andiron::RecordPrecision::doubled;
   }
   andiron::Archive archive = andiron::open(arguments[0]).value();
   andiron::WriteReport report = andiron::write(archive, arguments[1], options).value();
@@ -196,7 +198,8 @@ int main(int argc, char** argv) {
       convert(arguments);
     } else {
       std::fputs(
-          "usage: rewrite IN OUT [--align N] [--max-shard-size N] | random SEED OUT |"
+          "usage: rewrite IN OUT [--align N] [--max-shard-size N] [--precision P] | random SEED "
+          "OUT |"
           " convert FROM TO [--scalar]\n",
           stderr);
       return 4;

@@ -8,7 +8,14 @@ import sys
 
 TOOL = os.environ.get("ANDIRON_TOOL", "andiron")
 PROBE = os.environ.get("ANDIRON_PROBE", "andiron_interop_probe")
-RUST_PEER = os.environ.get("ANDIRON_RUST_PEER")  # absent where there is no Rust
+BURNPACK_PROBE = os.environ.get("ANDIRON_BURNPACK_PROBE", "andiron_burnpack_probe")
+# Absent where there is no Rust.
+RUST_PEER = os.environ.get("ANDIRON_RUST_PEER")
+BURNPACK_PEER = os.environ.get("ANDIRON_BURNPACK_PEER")
+# By release; those but 0.21 in the long form alone.
+BURN_PEERS = {release: os.environ[variable] for release, variable in (
+    ("0.21", "ANDIRON_BURN_PEER"), ("0.19", "ANDIRON_BURN_0_19_PEER"), ("0.20", "ANDIRON_BURN_0_20_PEER"),
+    ("0.22", "ANDIRON_BURN_0_22_PEER")) if variable in os.environ}
 
 
 class Suite:
@@ -28,6 +35,15 @@ class Suite:
 
     def equal(self, what, got, expected):
         return self.check(what, got == expected, f"got {shorten(got)}, expected {shorten(expected)}")
+
+    def same_bytes(self, what, got, expected):
+        """Says where files differ, which are too long to be shown."""
+        at = next((i for i, pair in enumerate(zip(got, expected)) if pair[0] != pair[1]),
+                  min(len(got), len(expected)))
+        start = max(at - 40, 0)
+        return self.check(what, got == expected,
+                          f"{len(got)} and {len(expected)} bytes differ from byte {at} on:"
+                          f" {got[start:at + 40]} instead of {expected[start:at + 40]}")
 
     @contextlib.contextmanager
     def case(self, what):

@@ -6,169 +6,91 @@
 //   load FILE [options]              into a model of zeros: what happened, and what it holds then
 //   keys FILE [options]              the names in a file
 //
+// The format is told by the file's extension: .safetensors, .bpk or one of the recorders'.
 // Options: --pytorch, --half, --skip-enum-variants, --contiguous, --remap FROM TO, --regex RE,
-// --linear (the parameters of linear layers), --partial, --no-validate, --metadata KEY VALUE.
+// --linear (the parameters of linear layers), --partial, --no-validate, --metadata KEY VALUE; of
+// records, --precision full|half|double.
+//
+// Burnpack files as lines of JSON (lines.rs):
+//
+//   list FILE              what the store reads, without metadata
+//   pack LINES OUT         the file that the crate writes
+//   quantize LINES OUT     writes numbers, each quantized by the scheme that is its dtype; says what
+//                          Burn takes them for
+//   dequantize FILE        what Burn takes the quantized tensors of a file for
 
+mod answers;
+#[path = "../../burnpack/src/lines.rs"]
+mod lines;
+mod packs;
+mod quantized;
+mod records;
+mod report;
+mod settings;
+mod snapshots;
 mod zoo;
 
-use burn::tensor::DType;
 use burn_flex::Flex;
-use burn_store::{
-    ApplyError, BurnToPyTorchAdapter, HalfPrecisionAdapter, ModuleAdapter, ModuleSnapshot,
-    ModuleStore, PyTorchToBurnAdapter, SafetensorsStore, TensorSnapshot,
-};
+use burn_store::{BurnpackStore, ModuleSnapshot, ModuleStore, SafetensorsStore, TensorSnapshot};
 use serde_json::{json, Value};
-use sha2::{Digest, Sha256};
+use settings::{with_adapters, with_settings, Settings};
 use std::error::Error;
+use std::ffi::OsStr;
+use std::path::Path;
 
 type Zoo = zoo::Zoo<Flex>;
-
-fn dtype_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool(_) => "bool",
-        other => other.name(),
-    }
-}
 
 fn collect(zoo: &Zoo, skip_enum_variants: bool) -> Vec<TensorSnapshot> {
     zoo.collect(None, None, skip_enum_variants)
 }
 
-fn list(zoo: &Zoo, skip_enum_variants: bool) -> Value {
-    let entry = |tensor: TensorSnapshot| {
-        json!({
-            "path": tensor.full_path(),
-            "container": tensor.container_path(),
-            "dtype": dtype_name(tensor.dtype),
-            "shape": tensor.shape.to_vec(),
-        })
-    };
-    collect(zoo, skip_enum_variants)
-        .into_iter()
-        .map(entry)
-        .collect()
+fn safetensors(file: &str, settings: &Settings) -> SafetensorsStore {
+    let store = SafetensorsStore::from_file(file)
+        .skip_enum_variants(settings.skip_enum_variants)
+        .map_indices_contiguous(settings.contiguous);
+    with_adapters!(with_settings!(store, settings), settings)
 }
 
-fn contents(zoo: &Zoo) -> Result<Value, Box<dyn Error>> {
-    collect(zoo, false)
-        .into_iter()
-        .map(|tensor| {
-            let data = tensor.to_data()?;
-            let hash: String = Sha256::digest(data.as_bytes())
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            Ok(json!({
-                "path": tensor.full_path(),
-                "dtype": dtype_name(data.dtype),
-                "shape": data.shape.to_vec(),
-                "sha256": hash,
-            }))
-        })
-        .collect()
-}
-
-fn with_adapters(store: SafetensorsStore, pytorch: bool, half: bool) -> SafetensorsStore {
-    let cast = HalfPrecisionAdapter::new();
-    match (pytorch, half) {
-        (false, false) => store,
-        (false, true) => store.with_from_adapter(cast.clone()).with_to_adapter(cast),
-        (true, false) => store
-            .with_from_adapter(PyTorchToBurnAdapter)
-            .with_to_adapter(BurnToPyTorchAdapter),
-        (true, true) => store
-            .with_from_adapter(PyTorchToBurnAdapter.chain(cast.clone()))
-            .with_to_adapter(BurnToPyTorchAdapter.chain(cast)),
-    }
-}
-
-struct Options {
-    store: SafetensorsStore,
-    skip_enum_variants: bool,
-}
-
-fn store_of(file: &str, options: &[String]) -> Result<Options, Box<dyn Error>> {
-    let mut store = SafetensorsStore::from_file(file).overwrite(true);
-    let (mut pytorch, mut half, mut skip_enum_variants) = (false, false, false);
-    let mut words = options.iter();
-    while let Some(option) = words.next() {
-        let mut argument = || words.next().ok_or(format!("{option} lacks an argument"));
-        store = match option.as_str() {
-            "--pytorch" => {
-                pytorch = true;
-                store
-            }
-            "--half" => {
-                half = true;
-                store
-            }
-            "--skip-enum-variants" => {
-                skip_enum_variants = true;
-                store.skip_enum_variants(true)
-            }
-            "--contiguous" => store.map_indices_contiguous(true),
-            "--remap" => store.with_key_remapping(argument()?, argument()?.clone()),
-            "--regex" => store.with_regex(argument()?),
-            "--linear" => store.with_predicate(|_, container| container.ends_with("Struct:Linear")),
-            "--partial" => store.allow_partial(true),
-            "--no-validate" => store.validate(false),
-            "--metadata" => store.metadata(argument()?.clone(), argument()?.clone()),
-            _ => return Err(format!("no option {option}").into()),
-        };
-    }
-    Ok(Options {
-        store: with_adapters(store, pytorch, half),
-        skip_enum_variants,
-    })
-}
-
-fn path_of(error: &ApplyError) -> &str {
-    match error {
-        ApplyError::ShapeMismatch { path, .. }
-        | ApplyError::DTypeMismatch { path, .. }
-        | ApplyError::AdapterError { path, .. }
-        | ApplyError::LoadError { path, .. } => path,
-    }
-}
-
-fn load(mut store: SafetensorsStore) -> Result<Value, Box<dyn Error>> {
-    let mut zoo = Zoo::zeros();
-    Ok(match zoo.load_from(&mut store) {
-        Err(error) => json!({"ok": false, "error": error.to_string(), "tensors": contents(&zoo)?}),
-        Ok(result) => json!({
-            "ok": true,
-            "applied": result.applied,
-            "skipped": result.skipped,
-            "missing": result.missing.iter().map(|(path, _)| path).collect::<Vec<_>>(),
-            "unused": result.unused,
-            "errors": result.errors.iter().map(path_of).collect::<Vec<_>>(),
-            "tensors": contents(&zoo)?,
-        }),
-    })
+fn burnpack(file: &str, settings: &Settings) -> BurnpackStore {
+    with_adapters!(
+        with_settings!(BurnpackStore::from_file(file), settings),
+        settings
+    )
 }
 
 fn answer(arguments: &[String]) -> Result<Value, Box<dyn Error>> {
-    let usage = "usage: collect [options] | save|load|keys FILE [options]";
+    let usage = "usage: collect [options] | save|load|keys FILE [options]\
+                 | list|dequantize FILE | pack|quantize LINES OUT";
     let (command, rest) = arguments.split_first().ok_or(usage)?;
     if command == "collect" {
-        let options = store_of("", rest)?;
-        return Ok(list(&Zoo::zeros(), options.skip_enum_variants));
+        let settings = Settings::parse(rest)?;
+        return Ok(answers::list(&Zoo::zeros(), settings.skip_enum_variants));
     }
     let (file, rest) = rest.split_first().ok_or(usage)?;
-    let mut store = store_of(file, rest)?.store;
-    match command.as_str() {
-        "save" => Ok(match Zoo::filled().save_into(&mut store) {
-            Ok(()) => json!({"ok": true}),
-            Err(error) => json!({"ok": false, "error": error.to_string()}),
-        }),
-        "load" => load(store),
-        "keys" => Ok(json!(store.keys()?)),
+    let settings = Settings::parse(rest)?;
+    let extension = Path::new(file).extension().and_then(OsStr::to_str);
+    match (command.as_str(), extension) {
+        ("save", Some("safetensors")) => Ok(answers::save(safetensors(file, &settings))),
+        ("load", Some("safetensors")) => answers::load(safetensors(file, &settings)),
+        ("keys", Some("safetensors")) => Ok(json!(safetensors(file, &settings).keys()?)),
+        ("save", Some("bpk")) => Ok(answers::save(burnpack(file, &settings))),
+        ("load", Some("bpk")) => answers::load(burnpack(file, &settings)),
+        ("keys", Some("bpk")) => Ok(json!(burnpack(file, &settings).keys()?)),
+        ("save", _) => Ok(records::save(file, &settings.precision)),
+        ("load", _) => records::load(file, &settings.precision),
         _ => Err(usage.into()),
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    println!("{}", answer(&arguments)?);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["list", file] => lines::print(&packs::read(file)?),
+        ["pack", lines, out] => packs::write(lines::read(lines)?, out)?,
+        ["quantize", lines, out] => lines::print(&quantized::quantize(lines::read(lines)?, out)?),
+        ["dequantize", file] => lines::print(&quantized::dequantize(file)?),
+        _ => println!("{}", answer(&arguments)?),
+    }
     Ok(())
 }

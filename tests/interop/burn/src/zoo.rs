@@ -3,7 +3,7 @@
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::backend::Backend;
-use burn::tensor::{BasicOps, Bool, DType, Int, Shape, Tensor, TensorData, TensorKind};
+use burn::tensor::{BasicOps, Bool, Int, Shape, Tensor, TensorData, TensorKind};
 use burn_nn::conv::{
     Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, ConvTranspose1d, ConvTranspose1dConfig,
     ConvTranspose2d, ConvTranspose2dConfig,
@@ -119,10 +119,7 @@ impl<B: Backend> Zoo<B> {
             scales: vec![Param::from_tensor(Tensor::zeros([3], device))],
             scale: Param::from_tensor(Tensor::zeros([6], device)),
             cube: Param::from_tensor(Tensor::zeros([2, 3, 4], device)),
-            counts: Param::initialized(
-                Default::default(),
-                Tensor::zeros([5], (device, DType::I32)),
-            ),
+            counts: Param::initialized(Default::default(), Tensor::from_data([0i32; 5], device)),
             mask: Param::initialized(
                 Default::default(),
                 Tensor::from_data([[false; 5]; 2], device),
@@ -179,9 +176,7 @@ impl<F: Fn(&str, usize) -> i32> Filler<F> {
         let values: Vec<E> = (0..shape.num_elements())
             .map(|index| element((self.number_of)(&path, index)))
             .collect();
-        let data = TensorData::new(values, shape);
-        let dtype = data.dtype;
-        Tensor::from_data(data, (&B::Device::default(), dtype))
+        Tensor::from_data(TensorData::new(values, shape), &B::Device::default())
     }
 }
 
