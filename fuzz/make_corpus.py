@@ -9,6 +9,9 @@ import json
 import pathlib
 import struct
 
+import burn_seeds
+from burn_seeds import data_of
+
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
 DTYPE_BITS = {
@@ -16,10 +19,6 @@ DTYPE_BITS = {
     "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
     "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64,
 }
-
-
-def data_of(count):
-    return bytes((37 * i + 11) % 256 for i in range(count))
 
 
 def file_of(header, data=b"", length=None):
@@ -205,7 +204,11 @@ def load_seeds():
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
                           ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
-                          ("load_fuzz", load_seeds())):
+                          ("load_fuzz", load_seeds()),
+                          ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
+                          ("cbor_fuzz", burn_seeds.cbor_seeds()),
+                          ("msgpack_fuzz", burn_seeds.msgpack_seeds()),
+                          ("record_fuzz", burn_seeds.record_seeds())):
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in seeds:
