@@ -50,6 +50,7 @@ constexpr const char* info_footer =
     R"(Of Burnpack files it shows the layout, too. --hex shows every byte before the
 tensors, one field a line: its offset, its bytes in hex and as characters, and
 its meaning, indented by depth. A line of * stands for lines like the one above.
+It does so for files that do not open, too, as far as their header can be read.
 
 Examples:
   andiron info model.safetensors
@@ -287,6 +288,7 @@ struct ConvertArguments {
   const OutputFormat* to = nullptr;
   CLI::App* verb = nullptr;
   CLI::Option* burn_release = nullptr;
+  CLI::Option* beyond_burn = nullptr;
   CLI::Option* precision = nullptr;
   CLI::Option* max_shard_size = nullptr;
 };
@@ -313,10 +315,17 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                      {{"0.19", BurnpackGeneration::burn_0_19},
                                       {"0.20", BurnpackGeneration::burn_0_20},
                                       {"0.21", BurnpackGeneration::burn_0_21},
-                                      {"0.22", BurnpackGeneration::burn_0_22}},
+                                      {"0.22-pre", BurnpackGeneration::burn_0_22_pre},
+                                      {"0.22", BurnpackGeneration::burn_0_22},
+                                      {"0.23", BurnpackGeneration::burn_0_22}},
                                      "The release of Burn that is to read a\n"
                                      "Burnpack file; the newest by default")
           ->group(group);
+  arguments.beyond_burn = verb.add_flag("--beyond-burn", options.beyond_burn,
+                                        "Write a Burnpack file even if Burn's reader\n"
+                                        "refuses it: more than 100,000 tensors, 10 GiB\n"
+                                        "a tensor, 100 GiB in all, 100 MiB of metadata")
+                              ->group(group);
   arguments.precision = add_choice<RecordPrecision>(verb, "--precision", options.precision,
                                                     {{"full", RecordPrecision::full},
                                                      {"half", RecordPrecision::half},
@@ -361,6 +370,7 @@ std::string settle_format(ConvertArguments& arguments) {
 
   const std::pair<const CLI::Option*, Format> particular[] = {
       {arguments.burn_release, Format::burnpack},
+      {arguments.beyond_burn, Format::burnpack},
       {arguments.precision, Format::mpk},
       {arguments.max_shard_size, Format::safetensors}};
   for (const auto& [option, format] : particular) {

@@ -24,7 +24,8 @@ namespace andiron::cli {
 namespace {
 
 // Tensors as they lie in the files, so that the data is read in one sweep and Burnpack, which keeps
-// the order it is given, keeps the layout.
+// the order it is given, keeps the layout. Those that lie nowhere, as in a compressed record, keep
+// their order.
 Result<Archive> in_file_order(const Archive& archive) {
   std::vector<std::size_t> order(archive.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -32,9 +33,9 @@ Result<Archive> in_file_order(const Archive& archive) {
     const TensorInfo a = archive.info(left);
     const TensorInfo b = archive.info(right);
     if (a.file != b.file) return natural_less(a.file, b.file);
+    if (!a.offset || !b.offset) return a.offset.has_value() && !b.offset.has_value();
     // An empty tensor starts where the next one does.
-    return std::tuple(!a.offset, a.offset, a.byte_size) <
-           std::tuple(!b.offset, b.offset, b.byte_size);
+    return std::tuple(*a.offset, a.byte_size) < std::tuple(*b.offset, b.byte_size);
   };
   if (std::is_sorted(order.begin(), order.end(), lies_before)) return archive;
   std::stable_sort(order.begin(), order.end(), lies_before);
@@ -60,10 +61,8 @@ Status untie(Archive& archive, std::vector<std::string>& notes) {
   return {};
 }
 
-// Whether the names or the choice of tensors may differ from the file's.
-bool changes_names(const ReadingOptions& reading) {
-  return reading.top_level_key || !reading.substitutions.empty() || reading.contiguous_indices ||
-         !reading.include.empty() || !reading.exclude.empty() || !reading.regex.empty();
+bool may_leave_out_tensors(const ReadingOptions& reading) {
+  return !reading.include.empty() || !reading.exclude.empty() || !reading.regex.empty();
 }
 
 std::size_t count_values(const Value& value) {
@@ -84,6 +83,12 @@ std::size_t count_ids(const Archive& archive) {
   return count;
 }
 
+Error nothing_passes() {
+  return Error{.code = ErrorCode::missing_tensor,
+               .message = "no tensor passes --include, --exclude and --regex",
+               .hint = "'andiron ls' shows the names"};
+}
+
 // What of value() the format has a place for.
 Value kept_value(const Archive& archive, const ConvertOptions& options) {
   switch (options.format) {
@@ -93,11 +98,23 @@ Value kept_value(const Archive& archive, const ConvertOptions& options) {
       if (options.burn_release < BurnpackGeneration::burn_0_22_pre) return {};
       return top_level_scalars(archive);
     case Format::mpk:
-      // The tree of a record knows its tensors by their old names and places.
-      if (archive.format() != "mpk" || changes_names(options.reading)) return {};
+      // A tree with holes in it is no record of Burn's; the names make a new one.
+      if (archive.format() != "mpk" || may_leave_out_tensors(options.reading)) return {};
       return archive.value();
   }
   return {};
+}
+
+// What a record says of its recorder. Other formats have no use for it, and records say their own.
+constexpr std::string_view recorder_keys[] = {"float", "int", "format", "version", "settings"};
+
+// Returns how many there were.
+std::size_t drop_recorder_metadata(Archive& archive) {
+  Metadata metadata = archive.metadata();
+  std::size_t dropped = 0;
+  for (const std::string_view key : recorder_keys) dropped += metadata.erase(std::string(key));
+  if (dropped != 0) archive.set_metadata(std::move(metadata));
+  return dropped;
 }
 
 // The archive as it is to be written; notes say what the format has no place for.
@@ -112,7 +129,7 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
     notes.push_back(target + " has no place for " + count_of(count, noun) + std::string(remedy));
   };
 
-  Value kept = kept_value(source, options);
+  Value kept = kept_value(*archive, options);
   lose(count_values(source.value()) - count_values(kept),
        source.format() == "burnpack" ? "scalar" : "value");
   archive->set_value(std::move(kept));
@@ -123,10 +140,29 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   }
   const bool from_record = source.format() == "mpk";
   const bool to_record = options.format == Format::mpk;
-  // The metadata of a record tells of its recorder, which other formats do not have.
-  if (from_record && !to_record) archive->set_metadata({});
-  if (to_record && !from_record) lose(archive->metadata().size(), "metadata string");
+  if (from_record != to_record) {
+    const std::size_t dropped = drop_recorder_metadata(*archive);
+    if (to_record) lose(dropped, "metadata string");
+  }
   return archive;
+}
+
+void lift_limits_of_burn(Limits& limits) {
+  for (std::uint64_t* limit : {&limits.burnpack_tensors, &limits.burnpack_tensor_bytes,
+                               &limits.burnpack_file_bytes, &limits.burnpack_metadata_bytes}) {
+    *limit = ~std::uint64_t{0};
+  }
+}
+
+// What a user of the tool can do about an error, where the library cannot know.
+std::string hint_for(const Error& error, const ConvertOptions& options, const Limits& limits) {
+  if (error.code == ErrorCode::already_exists) return "choose another name, or say --force";
+  // A name that is too long is named in the error; Burn has no limit of its own for names.
+  const bool is_limit_of_burn = error.code == ErrorCode::limit_exceeded &&
+                                options.format == Format::burnpack && !options.beyond_burn &&
+                                error.tensor.size() <= limits.name_bytes;
+  if (is_limit_of_burn) return "--beyond-burn writes a file that Burn's reader refuses";
+  return error.hint;
 }
 
 Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& options) {
@@ -141,6 +177,7 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
   write_options.burnpack = options.burn_release;
   write_options.record_precision = options.precision;
   write_options.limits.window_bytes = limits_of(options.reading).window_bytes;
+  if (options.beyond_burn) lift_limits_of_burn(write_options.limits);
 
   std::optional<ProgressBar> bar;
   std::uint64_t shown = 0;
@@ -151,12 +188,10 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
     return true;
   };
   Result<WriteReport> report = write(archive, path, write_options);
-  if (!report && report.error().code == ErrorCode::already_exists) {
-    Error error = std::move(report).error();
-    error.hint = "choose another name, or say --force";
-    return error;
-  }
-  return report;
+  if (report) return report;
+  Error error = std::move(report).error();
+  error.hint = hint_for(error, options, write_options.limits);
+  return error;
 }
 
 // What a record compresses to is known when it is written.
@@ -199,6 +234,7 @@ ExitCode run(const ConvertOptions& options) {
       options.reading, true,
       [&](const std::string& path, const Archive& source, std::string& out) -> Status {
         std::vector<std::string> notes;
+        if (source.empty() && may_leave_out_tensors(options.reading)) return nothing_passes();
         Result<Archive> archive = prepare(source, options, notes);
         if (!archive) return std::move(archive).error();
         Result<WriteReport> report = write_output(*archive, options);

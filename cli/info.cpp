@@ -238,16 +238,23 @@ Error no_hex_of(std::string_view format) {
 // Also of files that do not open: that is when one wants to see the bytes.
 ExitCode show_hex(const ReadingOptions& reading, const Limits& limits, const Page& page) {
   return for_each_input_opened(
-      reading, false,
+      reading, reading.json,
       [&](const std::string& path, Result<Archive> opened, std::string& out) -> Status {
         if (opened && opened->format() != format_name(Format::burnpack)) {
           return no_hex_of(opened->format());
         }
         Result<BurnpackHead> head = read_burnpack_head(opened ? opened->origin() : path, limits);
         if (!head) return opened ? std::move(head).error() : std::move(opened).error();
-        append_input_heading(out, path, reading);
-        if (!opened) print_error(opened.error());
-        return append_burnpack_hex(out, *head, page);
+        if (opened && reading.json) return append_json(out, path, *opened, *head, true);
+        Status shown;
+        if (reading.json) {
+          shown = append_json_burnpack(out, *head, true);
+        } else {
+          append_input_heading(out, path, reading);
+          shown = append_burnpack_hex(out, *head, page);
+        }
+        if (!shown) out.clear();
+        return opened ? std::move(shown) : Status(std::move(opened).error());
       });
 }
 
@@ -257,14 +264,13 @@ ExitCode run(const InfoOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
   const Limits limits = limits_of(reading);
-  if (options.hex && !reading.json) return show_hex(reading, limits, page);
+  if (options.hex) return show_hex(reading, limits, page);
   return for_each_input(
       reading, reading.json,
       [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
         auto burnpack = burnpack_head_of(archive, limits);
         if (!burnpack) return std::move(burnpack).error();
-        if (options.hex && !burnpack->has_value()) return no_hex_of(archive.format());
-        if (reading.json) return append_json(out, path, archive, *burnpack, options.hex);
+        if (reading.json) return append_json(out, path, archive, *burnpack, false);
         append_page(out, path, archive, *burnpack, options.all, page);
         return {};
       });

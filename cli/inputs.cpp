@@ -59,11 +59,12 @@ Result<Archive> InputReader::open(const std::string& path) const {
 
 namespace {
 
-// The line on standard error, and with --json the object that stands for the input.
-std::string report_failure(const ReadingOptions& options, const std::string& path, Error error) {
+// Prints the line on standard error; returns what stands for the input on standard output.
+std::string report_failure(const ReadingOptions& options, const std::string& path, Error error,
+                           std::string shown) {
   if (error.file.empty()) error.file = path.empty() ? "''" : path;
   print_error(error);
-  return options.json ? json_error(path, error) : std::string();
+  return options.json ? json_error(path, error, shown) : shown;
 }
 
 ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
@@ -81,7 +82,9 @@ ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
 ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render) {
   return for_each_input_opened(
       options, lines, [&](const std::string& path, Result<Archive> opened, std::string& out) {
-        return opened ? render(path, *opened, out) : Status(std::move(opened).error());
+        Status status = opened ? render(path, *opened, out) : Status(std::move(opened).error());
+        if (!status) out.clear();
+        return status;
       });
 }
 
@@ -94,14 +97,14 @@ ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
   bool blank_line_due = false;
   for (const std::string& path : options.inputs) {
     std::string out;
-    if (blank_line_due) out += '\n';
     Status status = render(path, reader->open(path), out);
     if (!status) {
       code = combine(code, exit_code_of(status.error()));
-      out = report_failure(options, path, std::move(status).error());
-    } else {
-      blank_line_due = !lines;
+      out = report_failure(options, path, std::move(status).error(), std::move(out));
     }
+    if (out.empty()) continue;
+    if (blank_line_due) out.insert(0, 1, '\n');
+    blank_line_due = !lines;
     switch (write_to_standard_output(out)) {
       case Written::all:
         break;

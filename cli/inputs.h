@@ -47,7 +47,8 @@ using Render =
 /// programs.
 ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render);
 
-/// The same for inputs that a verb reads in a way of its own: `opened` is what opening gave.
+/// The same for inputs that a verb reads in a way of its own: `opened` is what opening gave. What
+/// is appended for an input that fails is shown with the error; with --json, it is more fields.
 using RenderOpened =
     std::function<Status(const std::string& path, Result<Archive> opened, std::string& out)>;
 ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,

@@ -116,7 +116,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   return out + "}\n";
 }
 
-std::string json_error(const std::string& path, const Error& error) {
+std::string json_error(const std::string& path, const Error& error, std::string_view more_fields) {
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
   append_json_key(out, "error");
@@ -124,8 +124,9 @@ std::string json_error(const std::string& path, const Error& error) {
   append_json_string(out, code_name(error.code));
   // The path says which input; a shard is named in the message.
   append_json_field(out, "message", error.file == path ? error.description() : error.to_string());
-  out += "}}\n";
-  return out;
+  out += '}';
+  out += more_fields;
+  return out + "}\n";
 }
 
 }  // namespace andiron::cli

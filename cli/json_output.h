@@ -22,8 +22,9 @@ std::string json_object(const std::string& path, const Archive& archive,
                         std::span<const Sha256Digest> digests = {},
                         std::string_view more_fields = {});
 
-/// An input that failed.
-std::string json_error(const std::string& path, const Error& error);
+/// An input that failed; `more_fields` as above.
+std::string json_error(const std::string& path, const Error& error,
+                       std::string_view more_fields = {});
 
 /// Appends `,"KEY":` for a field that follows another.
 void append_json_key(std::string& out, std::string_view key);

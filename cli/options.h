@@ -76,6 +76,7 @@ struct ConvertOptions {
   WritingOptions writing;
   Format format = Format::safetensors;
   BurnpackGeneration burn_release = BurnpackGeneration::burn_0_22;
+  bool beyond_burn = false;  ///< write Burnpack files that Burn's reader refuses for their size
   RecordPrecision precision = RecordPrecision::full;
   std::uint64_t max_shard_bytes = 0;
   bool param_ids = false;

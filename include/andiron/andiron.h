@@ -64,10 +64,11 @@
 //
 // Threads. Const calls are safe from several threads at once.
 //
-// Where to look: module.h for what a model may hold, store.h for all settings, apply_result.h for
-// reports, adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for
-// files without a model, write.h and safetensors.h for writing them; file.h for how files are read
-// and replaced; safetensors_view.h for firmware; limits.h for what is refused.
+// Where to look: module.h for what a model may hold, store.h for all settings, burnpack_store.h and
+// mpk_store.h for Burn's files, apply_result.h for reports, adapter.h for other frameworks, nn/ for
+// layers; open.h, archive.h and snapshot.h for files without a model, write.h and safetensors.h for
+// writing them; quantized.h for Burn's quantized tensors; file.h for how files are read and
+// replaced; safetensors_view.h and burnpack_view.h for firmware; limits.h for what is refused.
 #pragma once
 
 #include "andiron/adapter.h"

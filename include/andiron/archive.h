@@ -51,7 +51,7 @@ struct ArchiveState;
 class ArchiveBuilder;
 }  // namespace detail
 
-/// A flat index of named tensors in file order, with metadata. Opening a file fills it in one scan
+/// A flat index of named tensors in header order, with metadata. Opening a file fills it in one scan
 /// without a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap
 /// and share the index; the first change to a shared one copies it. Reading from several threads is
 /// safe.

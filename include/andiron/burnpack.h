@@ -35,14 +35,18 @@ struct BurnpackHead {
   /// "Burn 0.19", "Burn 0.21.0", "Burn 0.20 or later": by the layout, the spelling of types and,
   /// where they do not tell, the metadata.
   std::string generation;
-  Bytes bytes;  ///< header, metadata and padding
+  Bytes bytes;         ///< header, metadata and padding
+  std::string damage;  ///< what is wrong with the metadata, and where; empty when nothing is
 };
 
-/// Reads the header of a Burnpack file. Errors are those of open().
+/// Reads the header of a Burnpack file, and looks at nothing else: the file need not be whole, and
+/// metadata that is damaged is described as far as it can be read. Errors are those of open() for
+/// the first 10 bytes, and for metadata that passes the limit or the end of the file.
 Result<BurnpackHead> read_burnpack_head(const std::string& path, const Limits& limits = {});
 Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& limits = {});
 
-/// Labels every byte of a header.
+/// Labels every byte of a header. From the place on where metadata is damaged, one field holds the
+/// rest.
 Result<std::vector<BurnpackField>> burnpack_fields(const BurnpackHead& head);
 
 }  // namespace v1

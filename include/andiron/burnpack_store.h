@@ -33,8 +33,9 @@ class BurnpackStore : public StoreBuilder<BurnpackStore> {
   static BurnpackStore from_static(std::span<const std::byte> bytes);
   static BurnpackStore from_static(std::span<const std::uint8_t> bytes);
 
-  /// The release of Burn that is to read what is saved; the newest unless set.
-  BurnpackStore& for_burn(BurnpackGeneration release) { return change().burnpack = release, *this; }
+  /// The release of Burn that is to read what is saved; the newest unless set. For another one the
+  /// metadata says so, under "burn".
+  BurnpackStore& for_burn(BurnpackGeneration release);
 
   /// An empty store in memory.
   BurnpackStore() : BurnpackStore(from_bytes()) {}

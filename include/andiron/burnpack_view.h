@@ -137,6 +137,8 @@ class BurnpackSurvey {
   bool overlaps() const noexcept { return tensor_bytes_ > data_bytes_; }
 
  private:
+  // The generation that the metadata names; false where it names none.
+  bool told_generation(BurnpackGeneration& generation) const noexcept;
   void raise_earliest(BurnpackGeneration generation) noexcept {
     if (earliest_ < generation) earliest_ = generation;
   }
@@ -145,14 +147,21 @@ class BurnpackSurvey {
   std::uint64_t tensor_bytes_ = 0;  // of all tensors together, saturated
   bool has_data_ = false;
   bool all_aligned_ = true;
-  bool says_burn_ = false;  // metadata: producer=burn
-  char version_[16] = {};   // metadata: version, cut
+  // Metadata: the producer, its version, and the release that Andiron wrote for.
+  enum class Producer : std::uint8_t { other, burn, andiron };
+  Producer producer_ = Producer::other;
+  char version_[16] = {};
+  char burn_[16] = {};
   BurnpackGeneration earliest_ = BurnpackGeneration::burn_0_19;
   BurnpackGeneration latest_ = BurnpackGeneration::burn_0_22;
 };
 
 inline constexpr std::size_t burnpack_header_bytes = 10;
 inline constexpr std::uint64_t burnpack_alignment = 256;
+/// The next multiple of 256, at or after `offset`.
+constexpr std::uint64_t burnpack_aligned(std::uint64_t offset) noexcept {
+  return (offset + burnpack_alignment - 1) / burnpack_alignment * burnpack_alignment;
+}
 
 /// dtype of a name in Burnpack's spelling ("F32", "Flex32"); DType::raw when unknown. Booleans and
 /// quantized types are no plain names.
@@ -175,8 +184,8 @@ class BurnpackView {
   const BurnpackLayout& layout() const noexcept { return layout_; }
   /// A scan of the metadata: MissingTensor when there is no such tensor.
   ViewStatus find(std::string_view name, BurnpackEntry& entry) const noexcept;
-  /// All tensors in bytewise order of names: `BurnpackHeader header = view.header();`, then next()
-  /// until end.
+  /// All tensors in the order of the metadata, which Burn sorts by the bytes of names:
+  /// `BurnpackHeader header = view.header();`, then next() until end.
   BurnpackHeader header() const noexcept { return BurnpackHeader(cbor_); }
   /// The tensor's bytes: row-major, little-endian; on a multiple of 256 bytes where the layout is
   /// aligned and the file's first byte is.

@@ -83,6 +83,11 @@ bool CborReader::fail(ErrorCode code, const char* what) noexcept {
   return false;
 }
 
+bool CborReader::refuse(const unsigned char* item, const char* what) noexcept {
+  if (!failed()) at_ = item;
+  return fail(ErrorCode::bad_header, what);
+}
+
 bool CborReader::head(Head& out) noexcept {
   if (failed()) return false;
   if (at_ == end_) return fail(ErrorCode::bad_header, cut_short);
@@ -183,18 +188,19 @@ bool CborReader::text(CborText& out) noexcept {
   at_ = start;
   Head item;
   if (!untagged(item)) return false;
-  if (item.major != text_major) return fail(ErrorCode::bad_header, "expected text");
+  if (item.major != text_major) return refuse(start, "expected text");
   out.is_chunked = item.indefinite;
   return item.indefinite ? chunks(text_major, out.raw)
                          : definite(text_major, item.argument, out.raw);
 }
 
 bool CborReader::word(std::string_view& out) noexcept {
+  const unsigned char* start = at_;
   Head item;
   if (!untagged(item)) return false;
   const bool is_word = item.major == text_major || item.major == bytes_major;
   if (!is_word || item.indefinite || item.argument > longest_word) {
-    return fail(ErrorCode::bad_header, "expected a short text");
+    return refuse(start, "expected a short text");
   }
   return definite(text_major, item.argument, out);
 }
@@ -222,6 +228,7 @@ bool CborReader::bignum(std::uint64_t& magnitude) noexcept {
 
 // The number is `magnitude`, or -1 - magnitude.
 bool CborReader::number(bool& negative, std::uint64_t& magnitude) noexcept {
+  const unsigned char* start = at_;
   for (;;) {
     Head item;
     if (!head(item)) return false;
@@ -230,7 +237,7 @@ bool CborReader::number(bool& negative, std::uint64_t& magnitude) noexcept {
       magnitude = item.argument;
       return true;
     }
-    if (item.major != tag_major) return fail(ErrorCode::bad_header, "expected an integer");
+    if (item.major != tag_major) return refuse(start, "expected an integer");
     if (item.argument == positive_bignum_tag || item.argument == negative_bignum_tag) {
       negative = item.argument == negative_bignum_tag;
       return bignum(magnitude);
@@ -257,10 +264,11 @@ bool CborReader::integer(std::int64_t& out) noexcept {
 }
 
 bool CborReader::floating(double& out) noexcept {
+  const unsigned char* start = at_;
   Head item;
   if (!untagged(item)) return false;
   if (item.major != simple_major || item.indefinite || item.info < 25) {
-    return fail(ErrorCode::bad_header, "expected a floating-point number");
+    return refuse(start, "expected a floating-point number");
   }
   if (item.info == 25) {
     out = from_half(static_cast<unsigned>(item.argument));
@@ -278,10 +286,11 @@ bool CborReader::floating(double& out) noexcept {
 }
 
 bool CborReader::boolean(bool& out) noexcept {
+  const unsigned char* start = at_;
   Head item;
   if (!untagged(item)) return false;
   if (item.major != simple_major || (item.info != 20 && item.info != 21)) {
-    return fail(ErrorCode::bad_header, "expected true or false");
+    return refuse(start, "expected true or false");
   }
   out = item.info == 21;
   return true;
@@ -294,9 +303,10 @@ bool CborReader::take_null() noexcept {
 }
 
 bool CborReader::open(unsigned major, CborOpen& out, const char* what) noexcept {
+  const unsigned char* start = at_;
   Head item;
   if (!untagged(item)) return false;
-  if (item.major != major) return fail(ErrorCode::bad_header, what);
+  if (item.major != major) return refuse(start, what);
   out = {item.indefinite ? 0 : item.argument, item.indefinite};
   return true;
 }

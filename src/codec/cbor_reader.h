@@ -161,6 +161,8 @@ class CborReader {
     for (std::size_t i = 1; i <= sizeof(T); ++i) value = static_cast<T>(value << 8 | at_[i]);
     return value;
   }
+  // A failure at the beginning of an item that is not of the kind asked for.
+  bool refuse(const unsigned char* item, const char* what) noexcept;
   bool head(Head& out) noexcept;
   // The head of the next item that is no tag.
   bool untagged(Head& out) noexcept;

@@ -38,7 +38,8 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  Result<Bytes> run() {
+  // Stops when there are `enough` bytes.
+  Result<Bytes> run(std::uint64_t enough = ~std::uint64_t{0}) {
     if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) return out_of_memory();
     open_ = true;
     windows_ = std::make_unique<Windows>();
@@ -49,6 +50,7 @@ class Inflater {
       stream_.avail_out = window_bytes;
       const int code = ::inflate(&stream_, Z_NO_FLUSH);
       ANDIRON_TRY(take_output());
+      if (inflated_ >= enough) return out_.take();
       if (code == Z_STREAM_END) {
         ANDIRON_TRY(fill());
         if (stream_.avail_in == 0) return out_.take();
@@ -113,6 +115,21 @@ class Inflater {
 
 Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits) {
   return Inflater(source, limits).run();
+}
+
+Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits) {
+  ANDIRON_ASSIGN(Bytes content, inflate_gzip(source, limits));
+  return memory_source(std::move(content), source.name());
+}
+
+Result<ContentHead> content_head(const ByteSource& source, std::size_t count) {
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(count, source.size())), '\0');
+  ANDIRON_TRY(source.read_at(0, std::as_writable_bytes(std::span(head))));
+  if (!is_gzip(head)) return ContentHead{false, std::move(head)};
+  // Not the caller's limit, which is for content that is kept.
+  const Limits a_window_more{.inflated_bytes = count + window_bytes};
+  ANDIRON_ASSIGN(const Bytes content, Inflater(source, a_window_more).run(count));
+  return ContentHead{true, std::string(content.text().substr(0, count))};
 }
 
 struct GzipSink::Stream {

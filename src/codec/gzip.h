@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "andiron/byte_source.h"
@@ -21,6 +22,18 @@ inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b")
 // What a gzip file holds; several members, one after the other, are one. LimitExceeded beyond
 // limits.inflated_bytes, Truncated when the file ends too soon, BadHeader when it is damaged.
 Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits);
+
+// The same as a source under the name of the file.
+Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits);
+
+// How the content of a source begins, inflated where that is a gzip file.
+struct ContentHead {
+  bool compressed = false;
+  std::string bytes;
+};
+
+// Up to `count` bytes; reads and inflates little beyond them.
+Result<ContentHead> content_head(const ByteSource& source, std::size_t count);
 
 // Compresses what it takes and hands it on.
 class GzipSink : public Sink {

@@ -101,7 +101,9 @@ bool holds_tensors(const Value& value) {
 
 // A copy of the tree in which tensor i is leaves[i].
 Value with_leaves(const Value& value, const std::vector<Value>& leaves) {
-  if (const auto* tensor = value.get<TensorIndex>()) return leaves[tensor->index];
+  if (const auto* tensor = value.get<TensorIndex>()) {
+    return tensor->index < leaves.size() ? leaves[tensor->index] : Value();
+  }
   if (const auto* list = value.get<ValueList>()) {
     ValueList copy;
     for (const Value& item : *list) copy.push_back(with_leaves(item, leaves));

@@ -4,6 +4,7 @@
 #include "andiron/open.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "src/core/try.h"
 #include "src/format/format.h"
@@ -45,23 +46,23 @@ Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) 
   return read_sharded(source.name(), text.text(), options);
 }
 
-// The one model in a folder: a shard index before a single file, the usual name before others, and
-// SafeTensors before Burnpack before older records.
+// The one model in a folder: a shard index before a single file, the usual name before others.
 Result<std::string> find_model(const std::string& folder) {
   ANDIRON_ASSIGN(const std::vector<std::string> names, list_files(folder));
-  std::vector<std::string> candidates;
   for (const char* usual : {"model.safetensors.index.json", "model.safetensors", "model.bpk"}) {
     if (std::binary_search(names.begin(), names.end(), usual)) return join_path(folder, usual);
   }
-  for (std::string_view ending :
-       {".safetensors.index.json", ".safetensors", ".bpk", ".mpk", ".mpk.gz"}) {
-    candidates.clear();
+  const auto ending_in = [&](std::initializer_list<std::string_view> endings) {
+    std::vector<std::string> found;
     for (const std::string& name : names) {
-      if (name.ends_with(ending)) candidates.push_back(name);
+      const auto fits = [&](std::string_view ending) { return name.ends_with(ending); };
+      if (std::any_of(endings.begin(), endings.end(), fits)) found.push_back(name);
     }
-    if (candidates.size() == 1) return join_path(folder, candidates.front());
-    if (candidates.size() > 1) break;
-  }
+    return found;
+  };
+  std::vector<std::string> candidates = ending_in({".safetensors.index.json"});
+  if (candidates.empty()) candidates = ending_in({".safetensors", ".bpk", ".mpk", ".mpk.gz"});
+  if (candidates.size() == 1) return join_path(folder, candidates.front());
   if (candidates.empty()) {
     return not_a_weight_file(folder, "a folder without a model",
                              "expected an index, or a .safetensors, .bpk or .mpk file in it");

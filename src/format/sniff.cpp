@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "andiron/limits.h"
+#include "src/codec/gzip.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 #include "src/format/record/bincode.h"
@@ -17,7 +18,6 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
-constexpr std::size_t looked_at = 512;
 constexpr std::size_t length_bytes = 8;
 constexpr std::string_view json_space = " \n\r\t";
 
@@ -70,16 +70,17 @@ Result<Sniffed> sniff(const ByteSource& source) {
   if (source.size() == 0) {
     return Sniffed{Content::foreign, "an empty file", "the download may have failed"};
   }
-  std::array<std::byte, looked_at> buffer;
-  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(looked_at, source.size()));
+  std::array<std::byte, sniffed_bytes> buffer;
+  const auto count =
+      static_cast<std::size_t>(std::min<std::uint64_t>(sniffed_bytes, source.size()));
   ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
   const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
 
   if (is_safetensors(head, source.size())) return Sniffed{Content::safetensors};
   if (head.starts_with("NRUB")) return Sniffed{Content::burnpack};
-  if (head.starts_with("\x1f\x8b")) return Sniffed{Content::gzip};
-  if (is_bincode_record(head)) return Sniffed{Content::unnamed_record};
+  if (is_gzip(head)) return Sniffed{Content::gzip};
   if (is_msgpack_record(head)) return Sniffed{Content::record};
+  if (is_bincode_record(head)) return Sniffed{Content::unnamed_record};
   for (const Signature& known : signatures) {
     if (head.size() >= known.offset && head.substr(known.offset).starts_with(known.bytes)) {
       return Sniffed{Content::foreign, known.what, known.hint};
@@ -87,9 +88,7 @@ Result<Sniffed> sniff(const ByteSource& source) {
   }
   const std::size_t start = head.find_first_not_of(json_space);
   if (start != std::string_view::npos && head[start] == '{') {
-    // Burn's recorders begin with the name of the recorder.
-    const bool is_record = head.find("burn_core::record::") != std::string_view::npos;
-    return Sniffed{is_record ? Content::record : Content::json};
+    return Sniffed{is_json_record(head) ? Content::record : Content::json};
   }
   return Sniffed{};
 }

@@ -2,6 +2,7 @@
 // Which format a file is, by its content alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -30,7 +31,9 @@ struct Sniffed {
   const char* hint = nullptr;
 };
 
-// Looks at the first bytes.
+// The most that is looked at, from the beginning.
+inline constexpr std::size_t sniffed_bytes = 512;
+
 Result<Sniffed> sniff(const ByteSource& source);
 
 }  // namespace detail

@@ -36,5 +36,13 @@ BurnpackStore BurnpackStore::from_static(std::span<const std::uint8_t> bytes) {
   return from_static(std::as_bytes(bytes));
 }
 
+BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) {
+  detail::StoreSettings& settings = change();
+  settings.burnpack = release;
+  settings.metadata.erase("burn");
+  if (release != BurnpackGeneration::burn_0_22) settings.metadata.emplace("burn", name_of(release));
+  return *this;
+}
+
 }  // namespace v1
 }  // namespace andiron

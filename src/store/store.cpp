@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "andiron/file.h"
 #include "andiron/index_gaps.h"
 #include "andiron/pattern.h"
 #include "andiron/top_level_key.h"
@@ -162,7 +161,13 @@ Result<Archive> Store::opened() const {
       if (!*bytes) return detail::nothing_in_memory();
       return open(**bytes, options);
     }
-    return open(path(), options);
+    Result<Archive> file = open(path(), options);
+    const std::string& given = std::get<std::string>(content_->location);
+    if (file || file.error().code != ErrorCode::not_found || path() == given) return file;
+    Error error = std::move(file).error();
+    error.hint = "'" + std::string(detail::extension_of(format_)) +
+                 "' was added to the path; auto_extension(false) takes it as it is";
+    return error;
   });
 }
 
@@ -256,25 +261,18 @@ Result<Store::LoadSource> Store::source_for(const std::vector<detail::Slot>& slo
 }
 
 Result<std::optional<Archive>> Store::unnamed_record(const std::vector<detail::Slot>& slots) const {
-  ByteSourcePtr file;
-  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
-    if (!*bytes) return std::optional<Archive>();
-    file = memory_source(**bytes);
-  } else {
-    ANDIRON_ASSIGN(file, open_file(path(), settings_.io));
-  }
-  ANDIRON_ASSIGN(const std::optional<ByteSourcePtr> record,
-                 detail::find_bincode_record(file, settings_.limits));
-  if (!record) return std::optional<Archive>();
   std::vector<detail::RecordPlace> places;
   for (const detail::Slot& slot : slots) {
     const LeafInfo info = slot.ops->info(slot.leaf);
     places.push_back(
         {slot.path, info.accepts_any_shape ? std::nullopt : std::optional(info.shape)});
   }
-  ANDIRON_ASSIGN(Archive archive,
-                 detail::read_bincode_record(*record, places, {.limits = settings_.limits}));
-  return std::optional(std::move(archive));
+  const OpenOptions options{.io = settings_.io, .limits = settings_.limits};
+  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
+    if (!*bytes) return std::optional<Archive>();
+    return detail::open_bincode_record(**bytes, places, options);
+  }
+  return detail::open_bincode_record(path(), places, options);
 }
 
 Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {

@@ -15,11 +15,13 @@
 //   descriptor := { "dtype": dtype, "shape": [...], "data_offsets": [begin, end], "param_id": id }
 //   dtype      := "F32" ... | "Bool" | { "Bool": "Native" } | { "QFloat": scheme }
 //
-// Offsets count from D; "param_id" may be absent. The schemes are in QuantSchemeReader below.
-// Tested by tests/view/burnpack_view_test.cpp and burnpack_layout_test.cpp
+// Offsets count from D; "param_id" may be absent. Schemes are in burnpack_scheme.cpp, how D is
+// found in burnpack_layout.cpp. Tested by tests/view/burnpack_view_test.cpp and
+// burnpack_layout_test.cpp
 #include "andiron/burnpack_view.h"
 
 #include "src/codec/cbor_reader.h"
+#include "src/view/burnpack_scheme.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -29,10 +31,6 @@ using detail::CborOpen;
 using detail::CborReader;
 using Kind = CborReader::Kind;
 using Generation = BurnpackGeneration;
-
-constexpr std::uint64_t align(std::uint64_t offset) {
-  return (offset + burnpack_alignment - 1) / burnpack_alignment * burnpack_alignment;
-}
 
 struct DTypeName {
   std::string_view name;
@@ -49,188 +47,6 @@ constexpr DTypeName dtype_names[] = {
 constexpr unsigned top_depth = 1;
 constexpr unsigned descriptor_depth = 3;
 constexpr unsigned dtype_depth = 4;
-
-constexpr unsigned value_count = static_cast<unsigned>(QuantValue::q2s) + 1;
-constexpr unsigned param_count = static_cast<unsigned>(QuantParam::ue4m3) + 1;
-constexpr unsigned mode_count = static_cast<unsigned>(QuantMode::lookup) + 1;
-
-// The scheme of a quantized dtype, in one of three schemas:
-//
-//   0.19                 { "value", "param": P, "store": "Native" | "U32", "level": L, "mode" }
-//   0.20 to 0.22.0-pre.2 { "value", "param": P, "store": S, "level": L, "mode" }
-//   later                { "value", "store": S, "mode", "tensor": null | P,
-//                          "block": null | { "size": B, "dtype": P } }
-//
-//   S := "Native" | { "PackedNative": dim } | { "PackedU32": dim }
-//   L := "Tensor" | { "Block": B } | { "BlockTensor": { "block": B, "global": P } }
-//   B := { "storage": [5 numbers], "len": n }
-class QuantSchemeReader {
- public:
-  QuantSchemeReader(CborReader& reader, BurnpackEntry& entry) : reader_(reader), entry_(entry) {}
-
-  // False for anything that is none of these, and for bytes that are no CBOR.
-  bool read() noexcept {
-    CborOpen map;
-    if (!reader_.open_map(map)) return false;
-    while (reader_.next(map)) {
-      std::string_view key;
-      if (!reader_.word(key) || !field(key)) return false;
-    }
-    if (reader_.failed() || !has_value_ || !has_store_ || !has_mode_) return false;
-    if (has_param_ != has_level_) return false;
-    if (has_param_) return finish_old() && entry_.earliest <= entry_.latest;
-    entry_.scheme = scheme_;
-    entry_.earliest = Generation::burn_0_22;
-    return !old_store_;
-  }
-
- private:
-  bool field(std::string_view key) noexcept {
-    if (key == "value") return has_value_ = name(value_count, scheme_.value);
-    if (key == "store") return has_store_ = store();
-    if (key == "mode") return has_mode_ = name(mode_count, scheme_.mode);
-    if (key == "param") return has_param_ = name(param_count, param_);
-    if (key == "level") return has_level_ = level();
-    if (key == "tensor") {
-      scheme_.has_tensor_scale = !reader_.take_null();
-      return !scheme_.has_tensor_scale || name(param_count, scheme_.tensor_param);
-    }
-    if (key == "block") {
-      scheme_.has_blocks = !reader_.take_null();
-      return !scheme_.has_blocks || block_with("size", "dtype", scheme_.block_param);
-    }
-    return reader_.skip_value(dtype_depth + 1);
-  }
-
-  // One of the names of an enumeration.
-  template <class E>
-  bool name(unsigned count, E& out) noexcept {
-    std::string_view word;
-    if (!reader_.word(word)) return false;
-    for (unsigned i = 0; i < count; ++i) {
-      if (name_of(static_cast<E>(i)) != word) continue;
-      out = static_cast<E>(i);
-      return true;
-    }
-    return false;
-  }
-
-  // A map of one entry; its key goes to `variant`.
-  bool open_variant(std::string_view& variant) noexcept {
-    CborOpen map;
-    return reader_.open_map(map) && !map.indefinite && map.left == 1 && reader_.word(variant);
-  }
-
-  bool store() noexcept {
-    std::string_view word;
-    if (reader_.peek() != Kind::map) {
-      if (!reader_.word(word)) return false;
-      old_store_ = word == "U32";
-      scheme_.store = old_store_ ? QuantStore::packed_u32 : QuantStore::native;
-      return old_store_ || word == name_of(QuantStore::native);
-    }
-    if (!open_variant(word)) return false;
-    new_store_ = true;
-    scheme_.store = word == name_of(QuantStore::packed_u32) ? QuantStore::packed_u32
-                                                            : QuantStore::packed_native;
-    return word == name_of(scheme_.store) && reader_.unsigned_integer(scheme_.packed_dim);
-  }
-
-  bool level() noexcept {
-    std::string_view word;
-    if (reader_.peek() != Kind::map) return reader_.word(word) && word == "Tensor";
-    if (!open_variant(word)) return false;
-    scheme_.has_blocks = true;
-    if (word == "Block") return block_size();
-    scheme_.has_tensor_scale = true;
-    return word == "BlockTensor" && block_with("block", "global", scheme_.tensor_param);
-  }
-
-  // { SIZE: B, PARAM: P }
-  bool block_with(std::string_view size_key, std::string_view param_key,
-                  QuantParam& param) noexcept {
-    CborOpen map;
-    bool has_size = false;
-    bool has_param = false;
-    if (!reader_.open_map(map)) return false;
-    while (reader_.next(map)) {
-      std::string_view key;
-      if (!reader_.word(key)) return false;
-      if (key == size_key) {
-        if (!(has_size = block_size())) return false;
-      } else if (key == param_key) {
-        if (!(has_param = name(param_count, param))) return false;
-      } else if (!reader_.skip_value(dtype_depth + 2)) {
-        return false;
-      }
-    }
-    return !reader_.failed() && has_size && has_param;
-  }
-
-  bool block_size() noexcept {
-    CborOpen map;
-    bool has_sizes = false;
-    bool has_rank = false;
-    if (!reader_.open_map(map)) return false;
-    while (reader_.next(map)) {
-      std::string_view key;
-      if (!reader_.word(key)) return false;
-      if (key == "storage") {
-        if (!(has_sizes = block_storage())) return false;
-      } else if (key == "len") {
-        std::uint64_t rank = 0;
-        if (!reader_.unsigned_integer(rank) || rank > QuantBlock::max_rank) return false;
-        scheme_.block.rank = static_cast<std::uint8_t>(rank);
-        has_rank = true;
-      } else if (!reader_.skip_value(dtype_depth + 3)) {
-        return false;
-      }
-    }
-    return !reader_.failed() && has_sizes && has_rank;
-  }
-
-  bool block_storage() noexcept {
-    CborOpen list;
-    if (!reader_.open_list(list)) return false;
-    std::size_t count = 0;
-    while (reader_.next(list)) {
-      std::uint64_t size = 0;
-      if (count == QuantBlock::max_rank || !reader_.unsigned_integer(size) || size > 255) {
-        return false;
-      }
-      scheme_.block.size[count++] = static_cast<std::uint8_t>(size);
-    }
-    return !reader_.failed() && count == QuantBlock::max_rank;
-  }
-
-  bool finish_old() noexcept {
-    if (scheme_.has_blocks) {
-      scheme_.block_param = param_;
-      if (scheme_.has_tensor_scale) entry_.earliest = Generation::burn_0_22_pre;
-    } else {
-      scheme_.has_tensor_scale = true;
-      scheme_.tensor_param = param_;
-    }
-    entry_.latest = old_store_ ? Generation::burn_0_19 : Generation::burn_0_22_pre;
-    if (new_store_ && entry_.earliest < Generation::burn_0_20) {
-      entry_.earliest = Generation::burn_0_20;
-    }
-    entry_.scheme = scheme_;
-    return true;
-  }
-
-  CborReader& reader_;
-  BurnpackEntry& entry_;
-  QuantScheme scheme_;
-  QuantParam param_ = QuantParam::f32;
-  bool has_value_ = false;
-  bool has_store_ = false;
-  bool has_mode_ = false;
-  bool has_param_ = false;
-  bool has_level_ = false;
-  bool old_store_ = false;
-  bool new_store_ = false;
-};
 
 // The fields of one tensor, in any order.
 class EntryReader {
@@ -349,7 +165,7 @@ class EntryReader {
     if (entry_.dtype_name == "Bool" && boolean()) return true;
     if (entry_.dtype_name == "QFloat") {
       CborReader attempt = reader_;
-      if (QuantSchemeReader(attempt, entry_).read()) {
+      if (detail::read_burnpack_scheme(attempt, entry_)) {
         entry_.dtype = DType::qfloat;
         reader_ = attempt;
         return true;
@@ -475,11 +291,6 @@ bool read_scalar(CborReader& reader, BurnpackScalar& out) noexcept {
   return reader.fail(ErrorCode::bad_header, "a scalar that is no Int, UInt, Float or Bool");
 }
 
-constexpr std::uint64_t add_saturated(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-}
-
 }  // namespace
 
 DType burnpack_dtype(std::string_view name) noexcept {
@@ -589,70 +400,6 @@ BurnpackHeader::Item BurnpackHeader::next(BurnpackEntry& entry) noexcept {
   }
 }
 
-void BurnpackSurvey::add(const BurnpackEntry& entry) noexcept {
-  const std::uint64_t bytes = entry.end - entry.begin;
-  if (entry.end > data_bytes_) data_bytes_ = entry.end;
-  tensor_bytes_ = add_saturated(tensor_bytes_, bytes);
-  if (bytes != 0) {
-    has_data_ = true;
-    all_aligned_ = all_aligned_ && entry.begin % burnpack_alignment == 0;
-  }
-  raise_earliest(entry.earliest);
-  if (latest_ > entry.latest) latest_ = entry.latest;
-}
-
-void BurnpackSurvey::add_metadata(const CborText& key, const CborText& value) noexcept {
-  if (key.equals("producer")) {
-    says_burn_ = value.equals("burn");
-  } else if (key.equals("version") && value.raw.size() < sizeof version_) {
-    const std::size_t size = value.decode(version_);
-    version_[size] = '\0';
-  }
-}
-
-BurnpackLayout BurnpackSurvey::layout(std::uint64_t metadata_bytes, std::uint64_t file_bytes,
-                                      std::span<const std::byte> after_metadata) const noexcept {
-  const std::uint64_t unaligned = burnpack_header_bytes + metadata_bytes;
-  const std::uint64_t aligned = align(unaligned);
-  const auto ends_with = [&](std::uint64_t begin) {
-    return file_bytes >= begin && file_bytes - begin == data_bytes_;
-  };
-  const auto only_padding = [&] {
-    for (const std::byte byte : after_metadata) {
-      if (byte != std::byte{0}) return false;
-    }
-    return true;
-  };
-  Generation release{};
-  // Users may set these entries to anything: releases of Burn alone tell.
-  const bool tells_release =
-      says_burn_ && burnpack_generation_of({version_, __builtin_strlen(version_)}, release);
-  const bool is_aligned = [&] {
-    if (unaligned == aligned) return true;
-    if (!has_data_) return file_bytes >= aligned;
-    if (ends_with(aligned) && only_padding()) return true;
-    // Not what the newer releases write: an old file, or one that is cut, or longer.
-    // Old files have no gaps, but for what is left of names given twice.
-    const bool has_gaps = tensor_bytes_ != data_bytes_;
-    if (!all_aligned_ && (!has_gaps || ends_with(unaligned))) return false;
-    if (has_gaps) return all_aligned_ || !tells_release || release != Generation::burn_0_19;
-    // Metadata may be carried over from a newer file; data where newer files have zeros may not.
-    if (ends_with(unaligned) && !only_padding()) return false;
-    if (tells_release) return release != Generation::burn_0_19;
-    return ends_with(aligned) || only_padding();
-  }();
-
-  BurnpackLayout result{is_aligned, is_aligned ? aligned : unaligned, data_bytes_, earliest_,
-                        latest_};
-  if (!is_aligned) {
-    result.earliest = result.latest = Generation::burn_0_19;
-  } else if (unaligned != aligned && result.earliest < Generation::burn_0_20) {
-    result.earliest = Generation::burn_0_20;
-  }
-  if (result.latest < result.earliest) result.latest = result.earliest;
-  return result;
-}
-
 ViewStatus BurnpackView::open(std::span<const std::byte> file, BurnpackView& view) noexcept {
   view = BurnpackView();
   std::uint64_t metadata_bytes = 0;
@@ -688,7 +435,7 @@ ViewStatus BurnpackView::open(std::span<const std::byte> file, BurnpackView& vie
         break;
       case BurnpackHeader::Item::end: {
         const std::size_t end = burnpack_header_bytes + opened.cbor_.size();
-        const std::size_t next = static_cast<std::size_t>(align(end));
+        const std::size_t next = static_cast<std::size_t>(burnpack_aligned(end));
         const std::span<const std::byte> rest = file.subspan(end);
         opened.layout_ =
             survey.layout(metadata_bytes, file.size(),

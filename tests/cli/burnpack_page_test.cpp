@@ -205,6 +205,27 @@ TEST_F(BurnpackPage, HexInJsonCoversTheHeaderWithoutGaps) {
   EXPECT_EQ(digits, expected);
 }
 
+TEST_F(BurnpackPage, HexShowsTheBytesOfAFileThatDoesNotOpen) {
+  const std::string file = pack(pair());
+  const Outcome whole = tool({"info", "--hex", file});
+  const auto fields = objects_of(tool({"info", "--hex", "--json", file})).at(0).at("burnpack");
+  write_text("m.bpk", read_file(file).substr(0, 300));  // within the data
+
+  const Outcome cut = tool({"info", "--hex", file});
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_EQ(cut.out, whole.out);
+  EXPECT_EQ(lines_of(cut.err).size(), 1u) << cut.err;
+  EXPECT_TRUE(contains(cut.err, file)) << cut.err;
+
+  const Outcome json = tool({"info", "--hex", "--json", file});
+  EXPECT_EQ(json.exit_code, 2);
+  const auto objects = objects_of(json);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].at("path"), file);
+  EXPECT_EQ(objects[0].at("error").at("code"), "Truncated");
+  EXPECT_EQ(objects[0].at("burnpack"), fields);
+}
+
 TEST_F(BurnpackPage, HexIsForBurnpackAlone) {
   const std::string file = write("m.safetensors", {{"a"}});
   const Outcome run = tool({"info", "--hex", file});

@@ -89,6 +89,32 @@ TEST(Gzip, GrowsNoFurtherThanAllowed) {
   EXPECT_TRUE(inflate(bomb, {.inflated_bytes = 10'000'000}));
 }
 
+TEST(Gzip, TheHeadOfWhatASourceHoldsIsReadWithoutTheRest) {
+  const auto head_of = [](std::string_view file, std::size_t count) {
+    return content_head(*memory_source(bytes_of(file)), count).value();
+  };
+  EXPECT_EQ(head_of("plain text", 5).bytes, "plain");
+  EXPECT_EQ(head_of("plain text", 50).bytes, "plain text");
+  EXPECT_FALSE(head_of("plain text", 5).compressed);
+  EXPECT_EQ(head_of("", 5).bytes, "");
+  EXPECT_EQ(head_of(compressed("some text"), 4).bytes, "some");
+  EXPECT_EQ(head_of(compressed("some") + compressed(" text"), 40).bytes, "some text");
+  EXPECT_TRUE(head_of(compressed(""), 4).compressed);
+
+  const std::string file = compressed(noise(1'000'000));
+  test::TestSource source(test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  EXPECT_EQ(content_head(source, 512).value().bytes, noise(512));
+  EXPECT_LT(source.bytes_read(), 100'000u);
+  EXPECT_EQ(head_of(compressed(std::string(10'000'000, 'a')), 3).bytes, "aaa");
+}
+
+TEST(Gzip, AHeadThatCannotBeInflatedIsAnError) {
+  const std::string file = compressed(noise(1'000));
+  const auto cut = content_head(*memory_source(bytes_of(file.substr(0, 300))), 512);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, ErrorCode::truncated);
+}
+
 TEST(Gzip, ErrorsOfTheSourceArePassedOn) {
   const std::string file = compressed(noise(200'000));
   test::TestSource source(test::bytes_of(std::vector<char>(file.begin(), file.end())));

@@ -414,5 +414,28 @@ TEST_F(ArchiveBuilderTest, AnArchiveFromAFileTakesTensorsFromMemory) {
   EXPECT_EQ(before.size(), 1u);
 }
 
+TEST(Archive, ValuesFollowTheirTensors) {
+  Archive archive;
+  for (const char* name : {"a", "b"}) {
+    archive.add({name, Tensor::from_values<float>({1}, {1}).value()}).value();
+  }
+  archive.set_value(ValueDict{{"lr", Value(0.5)},
+                              {"list", ValueList{TensorIndex{0}, TensorIndex{1}}},
+                              {"lost", TensorIndex{7}}});
+  const std::vector<std::size_t> second = {1};
+  const Archive selected = archive.select(second).value();
+  const ValueList& list = *selected.value().find("list")->get<ValueList>();
+  EXPECT_TRUE(list[0].is_null());
+  EXPECT_EQ(*list[1].get<TensorIndex>(), TensorIndex{0});
+  EXPECT_TRUE(selected.value().find("lost")->is_null());
+  EXPECT_EQ(*selected.value().find("lr")->get<double>(), 0.5);
+
+  // A tree with tensors is a tree of names.
+  const std::vector<std::string> names = {"x", "y"};
+  EXPECT_TRUE(archive.rename(names).value().value().is_null());
+  archive.set_value(ValueDict{{"lr", Value(0.5)}});
+  EXPECT_FALSE(archive.rename(names).value().value().is_null());
+}
+
 }  // namespace
 }  // namespace andiron

@@ -126,15 +126,16 @@ TEST(Open, TakesAFolderWithOneModel) {
   EXPECT_TRUE(open(folder.path()).value().empty());
 }
 
-TEST(Open, AFolderGivesSafetensorsBeforeBurnpackAndUsualNamesBeforeOthers) {
+TEST(Open, AFolderWithTwoModelsIsRefusedUnlessOneHasTheUsualName) {
   const test::TempDir folder;
   const auto format = [&] { return open(folder.path()).value().format(); };
   test::write_file(folder.file("net.bpk"), test::worked_example());
   EXPECT_EQ(format(), "burnpack");
   test::write_file(folder.file("second.bpk"), test::worked_example());
   EXPECT_EQ(open(folder.path()).error().code, ErrorCode::not_a_weight_file);
+  std::filesystem::remove(folder.file("second.bpk"));
   test::write_file(folder.file("net.safetensors"), sample);
-  EXPECT_EQ(format(), "safetensors");
+  EXPECT_EQ(open(folder.path()).error().code, ErrorCode::not_a_weight_file);
   test::write_file(folder.file("model.bpk"), test::worked_example());
   EXPECT_EQ(format(), "burnpack");
   test::write_file(folder.file("model.safetensors"), sample);

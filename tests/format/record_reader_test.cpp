@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "andiron/json.h"
+#include "src/codec/gzip.h"
 #include "tests/support/record_file.h"
 #include "tests/support/test_source.h"
 
@@ -55,6 +56,14 @@ std::string to_json_record(const std::string& item) {
   return R"({"metadata":{"float":"f32","int":"i32","format":"x","version":"0.21.0",)"
          R"("settings":"FullPrecisionSettings"},"item":)" +
          item + R"(,"_b":null})";
+}
+
+std::string gzipped(std::string_view content) {
+  MemorySink sink;
+  const auto gzip = detail::GzipSink::create(sink).value();
+  gzip->write(std::as_bytes(std::span(content))).value();
+  gzip->finish().value();
+  return std::string(sink.take().text());
 }
 
 std::vector<std::string> names_of(const Archive& archive) {
@@ -171,6 +180,56 @@ TEST(RecordReader, ReadsCompressedRecords) {
   EXPECT_EQ(archive.info(0).param_id, id);
   EXPECT_EQ(to_json(archive.value()), to_json(plain.value()));
   expect_error(read_record(file, {.limits = {.inflated_bytes = 100}}), ErrorCode::limit_exceeded);
+}
+
+TEST(RecordReader, LooksAtCompressedContentBeforeItInflatesIt) {
+  const std::pair<std::string, const char*> cases[] = {
+      {std::string(257, 'x') + "ustar", "a tar archive"},
+      {"\x7d\0\0\0\0\0\0\0{\"t\":"s, "a SafeTensors file"},
+      {"NRUB\1\0"s, "a Burnpack file"},
+      {"PK\3\4", "a zip archive"},
+      {"\x80\2}q\0."s, "a pickle"},
+      {R"({"weight_map":{}})", "JSON"},
+      {"hello", "unknown content"},
+  };
+  for (const auto& [head, what] : cases) {
+    // What follows would be beyond the limit, and ends too soon.
+    const std::string file = gzipped(head + std::string(10'000'000, '\0'));
+    const Result<Archive> refused =
+        read_record(file.substr(0, file.size() - 9), {.limits = {.inflated_bytes = 1000}});
+    expect_error(refused, ErrorCode::not_a_weight_file);
+    EXPECT_NE(refused.error().found.find("a gzip file that holds "s + what), std::string::npos)
+        << refused.error().found;
+    EXPECT_EQ(refused.error().hint, "unpack it first");
+  }
+  const std::string tensor = R"({"bytes":[1],"shape":[1],"dtype":"U8"})";
+  EXPECT_TRUE(read_record(gzipped(R"( { "item":{"a":)" + tensor + "}}")));
+  // Whoever names the format may have trees without a record around them.
+  const std::string bare = gzipped(R"({"a":)" + tensor + "}");
+  expect_error(read_record(bare), ErrorCode::not_a_weight_file);
+  EXPECT_TRUE(read_record(bare, {.format = Format::mpk}));
+}
+
+TEST(RecordReader, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
+  std::string text(117, 'x');
+  text +=
+      "\0\x13"
+      "burn_core::record::"s;
+  Msgpack file;
+  file.write.begin_map(3);
+  file.write.text("metadata");
+  file.write.begin_map(1);
+  file.write.text("f");
+  file.write.text(text);
+  file.write.text("item");
+  file.tensor("x", {1}, "U8");
+  file.write.text("_b");
+  file.write.begin_list(0);
+  ASSERT_EQ(file.text().find("\x13"
+                             "burn"),
+            133u);
+  EXPECT_TRUE(read_record(file.text()));
+  EXPECT_TRUE(open(test::bytes_of_text(file.text())));
 }
 
 TEST(RecordReader, KnowsTheDTypesOfEveryRelease) {
@@ -297,6 +356,60 @@ TEST(RecordReader, NumbersThatDoNotFitTheirTypeAreRefused) {
   }
 }
 
+TEST(RecordReader, NumberTypesThatRecordsDoNotHaveAreTheUsualOnes) {
+  for (const char* name : {"f4e2m1", "c64", "raw", "bool", "i64", "f8e4m3fn", "", "::"}) {
+    Msgpack file;
+    file.begin_record(name, name == "i64"s ? "f64" : name);
+    file.write.begin_list(2);
+    for (const double first : {0.5, 7.0}) {
+      file.write.begin_map(2);
+      file.write.text("value");
+      file.write.begin_list(1);
+      first == 7 ? file.write.integer(7) : file.write.floating(first);
+      file.write.text("shape");
+      file.write.begin_list(0);
+    }
+    const Archive archive = read_record(file.text()).value();
+    EXPECT_EQ(archive.info(0).dtype, DType::f32) << name;
+    EXPECT_EQ(archive.info(1).dtype, DType::i32) << name;
+  }
+  Msgpack file;
+  file.begin_record("half::bfloat::bf16", "u8");
+  file.write.begin_map(2);
+  file.write.text("value");
+  file.write.begin_list(1);
+  file.write.floating(1);
+  file.write.text("shape");
+  file.write.begin_list(0);
+  EXPECT_EQ(read_record(file.text()).value().info(0).dtype, DType::bf16);
+}
+
+TEST(RecordReader, NumbersThatAreNoTensorStayAsTheyAre) {
+  for (const char* value : {"[4294967296,-5,0.1,true]", "[0.1,1e+300,18446744073709551615]",
+                            "[true,1]", R"([1,"x",[2]])", "[-9223372036854775808,null]", "[]"}) {
+    const std::string item = R"({"t":{"bytes":[1],"shape":[1],"dtype":"U8"},"x":{"value":)" +
+                             std::string(value) + R"(,"y":1}})";
+    const Archive archive = read_record(to_json_record(item)).value();
+    EXPECT_EQ(to_json(*archive.value().find("x")),
+              R"({"value":)" + std::string(value) + R"(,"y":1})");
+  }
+}
+
+TEST(RecordReader, DictsMayLieInDictsBesideListsOfNumbers) {
+  constexpr int levels = 100;
+  std::string item = R"({"bytes":[7],"shape":[1],"dtype":"U8"})";
+  std::string path = "param";
+  for (int i = 0; i < levels; ++i) {
+    const bool is_param = i == 0;
+    item = R"({"value":[1],")" + std::string(is_param ? "param" : "x") + R"(":)" + item + "}";
+    if (!is_param) path = "x." + path;
+  }
+  const Archive archive = read_record(to_json_record(item)).value();
+  EXPECT_EQ(names_of(archive), std::vector<std::string>{path});
+  EXPECT_NE(to_json(archive.value()).find(R"({"value":[1],"param":{"tensor":0}})"),
+            std::string::npos);
+}
+
 TEST(RecordReader, BytesMayBeAListInMessagePackToo) {
   const std::string file = record([](Msgpack& out) {
     out.write.begin_map(3);
@@ -419,6 +532,26 @@ TEST(RecordReader, KeepsToItsLimits) {
   expect_error(read_record(file, {.limits = {.metadata_bytes = 500}}), ErrorCode::limit_exceeded);
 }
 
+TEST(RecordReader, CountsWhatItHoldsInMemory) {
+  const std::string bytes =
+      to_json_record(R"({"t":{"bytes":[1,2,3,4,5,6,7,8],"shape":[2],"dtype":"F32"}})");
+  expect_error(read_record(bytes, {.limits = {.inflated_bytes = 7}}), ErrorCode::limit_exceeded);
+  EXPECT_TRUE(read_record(bytes, {.limits = {.inflated_bytes = 8}}));
+  const std::string numbers = to_json_record(R"({"t":{"value":[1,2,3,4,5,6,7,8],"shape":[8]}})");
+  expect_error(read_record(numbers, {.limits = {.inflated_bytes = 31}}), ErrorCode::limit_exceeded);
+  EXPECT_TRUE(read_record(numbers, {.limits = {.inflated_bytes = 8 * 16}}));
+
+  // Text that is not in memory already counts too.
+  const auto from_file = [&](std::uint64_t most) {
+    return detail::read_record(std::make_shared<test::TestSource>(
+                                   test::bytes_of(std::vector<char>(bytes.begin(), bytes.end()))),
+                               {.limits = {.inflated_bytes = most}});
+  };
+  expect_error(from_file(bytes.size() - 1), ErrorCode::limit_exceeded);
+  expect_error(from_file(bytes.size() + 7), ErrorCode::limit_exceeded);
+  EXPECT_TRUE(from_file(bytes.size() + 8));
+}
+
 TEST(RecordReader, RefusesNestingThatIsTooDeep) {
   for (const std::string& level : {"\x91"s,
                                    "\x81\xa1"
@@ -501,11 +634,16 @@ TEST(RecordReader, EveryChangedByteGivesAnErrorOrAWholeArchive) {
   }
 }
 
-TEST(IsMsgpackRecord, AsksForAMapWhoseFirstKeyIsARecords) {
+TEST(IsRecord, AsksForAMapWhoseFirstKeyIsARecords) {
   EXPECT_TRUE(detail::is_msgpack_record(sample()));
   EXPECT_TRUE(detail::is_msgpack_record("\x82\xa4itemxxx"));
   EXPECT_TRUE(detail::is_msgpack_record("\xde\x00\x03\xa8metadata"s));
   EXPECT_TRUE(detail::is_msgpack_record("\xdf\x00\x00\x00\x03\xa8metadata"s));
+  EXPECT_TRUE(detail::is_json_record(R"( { "item": {)"));
+  EXPECT_TRUE(detail::is_json_record(R"({"metadata":{"format":"burn_core::record::file::X)"));
+  EXPECT_FALSE(detail::is_json_record(R"({"items": "item"})"));
+  EXPECT_FALSE(detail::is_json_record("burn_core::record::"));
+  EXPECT_FALSE(detail::is_json_record(" { "));
   for (const std::string& other : {""s, "\x80"s, "\x82"s, "\x82\xa5other"s, "\x92\xa4item"s,
                                    "\x82\xa4ite"s, "{\"item\":"s, "\xde\x00"s}) {
     EXPECT_FALSE(detail::is_msgpack_record(other));

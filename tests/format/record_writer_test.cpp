@@ -159,7 +159,7 @@ TEST(RecordWriter, RefusesIntegersThatDoNotFit) {
          "18446744073709551615"}}) {
     const Result<std::string> refused =
         write_record(archive_of({each.tensor}), {.record_precision = each.precision});
-    expect_error(refused, ErrorCode::invalid_argument, "t");
+    expect_error(refused, ErrorCode::overflow, "t");
     EXPECT_EQ(refused.error().found, each.found);
   }
   EXPECT_TRUE(write_record(archive_of({tensor<std::int64_t>("t", {-2147483648, 2147483647})})));
@@ -177,7 +177,7 @@ TEST(RecordWriter, ChecksIntegersOfLargeTensorsWindowByWindow) {
   const Archive again = read_record(write_record(large(), options).value()).value();
   EXPECT_EQ(again.snapshot(0).cast(DType::i64)->read()->to_vector<std::int64_t>().value(), values);
   values.back() = std::int64_t{1} << 40;
-  expect_error(write_record(large(), options), ErrorCode::invalid_argument, "t");
+  expect_error(write_record(large(), options), ErrorCode::overflow, "t");
 }
 
 TEST(RecordWriter, RefusesTypesThatRecordsLack) {
@@ -297,6 +297,37 @@ TEST(RecordWriter, ARecordOfAnotherPrecisionKeepsItsStructureAlone) {
   EXPECT_EQ(again.metadata().at("settings"), "HalfPrecisionSettings");
   EXPECT_EQ(again.info(0).file_dtype, "Bool(Native)");
   EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+}
+
+TEST(RecordWriter, ListsOfNumbersAreTheSameInEveryPrecision) {
+  Msgpack file;
+  file.begin_record("f64", "i64", "DoublePrecisionSettings");
+  file.write.begin_map(2);
+  file.write.text("t");
+  file.tensor("x", {1}, "U8");
+  file.write.text("rates");
+  file.write.begin_map(1);
+  file.write.text("value");
+  file.write.begin_list(3);
+  file.write.unsigned_integer(std::uint64_t{1} << 40);
+  file.write.floating(0.1);
+  file.write.integer(-70000);
+  const Archive archive = read_record(file.text()).value();
+  for (const auto precision :
+       {RecordPrecision::full, RecordPrecision::half, RecordPrecision::doubled}) {
+    const Archive again = written_again(archive, {.record_precision = precision});
+    EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+  }
+}
+
+TEST(RecordWriter, ADryRunDoesNotTellHowFarARecordCompresses) {
+  MemorySink sink;
+  const Archive archive = with_names({"a"});
+  EXPECT_EQ(detail::write_record(archive, sink, {.dry_run = true}, true).value(), 0u);
+  EXPECT_EQ(sink.take().size(), 0u);
+  const auto refused =
+      detail::write_record(with_names({"a", "a.b"}), sink, {.dry_run = true}, true);
+  EXPECT_EQ(refused.error().code, ErrorCode::name_collision);
 }
 
 TEST(RecordWriter, ARecordWhoseTensorsWereRenamedIsANewOne) {

@@ -65,7 +65,20 @@ TEST(Sniff, FindsTheFormatsOfBurn) {
                     R"("format":"burn_core::record::file::PrettyJsonFileRecorder<X>"},"item":{}})")
                 .content,
             Content::record);
+  EXPECT_EQ(sniffed(R"({ "item": {}})").content, Content::record);
   EXPECT_EQ(sniffed(R"({"metadata":{},"weight_map":{}})").content, Content::json);
+}
+
+TEST(Sniff, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
+  // A map of three, or a text of 131 bytes, an empty one and the name of a recorder.
+  std::string file =
+      "\x83\xa8metadata\x81\xa1"
+      "f\xd9\xff";
+  file.resize(132, 'x');
+  file += std::string("\0\x13", 2) + "burn_core::record::";
+  EXPECT_EQ(sniffed(file).content, Content::record);
+  file.replace(1, 9, 9, 'x');
+  EXPECT_EQ(sniffed(file).content, Content::unnamed_record);
 }
 
 TEST(Sniff, ABurnpackFileIsNoSafetensorsWhateverItsMetadata) {

@@ -210,7 +210,6 @@ REFUSED_BY_US_ALONE = {
 }
 
 READ_BY_US_ALONE = {
-    "offsets past the end, unless it is a file of 0.19": one(entry(offsets=(4, 8))),
     "a simple value": extra(Raw(b"\xf0")),
     "a simple value of two bytes": extra(Raw(b"\xf8\xff")),
     "a reserved simple value": extra(Raw(b"\xf8\x01")),

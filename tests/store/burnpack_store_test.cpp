@@ -377,6 +377,33 @@ TEST(BurnpackStore, DoesNotReplaceAFileUnlessToldTo) {
   EXPECT_EQ(dir.names(), Names{"m.bpk"});
 }
 
+TEST(BurnpackStore, ZerosForEveryReleaseComeBack) {
+  // Old files of zeros look like new ones that were cut, but for what the metadata says.
+  const Pair zeros = {Param(Tensor::zeros(DType::f32, {64}).value()),
+                      Param(Tensor::zeros(DType::f32, {128}).value())};
+  for (const auto generation :
+       {BurnpackGeneration::burn_0_19, BurnpackGeneration::burn_0_20, BurnpackGeneration::burn_0_21,
+        BurnpackGeneration::burn_0_22_pre, BurnpackGeneration::burn_0_22}) {
+    SCOPED_TRACE(name_of(generation));
+    Pair to = {Param(f32({64}, 1)), Param(f32({128}, 1))};
+    const BurnpackStore store = saved(zeros, BurnpackStore().for_burn(generation));
+    const auto loaded = load_from(to, store);
+    ASSERT_TRUE(loaded) << loaded.error();
+    EXPECT_EQ(first_of(to.a), 0);
+  }
+}
+
+TEST(BurnpackStore, SaysForWhichReleaseItWroteUnlessThatIsTheNewest) {
+  const auto burn_entry = [](BurnpackStore store) {
+    const Metadata metadata = saved(pair_of(1), std::move(store)).get_metadata().value();
+    const auto entry = metadata.find("burn");
+    return entry == metadata.end() ? "none" : entry->second;
+  };
+  auto old = BurnpackStore().for_burn(BurnpackGeneration::burn_0_20);
+  EXPECT_EQ(burn_entry(old), "0.20");
+  EXPECT_EQ(burn_entry(old.for_burn(BurnpackGeneration::burn_0_22)), "none");
+}
+
 TEST(BurnpackStore, GuardsALinkThatLeadsNowhere) {
   const TempDir dir;
   fs::create_symlink("real.bpk", dir.file("m.bpk"));
@@ -481,6 +508,17 @@ TEST(BurnpackStore, WritesACopyForEachTiedNameUnlessToldToWriteItOnce) {
   tied.head.set_val(f32({2}, 9));
   EXPECT_EQ(load_from(tied, once).value().applied.size(), 2u);
   EXPECT_EQ(first_of(tied.head), 1);
+  Tied loose;
+  load_from(loose, once).value();
+  EXPECT_EQ(first_of(loose.head), 1);
+}
+
+TEST(BurnpackStore, MetadataOfOthersTiesNothing) {
+  const auto store =
+      saved(pair_of(1), BurnpackStore().metadata("best", "a").metadata("producer", "burn"));
+  EXPECT_FALSE(store.get_snapshot("best").value());
+  EXPECT_TRUE(
+      saved(pair_of(1), BurnpackStore().metadata("best", "a")).get_snapshot("best").value());
 }
 
 // ---- Quantized parameters ----

@@ -27,7 +27,9 @@ Error not_in_release(const TensorInfo& info, Generation generation) {
                         : info.dtype == DType::raw  ? "raw:" + display_text(info.file_dtype)
                                                     : std::string(dtype_name(info.dtype)),
                .expected = "a type of Burn " + std::string(name_of(generation)),
-               .hint = "cast it, leave it out, or write for another release"};
+               .hint = info.dtype == DType::raw ? "leave it out"
+                                                : "cast it, leave it out, or write for another "
+                                                  "release"};
 }
 
 // Booleans of four bytes, which we have no type for. Raw bytes may have the name and another size.

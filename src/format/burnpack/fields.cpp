@@ -30,13 +30,13 @@ class Labeller {
     add(0, 4, 0, "magic 'NRUB'");
     add(4, 2, 0, "version " + std::to_string(head_.version));
     add(6, 4, 0, "metadata of " + std::to_string(head_.metadata_bytes) + " bytes");
-    if (!metadata()) {
-      return Error{.code = reader_.code(),
-                   .message = reader_.what(),
-                   .found = "at byte " + std::to_string(here())};
-    }
+    const bool is_whole = metadata();
     const std::uint64_t end = burnpack_header_bytes + head_.metadata_bytes;
-    if (here() < end) add(here(), end - here(), 0, "ignored");
+    const std::uint64_t labelled = fields_.back().offset + fields_.back().size;
+    if (labelled < end) {
+      add(labelled, end - labelled, 0,
+          is_whole ? std::string("ignored") : "not understood: " + head_.damage);
+    }
     if (head_.padding_bytes != 0) {
       add(end, head_.padding_bytes, 0,
           "padding up to " + std::to_string(end + head_.padding_bytes) + ", where the data starts");
@@ -68,7 +68,14 @@ class Labeller {
           levels.pop_back();
           continue;
         }
-        if (levels.back().is_map && !take_key(levels.back(), depth_of(levels))) return false;
+        bool is_known = true;
+        if (levels.back().is_map && !take_key(levels.back(), depth_of(levels), is_known)) {
+          return false;
+        }
+        if (!is_known) {
+          if (!take_ignored(depth_of(levels))) return false;
+          continue;
+        }
       }
       if (!take_value(levels)) return false;
     } while (!levels.empty());
@@ -79,17 +86,27 @@ class Labeller {
     return static_cast<unsigned>(levels.size());
   }
 
-  bool take_key(const Level& level, unsigned depth) {
+  // `is_known` becomes false for a key of the top that the format does not have.
+  bool take_key(const Level& level, unsigned depth, bool& is_known) {
     const std::uint64_t start = here();
     std::string meaning = "key";
+    std::string text;
     if (reader_.peek() == Kind::text) {
-      std::string text;
       if (!take_text(text)) return false;
       meaning = (level.holds_names ? "name '" : "key '") + display_text(text) + "'";
     } else if (!reader_.skip_value(depth)) {
       return false;
     }
     add(start, here() - start, depth, std::move(meaning));
+    is_known = depth > 1 || text == "tensors" || text == "metadata" || text == "scalars";
+    return true;
+  }
+
+  // One field, whatever it holds.
+  bool take_ignored(unsigned depth) {
+    const std::uint64_t start = here();
+    if (!reader_.skip_value(depth)) return false;
+    add(start, here() - start, depth + 1, "ignored");
     return true;
   }
 

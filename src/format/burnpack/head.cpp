@@ -10,7 +10,6 @@
 #include "andiron/display_text.h"
 #include "andiron/file.h"
 #include "src/core/try.h"
-#include "src/format/header_findings.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -101,12 +100,14 @@ Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& 
   BurnpackEntry entry;
   std::string producer;
   std::string version;
-  for (BurnpackHeader::Item item{}; item != BurnpackHeader::Item::end;) {
-    switch (item = header.next(entry)) {
+  BurnpackHead head;
+  for (bool more = true; more;) {
+    switch (header.next(entry)) {
       case BurnpackHeader::Item::error:
-        return detail::header_error(
-            header.status(), source.name(),
-            {detail::decoded(entry.name), entry.dtype, entry.dims(), entry.begin, entry.end});
+        head.damage = std::string(header.status().what) + " at byte " +
+                      std::to_string(header.status().offset);
+        more = false;
+        break;
       case BurnpackHeader::Item::tensor:
         survey.add(entry);
         break;
@@ -119,10 +120,10 @@ Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& 
         survey.add_scalar();
         break;
       case BurnpackHeader::Item::end:
+        more = false;
         break;
     }
   }
-  BurnpackHead head;
   head.version = static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes.bytes.span()[4]) |
                                             std::to_integer<unsigned>(bytes.bytes.span()[5]) << 8);
   head.metadata_bytes = static_cast<std::uint32_t>(bytes.metadata_bytes);

@@ -15,10 +15,6 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-constexpr std::uint64_t burnpack_aligned(std::uint64_t offset) {
-  return (offset + burnpack_alignment - 1) / burnpack_alignment * burnpack_alignment;
-}
-
 // Header and metadata in memory of their own, with what follows up to the next multiple of 256.
 struct BurnpackHeadBytes {
   Bytes bytes;

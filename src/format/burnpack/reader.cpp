@@ -55,7 +55,7 @@ class Reader {
     if (survey_.overlaps() || options_.strictness == Strictness::strict) {
       ANDIRON_TRY(check_overlaps());
     }
-    builder_.take_aliases_from_metadata();
+    find_aliases();
     add_notes();
     return builder_.finish();
   }
@@ -125,7 +125,16 @@ class Reader {
       result.hint = "only strict reading refuses it";
       return result;
     }
+    const bool has_odd_payload = entry.dtype == DType::qfloat && !fits_scheme(entry);
+    if (has_odd_payload && options_.strictness == Strictness::strict) {
+      Error result = error(ErrorCode::size_mismatch, "the data does not fit scheme and shape");
+      result.tensor = decoded(entry.name);
+      result.found = std::to_string(entry.end - entry.begin) + " bytes";
+      result.hint = "only strict reading refuses it";
+      return result;
+    }
     const std::string_view name = kept(entry.name);
+    if (has_odd_payload) odd_payloads_.add(name);
     const std::string_view dtype_name = entry.dtype == DType::qfloat
                                             ? builder_.store(quant_scheme_text(entry.scheme))
                                             : entry.dtype_name;
@@ -142,6 +151,12 @@ class Reader {
     }
     if (entry.unknown_keys != 0) unknown_keys_.add(name);
     return {};
+  }
+
+  static bool fits_scheme(const BurnpackEntry& entry) {
+    std::uint64_t bytes = 0;
+    return quantized_byte_count(entry.scheme, entry.dims(), bytes) &&
+           bytes == entry.end - entry.begin;
   }
 
   Status count_text(std::size_t bytes) {
@@ -232,6 +247,14 @@ class Reader {
     return error(ErrorCode::truncated, "the data passes the end of the file");
   }
 
+  // Burn knows no ties: its metadata is free text.
+  void find_aliases() {
+    const Metadata& metadata = builder_.state().metadata;
+    const auto producer = metadata.find("producer");
+    if (producer == metadata.end() || producer->second != "andiron") return;
+    builder_.take_aliases_from_metadata();
+  }
+
   Status check_overlaps() {
     struct Run {
       std::uint64_t begin;
@@ -267,6 +290,7 @@ class Reader {
     unknown_dtypes_.note(notes, "tensor", "an unknown dtype is carried as raw bytes");
     wrong_sizes_.note(notes, "tensor",
                       "the data does not fit dtype and shape; carried as raw bytes");
+    odd_payloads_.note(notes, "tensor", "the data does not fit scheme and shape");
     unknown_keys_.note(notes, "tensor", "unknown keys in the description were ignored");
     repeated_names_.note(notes, "tensor", "the name is given twice; the last one counts");
     overlaps_.note(notes, "tensor", "the data overlaps another tensor's");
@@ -300,6 +324,7 @@ class Reader {
   std::size_t trailing_metadata_ = 0;
   Oddity unknown_dtypes_;
   Oddity wrong_sizes_;
+  Oddity odd_payloads_;
   Oddity unknown_keys_;
   Oddity repeated_names_;
   Oddity repeated_keys_;

@@ -17,15 +17,21 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
-#include "andiron/display_text.h"
+#include "andiron/burnpack_view.h"
+#include "andiron/file.h"
 #include "andiron/limits.h"
 #include "andiron/param_id.h"
 #include "src/codec/gzip.h"
 #include "src/core/archive_builder.h"
 #include "src/core/try.h"
+#include "src/core/utf8.h"
 #include "src/format/header_findings.h"
+#include "src/format/record/dtype.h"
+#include "src/format/record/record.h"
+#include "src/format/sniff.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -37,31 +43,33 @@ constexpr std::string_view recorder = "burn_core::record::";
 constexpr std::uint64_t most_between = std::uint64_t{1} << 20;
 constexpr std::size_t longest_id = 36;  // a UUID, in files of 0.18 and older
 
-struct DTypeCode {
-  DType dtype;
-  std::string_view name;
-};
-constexpr DTypeCode dtype_codes[] = {
-    {DType::f64, "F64"},   {DType::f32, "F32"},      {DType::f32, "Flex32"}, {DType::f16, "F16"},
-    {DType::bf16, "BF16"}, {DType::i64, "I64"},      {DType::i32, "I32"},    {DType::i16, "I16"},
-    {DType::i8, "I8"},     {DType::u64, "U64"},      {DType::u32, "U32"},    {DType::u16, "U16"},
-    {DType::u8, "U8"},     {DType::boolean, "Bool"},
-};
+// Burn's enum of dtypes up to 0.21, in order.
+constexpr std::string_view dtype_names[] = {"F64", "F32", "Flex32", "F16", "BF16", "I64", "I32",
+                                            "I16", "I8",  "U64",    "U32", "U16",  "U8",  "Bool"};
 constexpr std::uint64_t bool_code = 13;
 constexpr std::uint64_t quantized_code = 14;
+constexpr std::string_view bool_stores[] = {"Bool(Native)", "Bool(U8)", "Bool(U32)"};
 
-// Bytes of a source at any place, a window at a time.
+constexpr std::size_t longest_count = 9;
+constexpr std::size_t longest_description = longest_count * (max_rank + 3);
+
+// Bytes of a source at any place, `Size` of them at a time.
+template <std::size_t Size>
 class Window {
  public:
   explicit Window(const ByteSource& source) : source_(source) {}
 
-  // Up to `count` bytes from `offset`; fewer at the end of the source.
+  bool holds(std::uint64_t offset, std::size_t count) const {
+    return offset >= begin_ && offset - begin_ <= size_ && count <= size_ - (offset - begin_);
+  }
+
+  // Up to `count` bytes from `offset`, no more than Size; fewer at the end of the source.
   Result<std::string_view> at(std::uint64_t offset, std::size_t count) {
     const std::uint64_t there = source_.size() - std::min(source_.size(), offset);
     count = static_cast<std::size_t>(std::min<std::uint64_t>(count, there));
-    if (offset < begin_ || offset - begin_ > size_ || count > size_ - (offset - begin_)) {
+    if (!holds(offset, count)) {
       begin_ = offset;
-      size_ = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), there));
+      size_ = static_cast<std::size_t>(std::min<std::uint64_t>(Size, there));
       ANDIRON_TRY(source_.read_at(offset, std::span(buffer_).first(size_)));
     }
     return std::string_view(reinterpret_cast<const char*>(buffer_.data()) + (offset - begin_),
@@ -72,7 +80,7 @@ class Window {
   const ByteSource& source_;
   std::uint64_t begin_ = 0;
   std::size_t size_ = 0;
-  std::array<std::byte, 16 << 10> buffer_;
+  std::array<std::byte, Size> buffer_;
 };
 
 // Takes a count off the front; false when there is none.
@@ -114,6 +122,7 @@ class Reader {
         places_(places),
         options_(options),
         window_(*source),
+        description_window_(*source),
         builder_(source->name(), "bincode", "single") {}
 
   Result<Archive> read() {
@@ -136,25 +145,39 @@ class Reader {
   }
 
   Status read_metadata() {
-    ANDIRON_ASSIGN(std::string_view head, window_.at(0, 4096));
-    const std::size_t available = head.size();
+    std::uint64_t left = options_.limits.metadata_bytes;
     for (const char* key : {"float", "int", "format", "version", "settings"}) {
-      std::string_view text;
-      if (!take_text(head, text)) return error(ErrorCode::bad_header, "this is no record of Burn");
-      builder_.state().metadata.emplace(key, text);
+      ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, longest_count));
+      const std::size_t looked_at = bytes.size();
+      std::uint64_t size = 0;
+      if (!take_count(bytes, size)) return error(ErrorCode::truncated, "the metadata has no end");
+      at_ += looked_at - bytes.size();
+      if (size > source_->size() - at_) {
+        return error(ErrorCode::truncated, "the metadata passes the end of the file");
+      }
+      if (size > left) {
+        return over_limit(source_->name(), "metadata that is too long", "",
+                          options_.limits.metadata_bytes);
+      }
+      left -= size;
+      std::string text(static_cast<std::size_t>(size), '\0');
+      ANDIRON_TRY(source_->read_at(at_, std::as_writable_bytes(std::span(text))));
+      if (!is_utf8(text)) return error(ErrorCode::bad_header, "metadata that is not UTF-8");
+      at_ += size;
+      builder_.state().metadata.emplace(key, std::move(text));
     }
-    at_ = available - head.size();
-    const std::string& version = builder_.state().metadata["version"];
-    bool_has_store_ = version.starts_with("0.21.");
+    bool_has_store_ = RecordRelease::of(builder_.state().metadata["version"]).has_bool_stores;
     return {};
   }
 
+  // All, or one more than there are places.
   Status find_parameters() {
     std::uint64_t passed = 0;
-    while (at_ < source_->size()) {
+    while (at_ < source_->size() && parameters_.size() <= places_.size()) {
       ANDIRON_ASSIGN(const bool found, take_parameter());
       if (found) {
         passed = 0;
+        cut_.reset();
         if (parameters_.size() > options_.limits.tensors) {
           return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
         }
@@ -162,15 +185,16 @@ class Reader {
       }
       ++at_;
       if (++passed > most_between) {
-        return error(ErrorCode::bad_header, "no parameter where one should be");
+        return cut_ ? *cut_ : error(ErrorCode::bad_header, "no parameter where one should be");
       }
     }
+    if (cut_) return *cut_;
     return {};
   }
 
   // A parameter at this place, which is passed; false when there is none.
   Result<bool> take_parameter() {
-    ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, 1 + longest_id + 9));
+    ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, 1 + longest_id + longest_count));
     const std::size_t looked_at = bytes.size();
     std::string_view id_text;
     // The length of an id first: most bytes are none.
@@ -184,17 +208,22 @@ class Reader {
     found.id = *id;
     found.offset = at_ + (looked_at - bytes.size());
     if (found.bytes > source_->size() - found.offset) {
-      Error result = error(ErrorCode::truncated, "a tensor passes the end of the file");
-      result.found = std::to_string(source_->size() - found.offset) + " bytes";
-      result.expected = std::to_string(found.bytes);
-      return result;
+      // No parameter, unless the file was cut here, which shows when none follows.
+      if (!cut_) {
+        cut_ = error(ErrorCode::truncated, "a tensor passes the end of the file");
+        cut_->found = std::to_string(source_->size() - found.offset) + " bytes";
+        cut_->expected = std::to_string(found.bytes);
+      }
+      return false;
     }
     return take_description(std::move(found));
   }
 
   Result<bool> take_description(Parameter found) {
     const std::uint64_t end = found.offset + found.bytes;
-    ANDIRON_ASSIGN(std::string_view bytes, window_.at(end, 9 * (max_rank + 2)));
+    ANDIRON_ASSIGN(std::string_view bytes, window_.holds(end, longest_description)
+                                               ? window_.at(end, longest_description)
+                                               : description_window_.at(end, longest_description));
     const std::size_t looked_at = bytes.size();
     std::uint64_t rank = 0;
     if (!take_count(bytes, rank) || rank > max_rank) return false;
@@ -209,20 +238,20 @@ class Reader {
       return error(ErrorCode::unsupported, "a quantized tensor in a bincode record");
     }
     if (code > quantized_code) return false;
-    found.dtype = dtype_codes[code].dtype;
-    found.dtype_name = dtype_codes[code].name;
+    found.dtype_name = dtype_names[code];
+    found.dtype = code == bool_code ? DType::boolean : burnpack_dtype(found.dtype_name);
+    DType sized_as = found.dtype;
     if (code == bool_code && bool_has_store_) {
-      constexpr std::string_view stores[] = {"Bool(Native)", "Bool(U8)", "Bool(U32)"};
       std::uint64_t store = 0;
-      if (!take_count(bytes, store) || store > 2) return false;
-      found.dtype_name = stores[store];
-      if (store == 2) found.dtype = DType::raw;
+      if (!take_count(bytes, store) || store >= std::size(bool_stores)) return false;
+      found.dtype_name = bool_stores[store];
+      if (found.dtype_name == "Bool(U32)") {
+        found.dtype = DType::raw;
+        sized_as = DType::u32;
+      }
     }
-    std::uint64_t wanted = found.bytes;
-    if (found.dtype != DType::raw &&
-        (byte_count(found.dtype, dims, wanted) != SizeCheck::ok || wanted != found.bytes)) {
-      return false;
-    }
+    std::uint64_t wanted = 0;
+    if (byte_count(sized_as, dims, wanted) != SizeCheck::ok || wanted != found.bytes) return false;
     at_ = end + (looked_at - bytes.size());
     parameters_.push_back(std::move(found));
     return true;
@@ -241,7 +270,9 @@ class Reader {
     }
     if (places_.size() == parameters_.size()) return {};
     Error result = does_not_fit();
-    result.found = std::to_string(parameters_.size()) + " tensors in the file";
+    result.found = parameters_.size() > places_.size()
+                       ? "more tensors in the file"
+                       : std::to_string(parameters_.size()) + " tensors in the file";
     result.expected = std::to_string(places_.size()) + ", as the module has";
     if (places_.size() > common) result.tensor = places_[common].name;
     return result;
@@ -258,16 +289,35 @@ class Reader {
   const ByteSourcePtr& source_;
   std::span<const RecordPlace> places_;
   const OpenOptions& options_;
-  Window window_;
+  Window<16 << 10> window_;
+  // What describes a tensor lies after its bytes: a look there, which hostile files ask for again
+  // and again, reads little and leaves the window where it is.
+  Window<longest_description> description_window_;
   ArchiveBuilder builder_;
   std::uint64_t at_ = 0;
   bool bool_has_store_ = false;
   std::vector<Parameter> parameters_;
+  std::optional<Error> cut_;  // a tensor without an end, and none after it
 };
+
+Result<std::optional<Archive>> open_source(const ByteSourcePtr& source,
+                                           std::span<const RecordPlace> places,
+                                           const OpenOptions& options) {
+  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, sniffed_bytes));
+  if (!is_bincode_record(head.bytes)) return std::optional<Archive>();
+  ByteSourcePtr record = source;
+  if (head.compressed) {
+    ANDIRON_ASSIGN(record, inflated(*source, options.limits));
+  }
+  ANDIRON_ASSIGN(Archive archive, Reader(record, places, options).read());
+  return std::optional(std::move(archive));
+}
 
 }  // namespace
 
 bool is_bincode_record(std::string_view head) {
+  // Which may also be read as texts, since a map of three begins like a text of 131 bytes.
+  if (is_msgpack_record(head)) return false;
   std::string_view text;
   for (int i = 0; i < 2; ++i) {
     if (!take_text(head, text)) return false;
@@ -283,30 +333,16 @@ Error needs_module(const std::string& file) {
                .hint = "load_from(model, BurnpackStore::from_file(...)), then save it under names"};
 }
 
-Result<std::optional<ByteSourcePtr>> find_bincode_record(const ByteSourcePtr& file,
-                                                         const Limits& limits) {
-  constexpr std::size_t looked_at = 256;
-  const auto head_of = [&](const ByteSource& source) -> Result<std::string> {
-    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(looked_at, source.size())),
-                     '\0');
-    ANDIRON_TRY(source.read_at(0, std::as_writable_bytes(std::span(head))));
-    return head;
-  };
-  ByteSourcePtr record = file;
-  ANDIRON_ASSIGN(std::string head, head_of(*file));
-  if (is_gzip(head)) {
-    ANDIRON_ASSIGN(Bytes inflated, inflate_gzip(*file, limits));
-    record = memory_source(std::move(inflated), file->name());
-    ANDIRON_ASSIGN(head, head_of(*record));
-  }
-  if (!is_bincode_record(head)) return std::optional<ByteSourcePtr>();
-  return std::optional(std::move(record));
+Result<std::optional<Archive>> open_bincode_record(const std::string& path,
+                                                   std::span<const RecordPlace> places,
+                                                   const OpenOptions& options) {
+  ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, options.io));
+  return open_source(source, places, options);
 }
 
-Result<Archive> read_bincode_record(const ByteSourcePtr& source,
-                                    std::span<const RecordPlace> places,
-                                    const OpenOptions& options) {
-  return Reader(source, places, options).read();
+Result<std::optional<Archive>> open_bincode_record(Bytes bytes, std::span<const RecordPlace> places,
+                                                   const OpenOptions& options) {
+  return open_source(memory_source(std::move(bytes)), places, options);
 }
 
 }  // namespace detail

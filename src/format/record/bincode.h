@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "andiron/archive.h"
-#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "andiron/shape.h"
@@ -24,21 +24,19 @@ bool is_bincode_record(std::string_view head);
 // What to say to those who open one without a module.
 Error needs_module(const std::string& file);
 
-// The record in a file, inflated where it is compressed; nothing for other files.
-Result<std::optional<ByteSourcePtr>> find_bincode_record(const ByteSourcePtr& file,
-                                                         const Limits& limits);
-
 // Where a module has room for a tensor.
 struct RecordPlace {
   std::string name;
   std::optional<Shape> shape;  // nothing where any will do
 };
 
-// The tensors of a record under the names of `places`, one for each, in order. ShapeMismatch when
-// they do not fit.
-Result<Archive> read_bincode_record(const ByteSourcePtr& source,
-                                    std::span<const RecordPlace> places,
-                                    const OpenOptions& options);
+// The tensors of a record, plain or gzip, under the names of `places`, one for each, in order;
+// nothing for files that are no such records. ShapeMismatch when the tensors do not fit.
+Result<std::optional<Archive>> open_bincode_record(const std::string& path,
+                                                   std::span<const RecordPlace> places,
+                                                   const OpenOptions& options);
+Result<std::optional<Archive>> open_bincode_record(Bytes bytes, std::span<const RecordPlace> places,
+                                                   const OpenOptions& options);
 
 }  // namespace detail
 }  // namespace v1

@@ -24,7 +24,11 @@ class CheckedIntegers : public ByteSource {
   std::uint64_t size() const noexcept override {
     return snapshot_.byte_size() / stored_width() * width();
   }
-  const std::string& name() const noexcept override { return snapshot_.full_path(); }
+  // No file: errors name the tensor.
+  const std::string& name() const noexcept override {
+    static const std::string none;
+    return none;
+  }
 
  private:
   static constexpr std::size_t tile = 1024;
@@ -57,13 +61,13 @@ class CheckedIntegers : public ByteSource {
     for (const std::int64_t value : values) {
       const bool is_wrapped = has_wrapped_ones && value < 0;
       if (value <= largest && value >= -largest - 1 && !is_wrapped) continue;
-      return Error{.code = ErrorCode::invalid_argument,
+      return Error{.code = ErrorCode::overflow,
                    .message = "a number that does not fit " + std::string(dtype_name(dtype_)),
                    .tensor = snapshot_.full_path(),
                    .found = is_wrapped ? std::to_string(static_cast<std::uint64_t>(value))
                                        : std::to_string(value),
                    .expected = std::to_string(-largest - 1) + " to " + std::to_string(largest),
-                   .hint = "write the record with doubled precision, or leave the tensor out"};
+                   .hint = "write the record with a higher precision, or leave the tensor out"};
     }
     return {};
   }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
+#include <initializer_list>
 #include <optional>
 
+#include "andiron/burnpack_view.h"
 #include "andiron/display_text.h"
 #include "andiron/json.h"
 #include "andiron/quantized.h"
@@ -17,17 +18,14 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
-struct Spelling {
-  std::string_view text;
-  DType dtype;
-};
-
-constexpr Spelling spellings[] = {
-    {"F64", DType::f64},    {"F32", DType::f32},      {"F16", DType::f16}, {"BF16", DType::bf16},
-    {"I64", DType::i64},    {"I32", DType::i32},      {"I16", DType::i16}, {"I8", DType::i8},
-    {"U64", DType::u64},    {"U32", DType::u32},      {"U16", DType::u16}, {"U8", DType::u8},
-    {"Flex32", DType::f32}, {"Bool", DType::boolean},
-};
+// The one of these whose name ends the path of a Rust type; the first where none does.
+DType named_by(std::string_view rust_name, std::initializer_list<DType> dtypes) {
+  const std::size_t path_end = rust_name.rfind(':');
+  if (path_end != std::string_view::npos) rust_name.remove_prefix(path_end + 1);
+  const auto known = std::find_if(dtypes.begin(), dtypes.end(),
+                                  [&](DType dtype) { return dtype_name(dtype) == rust_name; });
+  return known == dtypes.end() ? *dtypes.begin() : *known;
+}
 
 std::string_view text_of(const Value* value) {
   const std::string* text = value == nullptr ? nullptr : value->get<std::string>();
@@ -181,9 +179,7 @@ void write_bool(MsgpackWriter& out, std::string_view store) {
 
 RecordDType record_dtype(const Value& value) {
   if (const std::string* text = value.get<std::string>()) {
-    const auto known = std::find_if(std::begin(spellings), std::end(spellings),
-                                    [&](const Spelling& it) { return it.text == *text; });
-    return {known == std::end(spellings) ? DType::raw : known->dtype, *text};
+    return {*text == "Bool" ? DType::boolean : burnpack_dtype(*text), *text};
   }
   const std::string_view bool_store = text_of(variant(&value, "Bool"));
   if (bool_store == "Native") return {DType::boolean, "Bool(Native)"};
@@ -197,14 +193,13 @@ RecordDType record_dtype(const Value& value) {
   return {DType::raw, to_json(value)};
 }
 
-DType dtype_of_rust_name(std::string_view name, DType unknown) {
-  const std::size_t path_end = name.rfind(':');
-  if (path_end != std::string_view::npos) name.remove_prefix(path_end + 1);
-  for (unsigned i = 0; i < dtype_count; ++i) {
-    const auto dtype = static_cast<DType>(i);
-    if (!is_opaque(dtype) && dtype_name(dtype) == name) return dtype;
-  }
-  return unknown;
+DType record_float_type(std::string_view rust_name) {
+  return named_by(rust_name, {DType::f32, DType::f16, DType::bf16, DType::f64});
+}
+
+DType record_int_type(std::string_view rust_name) {
+  return named_by(rust_name, {DType::i32, DType::i8, DType::i16, DType::i64, DType::u8, DType::u16,
+                              DType::u32, DType::u64});
 }
 
 RecordRelease RecordRelease::of(std::string_view version) {
@@ -232,9 +227,8 @@ Status write_record_dtype(MsgpackWriter& out, const TensorInfo& info, DType stor
       write_bool(out, "U32");
       return {};
     default:
-      for (const Spelling& known : spellings) {
-        if (known.dtype != stored) continue;
-        out.text(known.text);
+      if (const std::string_view name = burnpack_dtype_name(stored); !name.empty()) {
+        out.text(name);
         return {};
       }
   }

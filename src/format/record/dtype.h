@@ -20,12 +20,14 @@ struct RecordDType {
   std::string spelling;  // as TensorInfo::file_dtype
 };
 
-// "F32", {"Bool": "Native"}, {"QFloat": {...}} in the schema of any release. Others are raw.
+// "F32", {"Bool": "Native"}, {"QFloat": {...}}, as the releases with recorders (up to 0.21) write
+// them. Others are raw.
 RecordDType record_dtype(const Value& value);
 
-// The dtype whose Rust name a record's metadata gives: "f32", "half::binary16::f16". `unknown` for
-// names of other things.
-DType dtype_of_rust_name(std::string_view name, DType unknown);
+// The number types that a record's metadata gives by their Rust names: "f64", "i32",
+// "half::binary16::f16". f32 and i32 where the name is that of anything else.
+DType record_float_type(std::string_view rust_name);
+DType record_int_type(std::string_view rust_name);
 
 // How the releases of Burn differ in what they write.
 struct RecordRelease {

@@ -2,7 +2,7 @@
 // Tested by tests/format/record_reader_test.cpp
 #include "src/format/record/numbers.h"
 
-#include <cstdint>
+#include <bit>
 #include <cstring>
 
 #include "src/core/convert.h"
@@ -24,92 +24,109 @@ bool is_signed(DType dtype) {
   return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
 }
 
-bool fits(const RecordItem& number, DType dtype) {
+bool is_whole(const RecordNumber& number) {
+  return number.kind == Kind::integer || number.kind == Kind::unsigned_integer;
+}
+
+bool fits(const RecordNumber& number, DType dtype) {
+  if (dtype == DType::boolean || number.kind == Kind::boolean) {
+    return dtype == DType::boolean && number.kind == Kind::boolean;
+  }
+  if (is_float(dtype)) return true;
+  if (!is_whole(number)) return false;
   const unsigned bits = bit_width(dtype);
   if (number.kind == Kind::integer) {
-    return is_signed(dtype) && number.integer >> (bits - 1) == -1;
+    return is_signed(dtype) && std::bit_cast<std::int64_t>(number.bits) >> (bits - 1) == -1;
   }
   const unsigned value_bits = is_signed(dtype) ? bits - 1 : bits;
-  return value_bits == 64 || number.number >> value_bits == 0;
+  return value_bits == 64 || number.bits >> value_bits == 0;
+}
+
+DType dtype_of(Kind kind) {
+  return kind == Kind::boolean    ? DType::boolean
+         : kind == Kind::integer  ? DType::i64
+         : kind == Kind::floating ? DType::f64
+                                  : DType::u64;
+}
+
+std::size_t count_of(const Bytes& numbers) { return numbers.size() / sizeof(RecordNumber); }
+
+RecordNumber number_at(const Bytes& numbers, std::size_t index) {
+  RecordNumber number;
+  std::memcpy(&number, numbers.data() + index * sizeof number, sizeof number);
+  return number;
 }
 
 }  // namespace
 
-DType NumberList::dtype() const noexcept {
-  if (dtype_ == DType::raw) return float_type_;
-  if (is_bits_) return has_negative_ ? DType::i16 : float_type_;
-  return dtype_;
-}
-
-DType NumberList::list_dtype() const noexcept {
-  return is_bits_ ? (has_negative_ ? DType::i16 : DType::u16) : dtype();
-}
-
 Status NumberList::add(const RecordItem& number) {
-  const bool is_whole = number.kind == Kind::integer || number.kind == Kind::unsigned_integer;
-  if (dtype_ == DType::raw) {
-    is_bits_ = is_whole && bit_width(float_type_) == 16;
-    dtype_ = number.kind == Kind::boolean ? DType::boolean
-             : !is_whole                  ? float_type_
-             : is_bits_                   ? DType::u16
-                                          : int_type_;
-  }
-  if (number.kind == Kind::boolean) {
-    if (dtype_ != DType::boolean) return does_not_fit(dtype_);
-    return put(DType::boolean, &number.boolean);
-  }
-  if (dtype_ == DType::boolean || !number.is_number()) return does_not_fit(dtype_);
-  if (is_float(dtype_)) {
-    const double value = number.kind == Kind::floating  ? number.floating
-                         : number.kind == Kind::integer ? static_cast<double>(number.integer)
-                                                        : static_cast<double>(number.number);
-    return put(DType::f64, &value);
-  }
-  const bool is_negative = number.kind == Kind::integer;
-  has_negative_ = has_negative_ || is_negative;
-  const DType expected = is_bits_ && is_negative ? DType::i16 : dtype_;
-  if (!is_whole || !fits(number, expected)) return does_not_fit(expected);
-  return is_negative ? put(DType::i64, &number.integer) : put(DType::u64, &number.number);
-}
-
-Status NumberList::put(DType from, const void* element) {
-  const std::size_t width = bit_width(dtype_) / 8;
-  if (used_ + width > chunk_.size()) {
-    ANDIRON_TRY(packed_.write(std::span(chunk_).first(used_)));
+  if (used_ == chunk_.size()) {
+    ANDIRON_TRY(collected_.write(std::as_bytes(std::span(chunk_))));
     used_ = 0;
   }
-  convert(from, static_cast<const std::byte*>(element), dtype_, chunk_.data() + used_, 1);
-  used_ += width;
+  const std::uint64_t bits =
+      number.kind == Kind::boolean    ? std::uint64_t{number.boolean}
+      : number.kind == Kind::integer  ? std::bit_cast<std::uint64_t>(number.integer)
+      : number.kind == Kind::floating ? std::bit_cast<std::uint64_t>(number.floating)
+                                      : number.number;
+  chunk_[used_++] = {number.kind, bits};
   return {};
 }
 
 Result<Bytes> NumberList::take() {
-  ANDIRON_TRY(packed_.write(std::span(chunk_).first(used_)));
+  ANDIRON_TRY(collected_.write(std::as_bytes(std::span(chunk_).first(used_))));
   used_ = 0;
-  return packed_.take();
+  return collected_.take();
 }
 
-Value unpacked(DType dtype, const Bytes& elements) {
+Result<PackedNumbers> pack_numbers(const Bytes& numbers, DType float_type, DType int_type) {
+  const std::size_t count = count_of(numbers);
+  if (count == 0) return PackedNumbers{float_type, Bytes()};
+  const RecordNumber first = number_at(numbers, 0);
+  // Rust's serde writes floats of 16 bits by their bits.
+  const bool are_bits = is_whole(first) && bit_width(float_type) == 16;
+  const DType dtype = first.kind == Kind::boolean ? DType::boolean
+                      : !is_whole(first)          ? float_type
+                      : are_bits                  ? DType::u16
+                                                  : int_type;
   const std::size_t width = bit_width(dtype) / 8;
+  ANDIRON_ASSIGN(Bytes elements, Bytes::allocate(count * width));
+  std::byte* out = elements.writable().data();
+  bool has_negative = false;
+  for (std::size_t i = 0; i < count; ++i, out += width) {
+    const RecordNumber number = number_at(numbers, i);
+    const bool is_negative = number.kind == Kind::integer;
+    has_negative = has_negative || is_negative;
+    const DType expected = are_bits && is_negative ? DType::i16 : dtype;
+    if (!fits(number, expected)) return does_not_fit(expected);
+    convert(dtype_of(number.kind), reinterpret_cast<const std::byte*>(&number.bits), dtype, out, 1);
+  }
+  return PackedNumbers{!are_bits      ? dtype
+                       : has_negative ? DType::i16
+                                      : float_type,
+                       std::move(elements)};
+}
+
+ValueList plain_numbers(const Bytes& numbers) {
   ValueList list;
-  list.reserve(elements.size() / width);
-  for (std::size_t at = 0; at < elements.size(); at += width) {
-    const std::byte* element = elements.data() + at;
-    if (dtype == DType::boolean) {
-      list.emplace_back(*element != std::byte{0});
-    } else if (is_float(dtype)) {
-      double value = 0;
-      convert(dtype, element, DType::f64, reinterpret_cast<std::byte*>(&value), 1);
-      list.emplace_back(value);
-    } else {
-      std::int64_t value = 0;
-      convert(dtype, element, DType::i64, reinterpret_cast<std::byte*>(&value), 1);
-      const bool is_large = dtype == DType::u64 && value < 0;
-      list.push_back(is_large || value >= 0 ? Value(static_cast<std::uint64_t>(value))
-                                            : Value(value));
+  list.reserve(count_of(numbers));
+  for (std::size_t i = 0; i < count_of(numbers); ++i) {
+    const RecordNumber number = number_at(numbers, i);
+    switch (number.kind) {
+      case Kind::boolean:
+        list.emplace_back(number.bits != 0);
+        break;
+      case Kind::integer:
+        list.emplace_back(std::bit_cast<std::int64_t>(number.bits));
+        break;
+      case Kind::floating:
+        list.emplace_back(std::bit_cast<double>(number.bits));
+        break;
+      default:
+        list.emplace_back(number.bits);
     }
   }
-  return Value(std::move(list));
+  return list;
 }
 
 }  // namespace detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tensors of records before 0.14, which hold their elements as a list of numbers.
+// Lists of numbers, which records before 0.14 have as the elements of their tensors.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "andiron/bytes.h"
 #include "andiron/dtype.h"
@@ -16,35 +17,37 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-// Packs numbers as elements of one dtype, which the first of them and the record's precision
-// decide.
+// A number as the file gives it.
+struct RecordNumber {
+  RecordItem::Kind kind;
+  std::uint64_t bits;  // of the type that the kind tells
+};
+
+// Collects numbers until it is known whether they are a tensor's elements.
 class NumberList {
  public:
-  NumberList(DType float_type, DType int_type) : float_type_(float_type), int_type_(int_type) {}
-
-  // The error has a message only.
+  // REQUIRES: number.is_number().
   Status add(const RecordItem& number);
-  // The dtype of what was added; the precision's float where that was nothing.
-  DType dtype() const noexcept;
-  // The same for numbers that turn out to be no tensor's elements.
-  DType list_dtype() const noexcept;
+  // What was added: RecordNumbers, one after the other.
   Result<Bytes> take();
 
  private:
-  Status put(DType from, const void* element);
-
-  DType float_type_;
-  DType int_type_;
-  DType dtype_ = DType::raw;  // until the first number
-  bool is_bits_ = false;      // floats of 16 bits, as Rust's serde writes them: by their bits
-  bool has_negative_ = false;
-  MemorySink packed_;
-  std::array<std::byte, 4096> chunk_;
+  MemorySink collected_;
+  std::array<RecordNumber, 256> chunk_;
   std::size_t used_ = 0;
 };
 
-// Packed elements as a list again.
-Value unpacked(DType dtype, const Bytes& elements);
+struct PackedNumbers {
+  DType dtype;
+  Bytes elements;
+};
+
+// As a tensor's elements, of a dtype that the first of them and the record's number types decide.
+// The error has a message only.
+Result<PackedNumbers> pack_numbers(const Bytes& numbers, DType float_type, DType int_type);
+
+// As they are.
+ValueList plain_numbers(const Bytes& numbers);
 
 }  // namespace detail
 }  // namespace v1

@@ -2,20 +2,16 @@
 // Records to Archive. The tree is read once, forward; a tensor is a dict {bytes, shape, dtype}, or
 // {value, shape} as Burn wrote before 0.14, and a parameter a dict {id, param} around one.
 // Tested by tests/format/record_reader_test.cpp
-#include <algorithm>
-#include <array>
+#include "src/format/record/reader.h"
+
 #include <utility>
 #include <vector>
 
 #include "andiron/display_text.h"
-#include "src/codec/gzip.h"
-#include "src/codec/msgpack_reader.h"
 #include "src/core/try.h"
 #include "src/format/header_findings.h"
-#include "src/format/record/bincode.h"
-#include "src/format/record/cursor.h"
+#include "src/format/record/dict.h"
 #include "src/format/record/numbers.h"
-#include "src/format/record/record.h"
 #include "src/format/record/structure.h"
 #include "src/format/record/tensors.h"
 
@@ -37,66 +33,29 @@ struct Node {
 
 // What may turn out to be the elements of a tensor, under the keys "bytes" and "value".
 struct Elements {
-  bool are_bytes = false;  // by the key
+  std::string_view key;
+  // A run of the source, or one of the two lists.
   std::uint64_t offset = 0;
   std::uint64_t byte_size = 0;
-  std::optional<Bytes> in_memory = {};
-  DType dtype = DType::u8;       // as elements of a tensor
-  DType list_dtype = DType::u8;  // as a list
+  std::optional<Bytes> byte_list = {};
+  std::optional<Bytes> numbers = {};
 };
 
 // What is set aside while a dict is read.
 struct Parts {
   std::optional<Elements> elements = {};
+  bool has_mixed_list = false;             // under the key "value": numbers, then others
   std::optional<RecordTensor> param = {};  // under the key "param"
 };
 
-const std::string* repeated_key(const ValueDict& dict) {
-  std::vector<const std::string*> keys;
-  keys.reserve(dict.size());
-  for (const auto& entry : dict) keys.push_back(&entry.first);
-  std::sort(keys.begin(), keys.end(), [](const auto* a, const auto* b) { return *a < *b; });
-  const auto twice = std::adjacent_find(keys.begin(), keys.end(),
-                                        [](const auto* a, const auto* b) { return *a == *b; });
-  return twice == keys.end() ? nullptr : *twice;
-}
-
-// A list of sizes, or {"dims": list}.
-std::optional<Shape> shape_of(const Value* value) {
-  if (value == nullptr) return std::nullopt;
-  if (const Value* dims = value->find("dims")) value = dims;
-  const ValueList* list = value->get<ValueList>();
-  if (list == nullptr || list->size() > max_rank) return std::nullopt;
-  std::array<std::uint64_t, max_rank> dims;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    const std::uint64_t* dim = (*list)[i].get<std::uint64_t>();
-    if (dim == nullptr) return std::nullopt;
-    dims[i] = *dim;
-  }
-  return Shape(std::span(dims).first(list->size()));
-}
-
-// The metadata of a record: a dict of texts.
-std::optional<Metadata> metadata_of(const Value* value) {
-  const ValueDict* dict = value == nullptr ? nullptr : value->get<ValueDict>();
-  if (dict == nullptr) return std::nullopt;
-  Metadata metadata;
-  for (const auto& [key, item] : *dict) {
-    const std::string* text = item.get<std::string>();
-    if (text == nullptr) return std::nullopt;
-    metadata.emplace(key, *text);
-  }
-  return metadata;
-}
-
 class Reader {
  public:
-  Reader(const ByteSourcePtr& file, const ByteSourcePtr& source, RecordCursor& cursor,
-         const OpenOptions& options, std::string container)
-      : source_(source),
+  Reader(const RecordOrigin& origin, RecordCursor& cursor, const OpenOptions& options)
+      : source_(origin.content),
         cursor_(cursor),
         options_(options),
-        tensors_(file, source, options, std::move(container)) {}
+        tensors_(origin.file, origin.content, options, origin.container),
+        held_bytes_(origin.held_bytes) {}
 
   Result<Archive> read() {
     Node root;
@@ -136,6 +95,16 @@ class Reader {
     return over_limit(source_->name(), "too much that is no tensor", "",
                       options_.limits.metadata_bytes);
   }
+
+  // Counts elements that are held in memory.
+  Status hold(std::uint64_t bytes) {
+    held_bytes_ += bytes;
+    if (held_bytes_ <= options_.limits.inflated_bytes) return {};
+    return over_limit(source_->name(), "too many elements to hold in memory", "",
+                      options_.limits.inflated_bytes);
+  }
+
+  void let_go(std::uint64_t bytes) { held_bytes_ -= bytes; }
 
   Status read_value(unsigned depth, Node& out) {
     RecordItem item;
@@ -247,9 +216,8 @@ class Reader {
   Status read_entry(ValueDict::value_type& entry, unsigned depth, Parts& parts) {
     auto& [key, value] = entry;
     Node child;
-    const bool are_bytes = key == "bytes";
-    if ((are_bytes || key == "value") && !parts.elements) {
-      ANDIRON_TRY(read_elements(are_bytes, depth + 1, parts.elements, child));
+    if ((key == "bytes" || key == "value") && !parts.elements) {
+      ANDIRON_TRY(read_elements(key == "bytes", depth + 1, parts, child));
     } else {
       ANDIRON_TRY(read_value(depth + 1, child));
     }
@@ -270,41 +238,53 @@ class Reader {
   void take_number_types(const Value& metadata) {
     const auto known = metadata_of(&metadata);
     if (!known) return;
-    const auto type_of = [&](const char* key, DType usual) {
+    const auto entry_of = [&](const char* key) {
       const auto entry = known->find(key);
-      return entry == known->end() ? usual : dtype_of_rust_name(entry->second, usual);
+      return entry == known->end() ? std::string_view() : entry->second;
     };
-    float_type_ = type_of("float", DType::f32);
-    int_type_ = type_of("int", DType::i32);
+    float_type_ = record_float_type(entry_of("float"));
+    int_type_ = record_int_type(entry_of("int"));
   }
 
   // Bytes and lists of numbers are kept apart until the whole dict is known.
-  Status read_elements(bool are_bytes, unsigned depth, std::optional<Elements>& elements,
-                       Node& out) {
+  Status read_elements(bool are_bytes, unsigned depth, Parts& parts, Node& out) {
     RecordItem item;
     ANDIRON_TRY(cursor_.next(item));
     if (item.kind == Kind::bytes) {
-      elements = {.are_bytes = are_bytes, .offset = item.offset, .byte_size = item.size};
+      parts.elements = {
+          .key = are_bytes ? "bytes" : "value", .offset = item.offset, .byte_size = item.size};
       return {};
     }
     if (item.kind != Kind::list) return read_item(item, depth, out);
     RecordLevel level = item.level;
     ANDIRON_ASSIGN(const bool any, cursor_.more(level));
     if (any) ANDIRON_TRY(cursor_.next(item));
-    if (any && !item.is_number()) {
-      ValueList list;
-      ANDIRON_TRY(read_list_item(item, depth, list));
-      ANDIRON_TRY(read_list(level, depth, list));
-      out.value = Value(std::move(list));
-      return {};
-    }
-    return are_bytes ? read_byte_list(any ? &item : nullptr, level, elements)
-                     : read_number_list(any ? &item : nullptr, level, elements);
+    if (any && !item.is_number()) return read_plain_list({}, item, level, depth, out);
+    if (are_bytes) return read_byte_list(any ? &item : nullptr, level, parts.elements);
+    return read_number_list(any ? &item : nullptr, level, depth, parts, out);
+  }
+
+  // From `item` on, which follows what is in the list.
+  Status read_plain_list(ValueList list, const RecordItem& item, RecordLevel level, unsigned depth,
+                         Node& out) {
+    ANDIRON_TRY(read_list_item(item, depth, list));
+    ANDIRON_TRY(read_list(level, depth, list));
+    out.value = Value(std::move(list));
+    return {};
   }
 
   Status read_byte_list(const RecordItem* first, RecordLevel level,
                         std::optional<Elements>& elements) {
-    MemorySink bytes;
+    // Counts what it takes.
+    struct HeldBytes : MemorySink {
+      explicit HeldBytes(Reader& owner) : reader(owner) {}
+      Status write(std::span<const std::byte> data) override {
+        ANDIRON_TRY(reader.hold(data.size()));
+        return MemorySink::write(data);
+      }
+      Reader& reader;
+    };
+    HeldBytes bytes(*this);
     if (first != nullptr) {
       if (first->kind != Kind::unsigned_integer || first->number > 0xff) {
         return cursor_.error(ErrorCode::bad_header, "a number that is no byte");
@@ -313,110 +293,138 @@ class Reader {
       ANDIRON_TRY(bytes.write({&byte, 1}));
       ANDIRON_TRY(cursor_.byte_list(level, bytes));
     }
-    elements = {.are_bytes = true, .in_memory = bytes.take()};
-    elements->byte_size = elements->in_memory->size();
+    elements = {.key = "bytes", .byte_list = bytes.take()};
+    elements->byte_size = elements->byte_list->size();
     return {};
   }
 
-  Status read_number_list(const RecordItem* first, RecordLevel level,
-                          std::optional<Elements>& elements) {
-    const auto numbers = std::make_unique<NumberList>(float_type_, int_type_);
+  Status read_number_list(const RecordItem* first, RecordLevel level, unsigned depth, Parts& parts,
+                          Node& out) {
+    const auto numbers = std::make_unique<NumberList>();
     RecordItem item;
     for (bool another = first != nullptr; another;) {
-      if (Status added = numbers->add(first == nullptr ? item : *first); !added) {
-        return cursor_.error(added.error().code, added.error().message);
-      }
+      if (first != nullptr) item = *first;
       first = nullptr;
+      if (!item.is_number()) {
+        parts.has_mixed_list = true;
+        ANDIRON_ASSIGN(const Bytes collected, numbers->take());
+        ANDIRON_ASSIGN(ValueList list, as_plain_list(collected));
+        return read_plain_list(std::move(list), item, level, depth, out);
+      }
+      ANDIRON_TRY(hold(sizeof(RecordNumber)));
+      ANDIRON_TRY(numbers->add(item));
       ANDIRON_ASSIGN(another, cursor_.more(level));
       if (another) ANDIRON_TRY(cursor_.next(item));
     }
-    ANDIRON_ASSIGN(Bytes packed, numbers->take());
-    elements = {
-        .byte_size = packed.size(), .dtype = numbers->dtype(), .list_dtype = numbers->list_dtype()};
-    elements->in_memory = std::move(packed);
+    ANDIRON_ASSIGN(Bytes collected, numbers->take());
+    parts.elements = {.key = "value", .numbers = std::move(collected)};
     return {};
+  }
+
+  // Numbers that become a part of the tree.
+  Result<ValueList> as_plain_list(const Bytes& numbers) {
+    ANDIRON_TRY(charge(numbers.size() / sizeof(RecordNumber) * node_bytes));
+    let_go(numbers.size());
+    return plain_numbers(numbers);
   }
 
   // What a dict is, now that all of it is known.
   Status finish_dict(ValueDict dict, Parts parts, Node& out) {
-    out.value = Value(std::move(dict));
     if (parts.elements) {
-      ANDIRON_ASSIGN(out.tensor, tensor_of(out.value, *parts.elements));
-      if (out.tensor) {
-        out.value = Value();
-        return {};
-      }
-      ANDIRON_TRY(put_back(*parts.elements, out.value));
+      ANDIRON_ASSIGN(out.tensor, tensor_of(dict, *parts.elements));
+      if (out.tensor) return {};
+      ANDIRON_TRY(put_back(*parts.elements, dict));
     }
-    if (parts.param) return name_param(*std::move(parts.param), out.value);
+    if (parts.has_mixed_list && dict.size() == 2 && shape_of(find(dict, "shape"))) {
+      return cursor_.error(ErrorCode::bad_header, "a tensor with an element that is no number");
+    }
+    if (parts.param) return name_param(*std::move(parts.param), std::move(dict), out.value);
+    out.value = Value(std::move(dict));
     return {};
   }
 
-  Result<std::optional<RecordTensor>> tensor_of(const Value& dict, Elements& elements) {
-    const Value* dtype = dict.find("dtype");
-    const std::size_t keys = dict.get<ValueDict>()->size();
-    const bool is_list = !elements.are_bytes && elements.in_memory && keys == 2;
-    if (!is_list && (!elements.are_bytes || dtype == nullptr || keys != 3)) {
-      return std::optional<RecordTensor>();
-    }
-    auto shape = shape_of(dict.find("shape"));
-    if (!shape) {
-      if (is_list || dict.find("shape") == nullptr) return std::optional<RecordTensor>();
+  Result<std::optional<RecordTensor>> tensor_of(const ValueDict& dict, Elements& elements) {
+    std::optional<RecordTensor> tensor;
+    const Value* dtype = find(dict, "dtype");
+    const bool is_usual = elements.key == "bytes" && dtype != nullptr && dict.size() == 3;
+    const bool is_list = elements.numbers && dict.size() == 2;
+    const Value* shape = find(dict, "shape");
+    if ((!is_usual && !is_list) || shape == nullptr) return tensor;
+    auto sizes = shape_of(shape);
+    if (!sizes && is_list) return tensor;
+    if (!sizes) {
       return cursor_.error(ErrorCode::bad_header, "a shape that is no list of at most " +
                                                       std::to_string(max_rank) + " sizes");
     }
-    RecordTensor tensor;
-    tensor.dtype = is_list ? RecordDType{elements.dtype, ""} : record_dtype(*dtype);
-    tensor.shape = *std::move(shape);
-    tensor.offset = elements.offset;
-    tensor.byte_size = elements.byte_size;
-    tensor.elements = std::move(elements.in_memory);
-    return std::optional(std::move(tensor));
+    tensor.emplace();
+    tensor->shape = *std::move(sizes);
+    if (is_list) {
+      ANDIRON_TRY(take_numbers(*elements.numbers, *tensor));
+      return tensor;
+    }
+    tensor->dtype = record_dtype(*dtype);
+    tensor->offset = elements.offset;
+    tensor->byte_size = elements.byte_size;
+    tensor->elements = std::move(elements.byte_list);
+    return tensor;
+  }
+
+  Status take_numbers(Bytes& numbers, RecordTensor& tensor) {
+    Result<PackedNumbers> packed = pack_numbers(numbers, float_type_, int_type_);
+    if (!packed) return cursor_.error(packed.error().code, packed.error().message);
+    let_go(numbers.size());
+    numbers = Bytes();
+    ANDIRON_TRY(hold(packed->elements.size()));
+    tensor.dtype.dtype = packed->dtype;
+    tensor.byte_size = packed->elements.size();
+    tensor.elements = std::move(packed->elements);
+    return {};
   }
 
   // Elements that no tensor has.
-  Status put_back(const Elements& elements, Value& dict) {
+  Status put_back(const Elements& elements, ValueDict& dict) {
     Value value;
-    if (elements.in_memory) {
-      ANDIRON_TRY(charge(elements.byte_size * 8 / bit_width(elements.list_dtype) * node_bytes));
-      value = unpacked(elements.list_dtype, *elements.in_memory);
+    if (elements.numbers) {
+      ANDIRON_ASSIGN(value, as_plain_list(*elements.numbers));
+    } else if (elements.byte_list) {
+      ANDIRON_TRY(charge(elements.byte_size * node_bytes));
+      let_go(elements.byte_size);
+      ValueList list;
+      for (const std::byte byte : elements.byte_list->span()) {
+        list.emplace_back(std::to_integer<std::uint64_t>(byte));
+      }
+      value = Value(std::move(list));
     } else {
       ANDIRON_ASSIGN(value, read_bytes(elements.offset, elements.byte_size));
     }
-    ValueDict entries = *dict.get<ValueDict>();
-    for (auto& [key, item] : entries) {
-      if (key == (elements.are_bytes ? "bytes" : "value")) item = std::move(value);
-    }
-    dict = Value(std::move(entries));
+    set(dict, elements.key, std::move(value));
     return {};
   }
 
   // The tensor under "param": of a parameter when the dict has an id and nothing else.
-  Status name_param(RecordTensor tensor, Value& dict) {
-    const ValueDict& entries = *dict.get<ValueDict>();
-    const Value* id_value = dict.find("id");
+  Status name_param(RecordTensor tensor, ValueDict dict, Value& out) {
+    const Value* id_value = find(dict, "id");
     const std::string* id_text = id_value == nullptr ? nullptr : id_value->get<std::string>();
-    if (entries.size() != 2 || id_text == nullptr) {
+    const bool is_parameter = dict.size() == 2 && id_text != nullptr;
+    bool is_usual = false;
+    TensorIndex index;
+    if (is_parameter) {
+      const Result<ParamId> id = ParamId::from_text(*id_text);
+      if (!id) foreign_ids_.add(path_);
+      is_usual = id && id->to_text() == *id_text && dict[0].first == "id";
+      ANDIRON_ASSIGN(index, add(std::move(tensor), id ? std::optional(*id) : std::nullopt));
+    } else {
       const std::size_t parent = enter("param");
-      ANDIRON_ASSIGN(const TensorIndex index, add(std::move(tensor), std::nullopt));
+      ANDIRON_ASSIGN(index, add(std::move(tensor), std::nullopt));
       leave(parent);
-      dict = with_param(entries, index);
+    }
+    if (is_usual) {
+      out = Value(index);
       return {};
     }
-    const Result<ParamId> id = ParamId::from_text(*id_text);
-    if (!id) foreign_ids_.add(path_);
-    ANDIRON_ASSIGN(const TensorIndex index,
-                   add(std::move(tensor), id ? std::optional(*id) : std::nullopt));
-    const bool is_usual = id && id->to_text() == *id_text && entries[0].first == "id";
-    dict = is_usual ? Value(index) : with_param(entries, index);
+    set(dict, "param", Value(index));
+    out = Value(std::move(dict));
     return {};
-  }
-
-  static Value with_param(ValueDict entries, TensorIndex index) {
-    for (auto& [key, value] : entries) {
-      if (key == "param") value = Value(index);
-    }
-    return Value(std::move(entries));
   }
 
   Status add_bare(Node& node) {
@@ -452,51 +460,17 @@ class Reader {
   std::string path_;
   unsigned levels_ = 0;  // names in the path
   std::uint64_t tree_bytes_ = 0;
+  std::uint64_t held_bytes_ = 0;
   DType float_type_ = DType::f32;
   DType int_type_ = DType::i32;
   Oddity foreign_ids_;
 };
 
-bool is_json(std::string_view head) {
-  const std::size_t start = head.find_first_not_of(" \n\r\t");
-  return start != std::string_view::npos && head[start] == '{';
-}
-
-Result<std::string> head_of(const ByteSource& source) {
-  constexpr std::uint64_t looked_at = 512;
-  std::string head(static_cast<std::size_t>(std::min(looked_at, source.size())), '\0');
-  ANDIRON_TRY(source.read_at(0, std::as_writable_bytes(std::span(head))));
-  return head;
-}
-
 }  // namespace
 
-bool is_msgpack_record(std::string_view head) {
-  MsgpackReader reader(head);
-  MsgpackItem item;
-  std::string_view key;
-  return reader.next(item) && item.kind == MsgpackKind::map && item.size != 0 && reader.text(key) &&
-         (key == "metadata" || key == "item");
-}
-
-Result<Archive> read_record(const ByteSourcePtr& source, const OpenOptions& options) {
-  ByteSourcePtr content = source;
-  ANDIRON_ASSIGN(std::string head, head_of(*source));
-  const bool compressed = is_gzip(head);
-  if (compressed) {
-    ANDIRON_ASSIGN(Bytes inflated, inflate_gzip(*source, options.limits));
-    content = memory_source(std::move(inflated), source->name());
-    ANDIRON_ASSIGN(head, head_of(*content));
-  }
-  if (is_bincode_record(head)) return needs_module(source->name());
-  const bool json = is_json(head);
-  const std::string container = std::string(json ? "json" : "msgpack") + (compressed ? ".gz" : "");
-  if (!json) {
-    const auto cursor = msgpack_cursor(content, options.limits);
-    return Reader(source, content, *cursor, options, container).read();
-  }
-  ANDIRON_ASSIGN(const auto cursor, json_cursor(content));
-  return Reader(source, content, *cursor, options, container).read();
+Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
+                          const OpenOptions& options) {
+  return Reader(origin, cursor, options).read();
 }
 
 }  // namespace detail

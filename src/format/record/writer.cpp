@@ -213,6 +213,7 @@ Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const Wri
     ANDIRON_TRY(write_encoded(encoder, archive, sink, options, data_bytes));
     return total;
   }
+  if (options.dry_run) return std::uint64_t{0};
   ANDIRON_ASSIGN(const std::unique_ptr<GzipSink> compressed, GzipSink::create(sink));
   ANDIRON_TRY(write_encoded(encoder, archive, *compressed, options, data_bytes));
   ANDIRON_TRY(compressed->finish());

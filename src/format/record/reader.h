@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records to Archive, whatever they are written in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "andiron/archive.h"
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+#include "andiron/open.h"
+#include "src/format/record/cursor.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// What a record is read from.
+struct RecordOrigin {
+  ByteSourcePtr file;     // what is opened
+  ByteSourcePtr content;  // the same, or what a compressed file inflates to
+  std::string container;
+  std::uint64_t held_bytes = 0;  // of the content in memory that count against the limit
+};
+
+// The tree that `cursor`, which goes over the content, gives.
+Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
+                          const OpenOptions& options);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

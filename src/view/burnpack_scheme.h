@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The scheme of a quantized tensor in Burnpack's metadata. Freestanding.
+#pragma once
+
+#include "andiron/burnpack_view.h"
+#include "src/codec/cbor_reader.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Reads a scheme into `entry`, with the releases that write it so. False for anything that is none,
+// and for bytes that are no CBOR; `reader` is then at no place in particular.
+bool read_burnpack_scheme(CborReader& reader, BurnpackEntry& entry) noexcept;
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron
