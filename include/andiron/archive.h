@@ -51,7 +51,7 @@ struct ArchiveState;
 class ArchiveBuilder;
 }  // namespace detail
 
-/// A flat index of named tensors in header order, with metadata. Opening a file fills it in one scan
+/// An index of named tensors in header order, with metadata. Opening a file fills it in one scan
 /// without a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap
 /// and share the index; the first change to a shared one copies it. Reading from several threads is
 /// safe.
@@ -106,8 +106,8 @@ class Archive {
   /// twice. Aliases of tensors that are left out go too; in value() they become null.
   Result<Archive> select(std::span<const std::size_t> indices) const;
   /// The same tensors under new names, one for each. NameCollision names both old names when two
-  /// would become one. Aliases keep their names and follow their tensors. A value() that holds tensors
-  /// is dropped: it is a tree of the old names.
+  /// would become one. Aliases keep their names and follow their tensors. A value() that has
+  /// tensors in it is dropped: it is a tree of the old names.
   Result<Archive> rename(std::span<const std::string> names) const;
 
   /// Indices in natural order of names: layers.2 before layers.10.
