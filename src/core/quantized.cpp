@@ -250,8 +250,9 @@ Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
                  .message = "it is not known whether the values are integers or float codes",
                  .found = tensor.raw_name(),
                  .expected = "a packed store, or integers",
-                 .hint = "Burn's CPU backends write integers here, its GPU backends float codes: "
-                         "dequantize it in Burn"};
+                 .hint =
+                     "Burn's CPU backends write integers here, its GPU backends float codes: "
+                     "dequantize it in Burn"};
   }
   const std::string kind = tensor.raw_name() + " " + tensor.shape().to_string();
   std::uint64_t wanted = 0;
