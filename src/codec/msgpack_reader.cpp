@@ -9,6 +9,12 @@
 namespace andiron {
 inline namespace v1 {
 namespace detail {
+namespace {
+
+// Markers of one kind follow each other by the width of their size, or number: 1, 2, 4, 8 or 16.
+constexpr unsigned power_of_two(std::uint64_t exponent) { return 1u << (exponent & 7); }
+
+}  // namespace
 
 bool MsgpackReader::fail(ErrorCode code, const char* what) noexcept {
   if (!failed()) {
@@ -71,11 +77,11 @@ bool MsgpackReader::next(MsgpackItem& out) noexcept {
     case 0xc4:
     case 0xc5:
     case 0xc6:
-      return take_size(out, MsgpackKind::bytes, 1u << (marker - 0xc4));
+      return take_size(out, MsgpackKind::bytes, power_of_two(marker - 0xc4));
     case 0xc7:
     case 0xc8:
     case 0xc9:
-      return take_size(out, MsgpackKind::extension, 1u << (marker - 0xc7)) && take(1, bits);
+      return take_size(out, MsgpackKind::extension, power_of_two(marker - 0xc7)) && take(1, bits);
     case 0xca:
       if (!take(4, bits)) return false;
       out.kind = MsgpackKind::floating;
@@ -91,30 +97,30 @@ bool MsgpackReader::next(MsgpackItem& out) noexcept {
     case 0xce:
     case 0xcf:
       out.kind = MsgpackKind::unsigned_integer;
-      return take(1u << (marker - 0xcc), out.number);
+      return take(power_of_two(marker - 0xcc), out.number);
     case 0xd0:
     case 0xd1:
     case 0xd2:
     case 0xd3:
-      return take_signed(out, 1u << (marker - 0xd0));
+      return take_signed(out, power_of_two(marker - 0xd0));
     case 0xd4:
     case 0xd5:
     case 0xd6:
     case 0xd7:
     case 0xd8:
       out.kind = MsgpackKind::extension;
-      out.size = std::uint64_t{1} << (marker - 0xd4);
+      out.size = power_of_two(marker - 0xd4);
       return take(1, bits);
     case 0xd9:
     case 0xda:
     case 0xdb:
-      return take_size(out, MsgpackKind::text, 1u << (marker - 0xd9));
+      return take_size(out, MsgpackKind::text, power_of_two(marker - 0xd9));
     case 0xdc:
     case 0xdd:
-      return take_size(out, MsgpackKind::list, 2u << (marker - 0xdc));
+      return take_size(out, MsgpackKind::list, 2 * power_of_two(marker - 0xdc));
     case 0xde:
     case 0xdf:
-      return take_size(out, MsgpackKind::map, 2u << (marker - 0xde));
+      return take_size(out, MsgpackKind::map, 2 * power_of_two(marker - 0xde));
     default:
       --at_;
       return fail(ErrorCode::bad_header, "a byte that begins no MessagePack value");
