@@ -61,7 +61,7 @@ namespace {
 
 // Prints the line on standard error; returns what stands for the input on standard output.
 std::string report_failure(const ReadingOptions& options, const std::string& path, Error error,
-                           std::string shown) {
+                           const std::string& shown) {
   if (error.file.empty()) error.file = path.empty() ? "''" : path;
   print_error(error);
   return options.json ? json_error(path, error, shown) : shown;
