@@ -158,8 +158,8 @@ void write_and_read_back(const Archive& archive) {
     return;
   }
   const ByteSourcePtr source = memory_source(*written);
-  const Archive again = must(open_as(Format::burnpack, source, Strictness::strict));
-  ANDIRON_HOLDS(again.notes().empty());
+  const Archive again = must(open_as(Format::burnpack, source, Strictness::standard));
+  if (archive.notes().empty()) ANDIRON_HOLDS(again.notes().empty());
   compare_written(archive, again);
   // Data is now in the order of names, and stays so.
   const Bytes in_order = must(write_to_memory(again, newest));
@@ -202,7 +202,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (standard && !strict) {
     ANDIRON_HOLDS(strict.error().code == ErrorCode::unsupported_dtype ||
                   strict.error().code == ErrorCode::duplicate_key ||
-                  strict.error().code == ErrorCode::bad_offsets);
+                  strict.error().code == ErrorCode::bad_offsets ||
+                  strict.error().code == ErrorCode::size_mismatch);
   }
 
   BurnpackView view;
