@@ -11,6 +11,7 @@
 #include "andiron/write.h"
 #include "bench/cases.h"
 #include "bench/files.h"
+#include "bench/jobs.h"
 #include "src/format/format.h"
 
 namespace andiron::bench {
@@ -62,25 +63,23 @@ void write_sparse(const std::string& path, std::size_t tensors, const Shape& sha
   }
 }
 
-// The least that a reader can do: reads the metadata into memory that it keeps, and takes names,
-// shapes, places and ids out of it in one pass. It trusts every byte and cannot look up a name.
-class RawReader {
+class RawReader : public HeadReader {
  public:
   explicit RawReader(std::string path) : path_(std::move(path)) {}
 
-  std::size_t read() {
+  std::size_t read() override {
     const Descriptor file(path_, O_RDONLY);
     unsigned char fixed[header_bytes];
     read_all(file, 0, std::as_writable_bytes(std::span(fixed)));
-    const std::uint32_t size =
-        fixed[6] | fixed[7] << 8 | fixed[8] << 16 | static_cast<std::uint32_t>(fixed[9]) << 24;
+    std::uint32_t size = 0;
+    for (std::size_t i = header_bytes; i-- > 6;) size = size << 8 | fixed[i];
     metadata_.resize(size);
     read_all(file, header_bytes, std::as_writable_bytes(std::span(metadata_)));
     scan();
     keep(records_);
     return records_.size();
   }
-  std::size_t head_bytes() const { return header_bytes + metadata_.size(); }
+  std::size_t head_bytes() const override { return header_bytes + metadata_.size(); }
 
  private:
   struct Record {
@@ -136,27 +135,12 @@ class RawReader {
   std::vector<Record> records_;
 };
 
-std::string bytes_note(std::uint64_t read, std::uint64_t head) {
-  return "reads " + std::to_string(read) + " bytes, header " + std::to_string(head);
-}
-
 void open_index(Harness& harness, const std::string& name, std::size_t tensors) {
   const TempFolder folder;
   const std::string path = folder.file("many.bpk");
   write_sparse(path, tensors, {256, 256});
   RawReader raw(path);
-  if (raw.read() != tensors || open(path).value().size() != tensors) {
-    throw std::runtime_error("tensors are missing");
-  }
-  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
-  const std::size_t times = std::max<std::size_t>(100'000 / tensors, 1);
-  harness.measure(
-      {.name = name,
-       .unit = Unit::tensors,
-       .amount = times * tensors,
-       .programs = {repeated({.name = "raw", .run = [&] { raw.read(); }}, times),
-                    repeated({.name = "andiron", .run = [&] { keep(open(path).value()); }}, times)},
-       .note = bytes_note(read, raw.head_bytes())});
+  harness.measure(open_index_job(name, path, raw, tensors));
 }
 
 void open_4gib(Harness& harness) {
@@ -164,82 +148,37 @@ void open_4gib(Harness& harness) {
   const std::string path = folder.file("large.bpk");
   write_sparse(path, 256, {2048, 4096});
   RawReader raw(path);
-  raw.read();
-  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
-  evict(path);
-  const Archive opened = open(path).value();
-  for (std::size_t i = 0; i < opened.size(); ++i) keep(opened.snapshot(i).borrow().value());
-  const std::uint64_t resident = Mapping(path).resident_bytes();
-  constexpr std::size_t times = 100;
-  harness.measure(
-      {.name = "burnpack_open_4gib",
-       .unit = Unit::runs,
-       .amount = times,
-       .programs = {repeated({.name = "raw", .run = [&] { raw.read(); }}, times),
-                    repeated({.name = "andiron", .run = [&] { keep(open(path).value()); }}, times)},
-       .note = bytes_note(read, raw.head_bytes()) +
-               "; cold, opening and borrowing every tensor brings " + std::to_string(resident) +
-               " into the page cache"});
-}
-
-// A model of tensors of 16 MiB.
-Archive random_model(const TempFolder& folder, std::size_t tensors) {
-  std::vector<TensorSpec> specs;
-  for (std::size_t i = 0; i < tensors; ++i) {
-    specs.push_back({"layers." + std::to_string(i) + ".weight", "BF16", {4096, 2048}, 16 << 20});
-  }
-  const std::string path = folder.file("source.safetensors");
-  write_model(path, specs);
-  return open(path).value();
-}
-
-void write_raw(const std::string& path, std::span<const std::byte> bytes, bool sync) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (::fallocate(file.get(), 0, 0, static_cast<off_t>(bytes.size())) != 0) {
-    throw std::runtime_error("this file system cannot reserve space");
-  }
-  write_all(file, 0, bytes);
-  if (sync && ::fsync(file.get()) != 0) throw std::runtime_error("fsync failed");
+  Job job = open_job("burnpack_open_4gib", path, raw, 100);
+  const auto borrow_all = [&] {
+    const Archive opened = open(path).value();
+    for (std::size_t i = 0; i < opened.size(); ++i) keep(opened.snapshot(i).borrow().value());
+  };
+  job.note += "; cold, opening and borrowing every tensor brings " +
+              std::to_string(bytes_cached_by(borrow_all, path)) + " into the page cache";
+  harness.measure(job);
 }
 
 void save(Harness& harness, const std::string& name, bool sync) {
   const TempFolder folder;
-  const Bytes bytes = write_to_memory(random_model(folder, harness.settings().quick ? 4 : 32),
-                                      {.format = Format::burnpack})
-                          .value();
-  const Archive archive = open(bytes).value();
-  const std::string raw_path = folder.file("raw");
-  const std::string path = folder.file("model.bpk");
-  const auto raw = [&] { write_raw(raw_path, bytes.span(), sync); };
-  const auto write_file = [&] {
-    if (write(archive, path, {.sync = sync}).value().bytes != bytes.size()) {
-      throw std::runtime_error("the programs disagree");
-    }
-  };
-  const auto remove_old = [&] {
-    ::unlink(raw_path.c_str());
-    ::unlink(path.c_str());
-  };
-  harness.measure({.name = name,
-                   .amount = bytes.size(),
-                   .programs = {{.name = "raw", .run = raw, .prepare = remove_old},
-                                {.name = "andiron", .run = write_file, .prepare = remove_old}}});
+  const std::string source = folder.file("source.safetensors");
+  write_random_model(source, harness.settings().quick);
+  const Bytes model = write_to_memory(open(source).value(), {.format = Format::burnpack}).value();
+  harness.measure(save_job(name, folder, "model.bpk", model, sync));
 }
 
 // From one file to another, with both in the page cache.
 void convert(Harness& harness) {
   const TempFolder folder;
-  const Archive archive = random_model(folder, harness.settings().quick ? 4 : 32);
   const std::string source = folder.file("source.safetensors");
+  write_random_model(source, harness.settings().quick);
+  const Archive archive = open(source).value();
   const std::string raw_path = folder.file("raw");
   const std::string path = folder.file("model.bpk");
   const std::uint64_t size = archive.file_bytes();
   const auto raw = [&] {
     const Descriptor in(source, O_RDONLY);
     const Descriptor out(raw_path, O_WRONLY | O_CREAT | O_EXCL);
-    if (::fallocate(out.get(), 0, 0, static_cast<off_t>(size)) != 0) {
-      throw std::runtime_error("this file system cannot reserve space");
-    }
+    reserve(out, size);
     std::vector<std::byte> window(std::size_t{1} << 20);
     for (std::uint64_t at = 0; at < size; at += window.size()) {
       const std::span part =
@@ -249,27 +188,15 @@ void convert(Harness& harness) {
     }
   };
   const auto write_file = [&] { keep(write(archive, path, {.sync = false}).value()); };
-  const auto remove_old = [&] {
-    ::unlink(raw_path.c_str());
-    ::unlink(path.c_str());
-  };
-  harness.measure({.name = "burnpack_convert",
-                   .amount = size,
-                   .programs = {{.name = "raw", .run = raw, .prepare = remove_old},
-                                {.name = "andiron", .run = write_file, .prepare = remove_old}}});
-}
-
-Case index_case(const std::string& name, std::size_t tensors) {
-  return {name, "Burnpack metadata of " + std::to_string(tensors) + " tensors, warm",
-          [=](Harness& harness) { open_index(harness, name, tensors); }};
+  harness.measure(new_file_job("burnpack_convert", size, {raw_path, raw}, {path, write_file}));
 }
 
 }  // namespace
 
 std::vector<Case> burnpack_cases() {
-  return {index_case("burnpack_index_1k", 1000),
-          index_case("burnpack_index_10k", 10'000),
-          index_case("burnpack_index_100k", 100'000),
+  return {index_case("burnpack_index_1k", "Burnpack metadata", 1000, open_index),
+          index_case("burnpack_index_10k", "Burnpack metadata", 10'000, open_index),
+          index_case("burnpack_index_100k", "Burnpack metadata", 100'000, open_index),
           {"burnpack_open_4gib",
            "256 tensors in a Burnpack file of 4 GiB: only the header is touched", open_4gib},
           {"burnpack_save", "a new Burnpack file, left to the system to put on disk",

@@ -84,6 +84,14 @@ std::uint64_t write_model(const std::string& path, std::span<const TensorSpec> t
   return header.size();
 }
 
+void write_random_model(const std::string& path, bool quick) {
+  std::vector<TensorSpec> tensors;
+  for (std::size_t i = 0; i < (quick ? 4 : 32); ++i) {
+    tensors.push_back({"layers." + std::to_string(i) + ".weight", "BF16", {4096, 2048}, 16 << 20});
+  }
+  write_model(path, tensors);
+}
+
 Descriptor::Descriptor(const std::string& path, int flags)
     : number_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
   if (number_ < 0) fail(path);
@@ -140,6 +148,12 @@ void write_all(const Descriptor& file, std::uint64_t offset, std::span<const std
     if (put <= 0) fail("pwrite");
     offset += static_cast<std::uint64_t>(put);
     data = data.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+void reserve(const Descriptor& file, std::uint64_t size) {
+  if (::fallocate(file.get(), 0, 0, static_cast<off_t>(size)) != 0) {
+    fail("this file system cannot reserve space");
   }
 }
 

@@ -36,6 +36,8 @@ struct TensorSpec {
 // begins.
 std::uint64_t write_model(const std::string& path, std::span<const TensorSpec> tensors,
                           bool sparse = false);
+// The same with tensors of 16 MiB: 512 MiB in all, or 64 MiB where it has to be quick.
+void write_random_model(const std::string& path, bool quick);
 
 class Descriptor {
  public:
@@ -84,6 +86,8 @@ class HugeMemory {
 
 void read_all(const Descriptor& file, std::uint64_t offset, std::span<std::byte> out);
 void write_all(const Descriptor& file, std::uint64_t offset, std::span<const std::byte> data);
+// Gives a file its size and its place on the disk.
+void reserve(const Descriptor& file, std::uint64_t size);
 // Puts a file's pages out of the page cache.
 void evict(const std::string& path);
 

@@ -2,14 +2,13 @@
 // Opening: how long until all names, shapes and places of the tensors are known.
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cstring>
-#include <stdexcept>
 #include <string_view>
 
 #include "andiron/open.h"
 #include "bench/cases.h"
 #include "bench/files.h"
+#include "bench/jobs.h"
 #include "bench/peer.h"
 
 namespace andiron::bench {
@@ -33,14 +32,11 @@ std::vector<TensorSpec> many_tensors(std::size_t count) {
   return tensors;
 }
 
-// The least that a reader can do: reads the header into memory that it keeps, and takes names,
-// shapes and places out of the text in one pass. It trusts every byte, checks nothing and cannot
-// look up a name.
-class RawReader {
+class RawReader : public HeadReader {
  public:
   explicit RawReader(std::string path) : path_(std::move(path)) {}
 
-  std::size_t read() {
+  std::size_t read() override {
     const Descriptor file(path_, O_RDONLY);
     std::uint64_t length = 0;
     read_all(file, 0, std::as_writable_bytes(std::span(&length, 1)));
@@ -50,7 +46,7 @@ class RawReader {
     keep(records_);
     return records_.size();
   }
-  std::size_t header_bytes() const { return header_.size(); }
+  std::size_t head_bytes() const override { return length_bytes + header_.size(); }
 
  private:
   struct Record {
@@ -104,26 +100,14 @@ class RawReader {
   std::vector<Record> records_;
 };
 
-std::string bytes_note(std::uint64_t read, std::uint64_t header) {
-  return "reads " + std::to_string(read) + " bytes, header " + std::to_string(header);
-}
-
 void open_index(Harness& harness, const std::string& name, std::size_t tensors) {
   const TempFolder folder;
   const std::string path = folder.file("many.safetensors");
   write_model(path, many_tensors(tensors), true);
   RawReader raw(path);
-  if (raw.read() != tensors || open(path).value().size() != tensors) {
-    throw std::runtime_error("tensors are missing");
-  }
-  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
-  const std::size_t times = std::max<std::size_t>(100'000 / tensors, 1);
-  Job job{.name = name, .unit = Unit::tensors, .amount = times * tensors};
-  job.programs = {repeated({.name = "raw", .run = [&] { raw.read(); }}, times),
-                  repeated({.name = "andiron", .run = [&] { keep(open(path).value()); }}, times)};
-  job.note = bytes_note(read, length_bytes + raw.header_bytes());
+  Job job = open_index_job(name, path, raw, tensors);
   const auto peer = Peer::start(harness, "open", path);
-  if (peer != nullptr) job.programs.push_back(repeated(peer->program(), times));
+  if (peer != nullptr) job.programs.push_back(repeated(peer->program(), job.amount / tensors));
   harness.measure(job);
 }
 
@@ -138,33 +122,18 @@ void open_4gib(Harness& harness) {
   }
   write_model(path, tensors, true);
   RawReader raw(path);
-  raw.read();
-  const std::uint64_t read = bytes_read_by([&] { keep(open(path).value()); });
-  evict(path);
-  keep(open(path).value());
-  const std::uint64_t resident = Mapping(path).resident_bytes();
-  constexpr std::size_t times = 100;
-  harness.measure(
-      {.name = "open_4gib",
-       .unit = Unit::runs,
-       .amount = times,
-       .programs = {repeated({.name = "raw", .run = [&] { raw.read(); }}, times),
-                    repeated({.name = "andiron", .run = [&] { keep(open(path).value()); }}, times)},
-       .note = bytes_note(read, length_bytes + raw.header_bytes()) + ", cold it brings " +
-               std::to_string(resident) + " into the page cache"});
-}
-
-Case index_case(const std::string& name, std::size_t tensors) {
-  return {name, "header of " + std::to_string(tensors) + " tensors, warm",
-          [=](Harness& harness) { open_index(harness, name, tensors); }};
+  Job job = open_job("open_4gib", path, raw, 100);
+  const std::uint64_t cached = bytes_cached_by([&] { keep(open(path).value()); }, path);
+  job.note += ", cold it brings " + std::to_string(cached) + " into the page cache";
+  harness.measure(job);
 }
 
 }  // namespace
 
 std::vector<Case> open_cases() {
-  return {index_case("open_index_1k", 1000),
-          index_case("open_index_10k", 10'000),
-          index_case("open_index_100k", 100'000),
+  return {index_case("open_index_1k", "header", 1000, open_index),
+          index_case("open_index_10k", "header", 10'000, open_index),
+          index_case("open_index_100k", "header", 100'000, open_index),
           {"open_4gib", "256 tensors in a file of 4 GiB: only the header is touched", open_4gib}};
 }
 
