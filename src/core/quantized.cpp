@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/quantized_test.cpp
+// Tested by tests/core/quantized_test.cpp and tests/core/quant_scheme_test.cpp
 #include "andiron/quantized.h"
 
 #include <algorithm>

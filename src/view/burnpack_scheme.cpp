@@ -9,7 +9,7 @@
 //   S := "Native" | { "PackedNative": dim } | { "PackedU32": dim }
 //   L := "Tensor" | { "Block": B } | { "BlockTensor": { "block": B, "global": P } }
 //   B := { "storage": [5 numbers], "len": n }
-// Tested by tests/view/burnpack_view_test.cpp
+// Tested by tests/view/burnpack_scheme_test.cpp
 #include "src/view/burnpack_scheme.h"
 
 namespace andiron {

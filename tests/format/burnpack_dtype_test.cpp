@@ -12,56 +12,12 @@
 #include "andiron/write.h"
 #include "src/codec/cbor_writer.h"
 #include "tests/support/burnpack_file.h"
+#include "tests/support/burnpack_writing.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 using Generation = BurnpackGeneration;
-using test::burnpack_file;
-using test::Cbor;
-using test::cbor_list;
-using test::cbor_map;
-using test::cbor_number;
-using test::cbor_text;
-using test::from_hex;
-using test::open_burnpack;
-using test::pack_metadata;
-
-constexpr Generation generations[] = {Generation::burn_0_19, Generation::burn_0_20,
-                                      Generation::burn_0_21, Generation::burn_0_22_pre,
-                                      Generation::burn_0_22};
-
-WriteOptions for_release(Generation generation = Generation::burn_0_22) {
-  return {.format = Format::burnpack, .burnpack = generation};
-}
-
-std::string written(const Archive& archive, const WriteOptions& options = for_release()) {
-  Result<Bytes> bytes = write_to_memory(archive, options);
-  EXPECT_TRUE(bytes) << bytes.error().to_string();
-  return bytes ? std::string(bytes->text()) : "";
-}
-
-Error refusal(const Archive& archive, const WriteOptions& options = for_release()) {
-  Result<Bytes> bytes = write_to_memory(archive, options);
-  EXPECT_FALSE(bytes);
-  return bytes ? Error{} : std::move(bytes).error();
-}
-
-Archive archive_of(std::vector<TensorSnapshot> tensors) {
-  Archive archive;
-  for (TensorSnapshot& tensor : tensors) archive.add(std::move(tensor)).value();
-  return archive;
-}
-
-Tensor filled(DType dtype, Shape shape) {
-  const std::uint64_t size = shape.byte_count(dtype).value();
-  std::vector<std::byte> data(size);
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 37 + 1);
-  if (dtype == DType::boolean) {
-    for (std::byte& byte : data) byte &= std::byte{1};
-  }
-  return Tensor::from_bytes(dtype, std::move(shape), Bytes::own(std::move(data))).value();
-}
 
 TEST(BurnpackDType, BooleansAreSpelledAsTheReleaseDoes) {
   const auto dtype_in = [](Generation generation, const Archive& archive) {
@@ -106,13 +62,6 @@ TEST(BurnpackDType, Flex32StaysFlex32) {
   EXPECT_EQ(open_burnpack(written(cast)).value().info(0).file_dtype, "F16");
 }
 
-Cbor block(std::vector<unsigned> extents) {
-  std::vector<Cbor> storage;
-  for (const unsigned extent : extents) storage.push_back(cbor_number(extent));
-  while (storage.size() < 5) storage.push_back(cbor_number(1));
-  return cbor_map({{"storage", cbor_list(storage)}, {"len", cbor_number(extents.size())}});
-}
-
 // The dtype of a scheme as a release spells it, or "" where it has none.
 Cbor quantized_dtype(const std::string& scheme, Generation generation) {
   std::string cbor;
@@ -146,7 +95,7 @@ TEST(BurnpackDType, SpellsSchemesOf0_22ToTheByte) {
                                      {"store", cbor_map({{"PackedNative", cbor_number(0)}})},
                                      {"mode", cbor_text("Symmetric")},
                                      {"tensor", cbor_text("F32")},
-                                     {"block", cbor_map({{"size", block({16})},
+                                     {"block", cbor_map({{"size", cbor_block({16})},
                                                          {"dtype", cbor_text("UE4M3")}})}})}}));
   EXPECT_EQ(quantized_dtype("QFloat(Q4F,PackedU32(0),Lookup)", Generation::burn_0_22),
             cbor_map({{"QFloat", cbor_map({{"value", cbor_text("Q4F")},
@@ -180,7 +129,7 @@ TEST(BurnpackDType, SpellsSchemesOfOlderReleases) {
     EXPECT_EQ(quantized_dtype("QFloat(Q8S,Native,Symmetric)", generation),
               old("Q8S", "F32", cbor_text("Native"), cbor_text("Tensor")));
     EXPECT_EQ(quantized_dtype("QFloat(Q8S,Native,Symmetric,block=[1,32]:BF16)", generation),
-              old("Q8S", "BF16", cbor_text("Native"), cbor_map({{"Block", block({1, 32})}})));
+              old("Q8S", "BF16", cbor_text("Native"), cbor_map({{"Block", cbor_block({1, 32})}})));
     EXPECT_EQ(quantized_dtype("QFloat(Q4F,PackedU32(0),Lookup)", generation), "");
   }
   const std::string packed = "QFloat(Q4S,PackedU32(0),Symmetric,tensor=F32)";
@@ -198,8 +147,8 @@ TEST(BurnpackDType, SpellsSchemesOfOlderReleases) {
   EXPECT_EQ(quantized_dtype(two_levels, Generation::burn_0_21), "");
   EXPECT_EQ(quantized_dtype(two_levels, Generation::burn_0_22_pre),
             old("Q8S", "F16", cbor_text("Native"),
-                cbor_map({{"BlockTensor",
-                           cbor_map({{"block", block({32})}, {"global", cbor_text("F32")}})}})));
+                cbor_map({{"BlockTensor", cbor_map({{"block", cbor_block({32})},
+                                                    {"global", cbor_text("F32")}})}})));
 }
 
 TEST(BurnpackDType, QuantizedTensorsComeBackInEveryReleaseThatHasThem) {
@@ -256,4 +205,4 @@ TEST(BurnpackDType, TypesThatTheFormatLacksAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

@@ -9,22 +9,8 @@
 #include "tests/support/burnpack_file.h"
 #include "tests/support/temp_dir.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
-
-using test::burnpack_file;
-using test::Cbor;
-using test::cbor_list;
-using test::cbor_map;
-using test::cbor_number;
-using test::cbor_text;
-using test::counting;
-using test::from_hex;
-using test::pack_metadata;
-using test::pack_producer;
-using test::pack_u8;
-using test::PackLayout;
-using test::PackTensor;
 
 Result<BurnpackHead> read(const std::string& file, const Limits& limits = {}) {
   const Bytes bytes = Bytes::copy(std::as_bytes(std::span(file))).value();
@@ -60,8 +46,8 @@ std::string fields_of(const std::string& file) {
 }
 
 TEST(BurnpackHead, DescribesTheWorkedExample) {
-  const test::TempDir folder;
-  test::write_file(folder.file("m.bpk"), test::worked_example());
+  const TempDir folder;
+  write_file(folder.file("m.bpk"), worked_example());
   const BurnpackHead head = read_burnpack_head(folder.file("m.bpk")).value();
   EXPECT_EQ(head.version, 1u);
   EXPECT_EQ(head.metadata_bytes, 236u);
@@ -69,7 +55,7 @@ TEST(BurnpackHead, DescribesTheWorkedExample) {
   EXPECT_EQ(head.file_bytes, 770u);
   EXPECT_TRUE(head.layout.is_aligned);
   EXPECT_EQ(head.layout.data_begin, 256u);
-  EXPECT_EQ(head.bytes.text(), test::worked_example().substr(0, 256));
+  EXPECT_EQ(head.bytes.text(), worked_example().substr(0, 256));
   EXPECT_EQ(head.generation, "Burn 0.22-pre or later");
 }
 
@@ -106,9 +92,9 @@ TEST(BurnpackHead, TheMetadataTellsTheReleaseWhereTheBytesAgree) {
 
 TEST(BurnpackHead, DescribesFilesThatCannotBeRead) {
   // The data is missing, or has the wrong size: the header can be looked at all the same.
-  EXPECT_EQ(read(test::worked_example().substr(0, 300)).value().padding_bytes, 10u);
-  EXPECT_EQ(read(test::worked_example().substr(0, 250)).value().padding_bytes, 4u);
-  EXPECT_EQ(read(test::worked_example().substr(0, 246)).value().padding_bytes, 0u);
+  EXPECT_EQ(read(worked_example().substr(0, 300)).value().padding_bytes, 10u);
+  EXPECT_EQ(read(worked_example().substr(0, 250)).value().padding_bytes, 4u);
+  EXPECT_EQ(read(worked_example().substr(0, 246)).value().padding_bytes, 0u);
   EXPECT_TRUE(
       read(burnpack_file(pack_metadata({{"w", cbor_text("F32"), {3}, 0, 13}}), counting(13))));
   // Also where the metadata is damaged: what can be read of it is labelled.
@@ -116,20 +102,20 @@ TEST(BurnpackHead, DescribesFilesThatCannotBeRead) {
   EXPECT_EQ(damaged.damage, "expected a map at byte 10");
   EXPECT_EQ(burnpack_fields(damaged).value()[3].meaning,
             "not understood: expected a map at byte 10");
-  EXPECT_EQ(read(test::worked_example()).value().damage, "");
+  EXPECT_EQ(read(worked_example()).value().damage, "");
   // Not where the fixed part is broken.
-  EXPECT_EQ(read(test::worked_example().substr(0, 245)).error().code, ErrorCode::truncated);
+  EXPECT_EQ(read(worked_example().substr(0, 245)).error().code, ErrorCode::truncated);
   EXPECT_EQ(read("NRUB").error().code, ErrorCode::truncated);
   EXPECT_EQ(read("PK\3\4aaaaaaaaaa").error().code, ErrorCode::not_a_weight_file);
   Limits limits;
   limits.burnpack_metadata_bytes = 100;
-  EXPECT_EQ(read(test::worked_example(), limits).error().code, ErrorCode::header_too_large);
-  const test::TempDir folder;
+  EXPECT_EQ(read(worked_example(), limits).error().code, ErrorCode::header_too_large);
+  const TempDir folder;
   EXPECT_EQ(read_burnpack_head(folder.file("absent")).error().code, ErrorCode::not_found);
 }
 
 TEST(BurnpackFields, LabelEveryByteOfTheSmallestExample) {
-  EXPECT_EQ(fields_of(test::smallest_example()),
+  EXPECT_EQ(fields_of(smallest_example()),
             "0+4 magic 'NRUB'\n"
             "4+2 version 1\n"
             "6+4 metadata of 58 bytes\n"
@@ -205,4 +191,4 @@ TEST(BurnpackFields, HaveNoPaddingInFilesOf0_19) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <bit>
 #include <cstring>
@@ -11,59 +10,15 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "tests/support/burnpack_file.h"
+#include "tests/support/burnpack_writing.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 using Generation = BurnpackGeneration;
-using test::burnpack_file;
-using test::Cbor;
-using test::cbor_map;
-using test::cbor_number;
-using test::cbor_text;
-using test::from_hex;
-using test::open_burnpack;
-using test::pack_metadata;
-using test::PackLayout;
-using test::PackTensor;
-
-constexpr Generation generations[] = {Generation::burn_0_19, Generation::burn_0_20,
-                                      Generation::burn_0_21, Generation::burn_0_22_pre,
-                                      Generation::burn_0_22};
-
-WriteOptions for_release(Generation generation = Generation::burn_0_22) {
-  return {.format = Format::burnpack, .burnpack = generation};
-}
-
-std::string written(const Archive& archive, const WriteOptions& options = for_release()) {
-  Result<Bytes> bytes = write_to_memory(archive, options);
-  EXPECT_TRUE(bytes) << bytes.error().to_string();
-  return bytes ? std::string(bytes->text()) : "";
-}
-
-Error refusal(const Archive& archive, const WriteOptions& options = for_release()) {
-  Result<Bytes> bytes = write_to_memory(archive, options);
-  EXPECT_FALSE(bytes);
-  return bytes ? Error{} : std::move(bytes).error();
-}
-
-Archive archive_of(std::vector<TensorSnapshot> tensors) {
-  Archive archive;
-  for (TensorSnapshot& tensor : tensors) archive.add(std::move(tensor)).value();
-  return archive;
-}
-
-Tensor filled(DType dtype, Shape shape) {
-  const std::uint64_t size = shape.byte_count(dtype).value();
-  std::vector<std::byte> data(size);
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 37 + 1);
-  if (dtype == DType::boolean) {
-    for (std::byte& byte : data) byte &= std::byte{1};
-  }
-  return Tensor::from_bytes(dtype, std::move(shape), Bytes::own(std::move(data))).value();
-}
 
 TensorSnapshot with_id(TensorSnapshot snapshot, std::uint64_t id) {
   return snapshot.with_param_id(ParamId{id});
@@ -76,13 +31,13 @@ TEST(BurnpackWriter, WritesTheWorkedExample) {
        with_id({"bias", Tensor::from_values<Float16>({1}, {to_float16(0.5)}).value()}, 7)});
   archive.set_metadata({{"producer", "burn"}});
   archive.set_value(ValueDict{{"step", std::uint64_t{42}}, {"lr", 0.001}});
-  EXPECT_EQ(written(archive), test::worked_example());
+  EXPECT_EQ(written(archive), worked_example());
 }
 
 TEST(BurnpackWriter, WritesTheSmallestExample) {
   EXPECT_EQ(
       written(archive_of({with_id({"w", Tensor::from_values<float>({2}, {1, 2}).value()}, 42)})),
-      test::smallest_example());
+      smallest_example());
 }
 
 TEST(BurnpackWriter, AnEmptyPackIs256BytesAnd20In0_19) {
@@ -206,8 +161,8 @@ TEST(BurnpackWriter, SpecialNumbersKeepEveryBit) {
                                            0xff800000, 0x80000000, 0x00000001, 0x7f7fffff};
   std::vector<float> numbers;
   for (const std::uint32_t pattern : bits) numbers.push_back(std::bit_cast<float>(pattern));
-  const Archive archive = archive_of(
-      {{"t", Tensor::from_bytes(DType::f32, {8}, Bytes::own(test::bytes_of(bits))).value()}});
+  const Archive archive =
+      archive_of({{"t", Tensor::from_bytes(DType::f32, {8}, Bytes::own(bytes_of(bits))).value()}});
   const Tensor back = open_burnpack(written(archive)).value().snapshot(0).read().value();
   EXPECT_EQ(std::memcmp(back.bytes().data(), bits.data(), 32), 0);
 }
@@ -323,84 +278,15 @@ TEST(BurnpackWriter, OddNamesAreWritten) {
   for (const std::string& name : names) EXPECT_TRUE(again.find(name)) << name;
 }
 
-TEST(BurnpackWriter, KeepsToTheLimitsOfBurnsReader) {
-  const Archive archive =
-      archive_of({{"a", filled(DType::u8, {100})}, {"big", filled(DType::u8, {1000})}});
-  const std::string file = written(archive);
-  const std::uint64_t metadata_bytes =
-      static_cast<unsigned char>(file[6]) | static_cast<unsigned char>(file[7]) << 8;
-  const auto code = [&](std::uint64_t Limits::* limit, std::uint64_t most) {
-    WriteOptions options = for_release();
-    options.limits.*limit = most;
-    const Result<Bytes> bytes = write_to_memory(archive, options);
-    return bytes ? "fine" : std::string(code_name(bytes.error().code)) + " " + bytes.error().tensor;
-  };
-  EXPECT_EQ(code(&Limits::burnpack_tensors, 1), "LimitExceeded ");
-  EXPECT_EQ(code(&Limits::burnpack_tensors, 2), "fine");
-  EXPECT_EQ(code(&Limits::burnpack_tensor_bytes, 999), "LimitExceeded big");
-  EXPECT_EQ(code(&Limits::burnpack_tensor_bytes, 1000), "fine");
-  EXPECT_EQ(code(&Limits::burnpack_file_bytes, file.size() - 1), "LimitExceeded ");
-  EXPECT_EQ(code(&Limits::burnpack_file_bytes, file.size()), "fine");
-  EXPECT_EQ(code(&Limits::burnpack_metadata_bytes, metadata_bytes - 1), "LimitExceeded ");
-  EXPECT_EQ(code(&Limits::burnpack_metadata_bytes, metadata_bytes), "fine");
-  EXPECT_EQ(code(&Limits::name_bytes, 2), "LimitExceeded big");
-}
-
-TEST(BurnpackWriter, BurnsOwnLimitsAreTheDefault) {
-  const auto source = [](std::uint64_t size) {
-    class Huge : public ByteSource {
-     public:
-      explicit Huge(std::uint64_t size) : size_(size) {}
-      std::uint64_t size() const noexcept override { return size_; }
-      const std::string& name() const noexcept override { return name_; }
-
-     private:
-      Status do_read_at(std::uint64_t, std::span<std::byte>) const override {
-        return Error{.code = ErrorCode::io, .message = "nothing is read"};
-      }
-      std::uint64_t size_;
-      std::string name_ = "huge";
-    };
-    return std::make_shared<Huge>(size);
-  };
-  const std::uint64_t most = std::uint64_t{10} << 30;
-  const auto archive = [&](std::uint64_t size, int count) {
-    Archive result;
-    for (int i = 0; i < count; ++i) {
-      result
-          .add(TensorSnapshot::from_source("t" + std::to_string(i), source(size), 0, size,
-                                           DType::u8, {size})
-                   .value())
-          .value();
-    }
-    return result;
-  };
-  EXPECT_EQ(refusal(archive(most + 1, 1)).code, ErrorCode::limit_exceeded);
-  EXPECT_EQ(refusal(archive(most, 10)).code, ErrorCode::limit_exceeded);
-  const test::TempDir folder;
-  WriteOptions options{.dry_run = true};
-  const WriteReport report = write(archive(most, 9), folder.file("m.bpk"), options).value();
-  EXPECT_EQ(report.bytes, 9 * most + 768);
-}
-
-TEST(BurnpackWriter, ShardsAreRefused) {
-  const test::TempDir folder;
-  const Result<WriteReport> report = write(archive_of({{"t", filled(DType::u8, {10})}}),
-                                           folder.file("m.bpk"), {.max_shard_bytes = 5});
-  ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().code, ErrorCode::unsupported);
-  EXPECT_TRUE(folder.names().empty());
-}
-
 TEST(BurnpackWriter, FileSinkAndMemoryGetTheSameBytes) {
-  const test::TempDir folder;
-  const Archive archive = open_burnpack(test::worked_example()).value();
+  const TempDir folder;
+  const Archive archive = open_burnpack(worked_example()).value();
   const std::string bytes = written(archive);
   const WriteReport report = write(archive, folder.file("m.bpk")).value();
   EXPECT_EQ(report.files, std::vector<std::string>{folder.file("m.bpk")});
   EXPECT_EQ(report.bytes, bytes.size());
   EXPECT_EQ(report.tensors, 3u);
-  EXPECT_EQ(test::read_file(folder.file("m.bpk")), bytes);
+  EXPECT_EQ(read_file(folder.file("m.bpk")), bytes);
   MemorySink sink;
   ASSERT_TRUE(write(archive, sink, for_release()));
   EXPECT_EQ(sink.take().text(), bytes);
@@ -432,24 +318,6 @@ TEST(BurnpackWriter, TheSinkHearsTheTotalBeforeTheFirstByte) {
     EXPECT_EQ(sink.total, sink.written);
   }
 }
-
-// An archive whose tensors lie in sources that count what is read.
-struct Watched {
-  std::vector<std::shared_ptr<test::TestSource>> sources;
-  Archive archive;
-
-  explicit Watched(int count, std::size_t size = 1000) {
-    for (int i = 0; i < count; ++i) {
-      sources.push_back(std::make_shared<test::TestSource>(
-          std::vector<std::byte>(size, static_cast<std::byte>(i + 1))));
-      archive
-          .add(TensorSnapshot::from_source("t" + std::to_string(i), sources.back(), 0, size,
-                                           DType::u8, {size})
-                   .value())
-          .value();
-    }
-  }
-};
 
 TEST(BurnpackWriter, EachTensorIsReadOnceInOrder) {
   const Watched watched(3);
@@ -488,136 +356,18 @@ TEST(BurnpackWriter, LargeTensorsPassThroughOneWindow) {
   const std::size_t size = (std::size_t{8} << 20) + 4096;
   std::vector<std::uint32_t> numbers(size / 4);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i * 7);
-  const auto source = std::make_shared<test::TestSource>(test::bytes_of(numbers));
+  const auto source = std::make_shared<TestSource>(bytes_of(numbers));
   const Archive archive = archive_of(
       {TensorSnapshot::from_source("t", source, 0, size, DType::u32, {size / 4}).value()});
-  class LargestWrite : public Sink {
-   public:
-    Status write(std::span<const std::byte> data) override {
-      largest = std::max(largest, data.size());
-      return {};
-    }
-    std::size_t largest = 0;
-  } sink;
+  LargestWrite sink;
   ASSERT_TRUE(write(archive, sink, for_release()));
   EXPECT_EQ(sink.largest, std::size_t{8} << 20);
   const Tensor back = open_burnpack(written(archive)).value().snapshot(0).read().value();
   EXPECT_EQ(back.to_vector<std::uint32_t>().value(), numbers);
 }
 
-TEST(BurnpackWriter, ReportsProgressInTensorBytesAndCancels) {
-  const test::TempDir folder;
-  const Archive archive =
-      archive_of({{"a", filled(DType::u8, {100})}, {"b", filled(DType::u8, {50})}});
-  std::vector<std::uint64_t> seen;
-  WriteOptions options;
-  options.limits.window_bytes = 64;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 150u);
-    seen.push_back(done);
-    return true;
-  };
-  ASSERT_TRUE(write(archive, folder.file("a.bpk"), options));
-  EXPECT_EQ(seen, (std::vector<std::uint64_t>{64, 100, 150}));
-  options.progress = [](std::uint64_t done, std::uint64_t) { return done < 100; };
-  EXPECT_EQ(write(archive, folder.file("b.bpk"), options).error().code, ErrorCode::cancelled);
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.bpk"});
-}
-
-TEST(BurnpackWriter, ARefusedPlanReadsNothingAndMakesNoFile) {
-  const test::TempDir folder;
-  Watched watched(2);
-  watched.archive.add({"bad", filled(DType::c64, {1})}).value();
-  EXPECT_FALSE(write(watched.archive, folder.file("m.bpk")));
-  EXPECT_EQ(watched.sources[0]->reads(), 0u);
-  EXPECT_TRUE(folder.names().empty());
-}
-
-TEST(BurnpackWriter, AFailingTensorIsNamedAndLeavesTheOldFile) {
-  const test::TempDir folder;
-  const std::string path = folder.file("m.bpk");
-  Watched watched(3, 4096);
-  watched.sources[1]->fail_reads_past(1000);
-  WriteOptions options;
-  options.limits.window_bytes = 256;
-  Result<WriteReport> report = write(watched.archive, path, options);
-  ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().code, ErrorCode::io);
-  EXPECT_EQ(report.error().tensor, "t1");
-  EXPECT_NE(report.error().to_string().find("the test said so"), std::string::npos);
-  EXPECT_TRUE(folder.names().empty());
-
-  ASSERT_TRUE(write(archive_of({{"old", filled(DType::u8, {3})}}), path));
-  const std::string before = test::read_file(path);
-  options.overwrite = true;
-  EXPECT_FALSE(write(watched.archive, path, options));
-  EXPECT_EQ(test::read_file(path), before);
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
-}
-
-TEST(BurnpackWriter, ASinkThatFailsAnywhereEndsTheWrite) {
-  class Full : public Sink {
-   public:
-    explicit Full(std::size_t room) : room_(room) {}
-    Status write(std::span<const std::byte> data) override {
-      EXPECT_FALSE(failed_) << "written to after a failure";
-      if (data.size() > room_) {
-        failed_ = true;
-        return Error{.code = ErrorCode::io, .message = "full"};
-      }
-      room_ -= data.size();
-      return {};
-    }
-
-   private:
-    std::size_t room_;
-    bool failed_ = false;
-  };
-  const Archive archive = open_burnpack(test::worked_example()).value();
-  const std::size_t size = written(archive).size();
-  for (std::size_t room = 0; room < size; ++room) {
-    Full sink(room);
-    EXPECT_EQ(write(archive, sink, for_release()).error().code, ErrorCode::io) << room;
-  }
-  Full enough(size);
-  EXPECT_TRUE(write(archive, enough, for_release()));
-}
-
-TEST(BurnpackWriter, AnExistingFileIsReplacedOnlyWhenTold) {
-  const test::TempDir folder;
-  const std::string path = folder.file("m.bpk");
-  ASSERT_TRUE(write(archive_of({{"old", filled(DType::u8, {3})}}), path));
-  const std::string before = test::read_file(path);
-  EXPECT_EQ(write(Archive(), path).error().code, ErrorCode::already_exists);
-  EXPECT_EQ(test::read_file(path), before);
-  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
-  ASSERT_TRUE(write(Archive(), path, {.overwrite = true}));
-  EXPECT_EQ(test::read_file(path).size(), 256u);
-  struct stat status = {};
-  ASSERT_EQ(::stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0640u);
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
-  // A folder cannot be replaced, and nothing is left beside it.
-  EXPECT_FALSE(write(Archive(), folder.path(), {.format = Format::burnpack, .overwrite = true}));
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
-}
-
-TEST(BurnpackWriter, AFileThatAppearsDuringTheWriteIsKept) {
-  const test::TempDir folder;
-  const std::string path = folder.file("m.bpk");
-  WriteOptions options;
-  options.progress = [&](std::uint64_t, std::uint64_t) {
-    test::write_file(path, "somebody else's");
-    return true;
-  };
-  EXPECT_EQ(write(archive_of({{"t", filled(DType::u8, {3})}}), path, options).error().code,
-            ErrorCode::already_exists);
-  EXPECT_EQ(test::read_file(path), "somebody else's");
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.bpk"});
-}
-
 TEST(BurnpackWriter, PathsAreTakenAsTheyAreInBothDirections) {
-  const test::TempDir folder;
+  const TempDir folder;
   ASSERT_TRUE(write(Archive(), folder.file("model"), for_release()));
   EXPECT_EQ(folder.names(), std::vector<std::string>{"model"});
   EXPECT_EQ(open(folder.file("model")).value().format(), "burnpack");
@@ -635,20 +385,6 @@ TEST(BurnpackWriter, EachWriteReadsItsTensorsAnew) {
   const Watched watched(1);
   EXPECT_EQ(written(watched.archive), written(watched.archive));
   EXPECT_EQ(watched.sources[0]->bytes_read(), 2000u);
-}
-
-TEST(BurnpackWriter, AnArchiveCanBeWrittenOverTheFileItReads) {
-  const test::TempDir folder;
-  const std::string path = folder.file("m.bpk");
-  ASSERT_TRUE(write(archive_of({{"t", filled(DType::u8, {100})}}), path));
-  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
-    Archive archive = open(path, {.io = mode}).value();
-    const Tensor borrowed = archive.snapshot(0).borrow().value();
-    archive.set_metadata({{"round", "again"}});
-    ASSERT_TRUE(write(archive, path, {.overwrite = true}));
-    EXPECT_EQ(borrowed.bytes().text(), filled(DType::u8, {100}).bytes().text());
-    EXPECT_EQ(open(path).value().metadata().at("round"), "again");
-  }
 }
 
 TEST(BurnpackWriter, WritesViewsCastsAndJoinsAsTheirValues) {
@@ -680,4 +416,4 @@ TEST(BurnpackWriter, FilesOfOneReleaseBecomeFilesOfAnother) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

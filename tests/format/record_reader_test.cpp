@@ -2,61 +2,16 @@
 // Tests src/format/record/reader.cpp and what it reads with.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <limits>
-
 #include "andiron/json.h"
 #include "src/codec/gzip.h"
+#include "tests/format/record_samples.h"
 #include "tests/support/record_file.h"
 #include "tests/support/test_source.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
-using test::Msgpack;
-using test::read_record;
 using namespace std::string_literals;
-
-constexpr const char* id_text = "72d17eukbtkma";
-const ParamId id{7307477237661669944U};
-
-std::string record(const std::function<void(Msgpack&)>& item) {
-  Msgpack file;
-  file.begin_record();
-  item(file);
-  return file.text();
-}
-
-// A record with parameters, lists, nulls and a tensor without id.
-std::string sample() {
-  return record([](Msgpack& file) {
-    file.write.begin_map(4);
-    file.write.text("linear");
-    file.write.begin_map(2);
-    file.write.text("weight");
-    file.param(id_text, "\1\0\0\0\2\0\0\0"s, {1, 2}, "I32");
-    file.write.text("bias");
-    file.write.nil();
-    file.write.text("layers");
-    file.write.begin_list(2);
-    file.param("0000000000000", "\0\0\x80\x3f"s, {1}, "F32");
-    file.write.begin_map(1);
-    file.write.text("Dense");
-    file.param("vvvvvvvvvvvvu", "\1"s, {}, "Bool");
-    file.write.text("stride");
-    file.write.begin_list(2);
-    file.write.nil();
-    file.write.nil();
-    file.write.text("moment");
-    file.tensor("", {0, 3}, "F16");
-  });
-}
-
-std::string to_json_record(const std::string& item) {
-  return R"({"metadata":{"float":"f32","int":"i32","format":"x","version":"0.21.0",)"
-         R"("settings":"FullPrecisionSettings"},"item":)" +
-         item + R"(,"_b":null})";
-}
 
 std::string gzipped(std::string_view content) {
   MemorySink sink;
@@ -72,29 +27,8 @@ std::vector<std::string> names_of(const Archive& archive) {
   return names;
 }
 
-void expect_error(const Result<Archive>& result, ErrorCode code) {
-  ASSERT_FALSE(result);
-  EXPECT_EQ(code_name(result.error().code), code_name(code)) << result.error().to_string();
-  EXPECT_FALSE(result.error().file.empty());
-}
-
-// Whatever is read must be readable to the end.
-void use(const Result<Archive>& result) {
-  if (!result) {
-    EXPECT_FALSE(result.error().message.empty());
-    return;
-  }
-  for (std::size_t i = 0; i < result->size(); ++i) {
-    const Result<Tensor> tensor = result->snapshot(i).read();
-    EXPECT_TRUE(tensor) << tensor.error().to_string();
-  }
-  if (const Result<std::string> again = test::write_record(*result)) {
-    EXPECT_TRUE(read_record(*again));
-  }
-}
-
 TEST(RecordReader, NamesTensorsByTheirPlace) {
-  const Archive archive = read_record(sample()).value();
+  const Archive archive = read_record(sample_record()).value();
   EXPECT_EQ(archive.format(), "mpk");
   EXPECT_EQ(archive.container(), "msgpack");
   EXPECT_EQ(names_of(archive),
@@ -102,7 +36,7 @@ TEST(RecordReader, NamesTensorsByTheirPlace) {
   const TensorInfo weight = archive.info(0);
   EXPECT_EQ(weight.dtype, DType::i32);
   EXPECT_EQ(weight.file_dtype, "I32");
-  EXPECT_EQ(weight.param_id, id);
+  EXPECT_EQ(weight.param_id, sample_id);
   EXPECT_EQ(Shape(weight.shape), Shape({1, 2}));
   EXPECT_EQ(archive.snapshot(0).read().value().to_vector<std::int32_t>().value(),
             (std::vector<std::int32_t>{1, 2}));
@@ -112,14 +46,14 @@ TEST(RecordReader, NamesTensorsByTheirPlace) {
 }
 
 TEST(RecordReader, KeepsTheStructureWithTensorsAsIndices) {
-  const Archive archive = read_record(sample()).value();
+  const Archive archive = read_record(sample_record()).value();
   EXPECT_EQ(to_json(archive.value()),
             R"({"linear":{"weight":{"tensor":0},"bias":null},"layers":[{"tensor":1},)"
             R"({"Dense":{"tensor":2}}],"stride":[null,null],"moment":{"tensor":3}})");
 }
 
 TEST(RecordReader, TensorsAreRunsOfTheFile) {
-  const std::string file = sample();
+  const std::string file = sample_record();
   const Archive archive = read_record(file).value();
   const auto offset = static_cast<std::size_t>(archive.info(0).offset.value());
   EXPECT_EQ(file.substr(offset, 8), "\1\0\0\0\2\0\0\0"s);
@@ -133,8 +67,8 @@ TEST(RecordReader, OpensWithoutReadingTensors) {
     out.write.begin_list(5);
     for (int i = 0; i < 5; ++i) out.tensor(data, {data.size()}, "U8");
   });
-  const auto source = std::make_shared<test::TestSource>(
-      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source =
+      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
   const Archive archive = detail::read_record(source, {}).value();
   EXPECT_EQ(archive.size(), 5u);
   EXPECT_LT(source->bytes_read(), 64 * 1024u);
@@ -145,10 +79,11 @@ TEST(RecordReader, ReadsManySmallTensorsWindowByWindow) {
   constexpr std::size_t count = 20'000;
   const std::string file = record([&](Msgpack& out) {
     out.write.begin_list(count);
-    for (std::size_t i = 0; i < count; ++i) out.param(id_text, std::string(1, 'x'), {1}, "U8");
+    for (std::size_t i = 0; i < count; ++i)
+      out.param(sample_id_text, std::string(1, 'x'), {1}, "U8");
   });
-  const auto source = std::make_shared<test::TestSource>(
-      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source =
+      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
   const Archive archive = detail::read_record(source, {}).value();
   EXPECT_EQ(archive.size(), count);
   EXPECT_EQ(archive.info(count - 1).name, std::to_string(count - 1));
@@ -163,21 +98,21 @@ TEST(RecordReader, ReadsJson) {
                               .value();
   EXPECT_EQ(archive.container(), "json");
   EXPECT_EQ(names_of(archive), (std::vector<std::string>{"linear.weight", "mask"}));
-  EXPECT_EQ(archive.info(0).param_id, id);
+  EXPECT_EQ(archive.info(0).param_id, sample_id);
   EXPECT_FALSE(archive.info(0).offset);
   EXPECT_EQ(archive.snapshot(0).read().value().bytes().text(), "\0\0\x80\x3f\xff\xff\xff\xff"s);
   EXPECT_EQ(archive.info(1).dtype, DType::boolean);
 }
 
 TEST(RecordReader, ReadsCompressedRecords) {
-  const Archive plain = read_record(sample()).value();
-  const std::string file = test::write_record(plain, {}, true).value();
+  const Archive plain = read_record(sample_record()).value();
+  const std::string file = write_record(plain, {}, true).value();
   const Archive archive = read_record(file).value();
   EXPECT_EQ(archive.container(), "msgpack.gz");
   EXPECT_EQ(archive.file_bytes(), file.size());
   EXPECT_EQ(names_of(archive), names_of(plain));
   EXPECT_FALSE(archive.info(0).offset);
-  EXPECT_EQ(archive.info(0).param_id, id);
+  EXPECT_EQ(archive.info(0).param_id, sample_id);
   EXPECT_EQ(to_json(archive.value()), to_json(plain.value()));
   expect_error(read_record(file, {.limits = {.inflated_bytes = 100}}), ErrorCode::limit_exceeded);
 }
@@ -229,7 +164,7 @@ TEST(RecordReader, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
                              "burn"),
             133u);
   EXPECT_TRUE(read_record(file.text()));
-  EXPECT_TRUE(open(test::bytes_of_text(file.text())));
+  EXPECT_TRUE(open(bytes_of_text(file.text())));
 }
 
 TEST(RecordReader, KnowsTheDTypesOfEveryRelease) {
@@ -487,155 +422,8 @@ TEST(RecordReader, AFileWithoutTensorsIsARecordOnlyWhenItSaysSo) {
   }
 }
 
-TEST(RecordReader, RefusesKeysAndNamesGivenTwice) {
-  const std::string tensor = R"({"bytes":[1],"shape":[1],"dtype":"U8"})";
-  expect_error(read_record(to_json_record(R"({"a":null,"b":null,"a":null})")),
-               ErrorCode::duplicate_key);
-  expect_error(read_record(to_json_record(R"({"a":)" + tensor + R"(,"a":)" + tensor + "}")),
-               ErrorCode::duplicate_key);
-  expect_error(read_record(to_json_record(R"({"a.b":)" + tensor + R"(,"a":{"b":)" + tensor + "}}")),
-               ErrorCode::duplicate_key);
-  expect_error(read_record(record([](Msgpack& out) {
-                 out.write.begin_map(2);
-                 out.write.text("a.b");
-                 out.tensor("x", {1}, "U8");
-                 out.write.text("a");
-                 out.write.begin_map(1);
-                 out.write.text("b");
-                 out.tensor("x", {1}, "U8");
-               })),
-               ErrorCode::duplicate_key);
-}
-
-TEST(RecordReader, RefusesSizesThatDoNotFit) {
-  expect_error(read_record(record([](Msgpack& out) { out.tensor("abc", {1}, "F32"); })),
-               ErrorCode::size_mismatch);
-  constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
-  expect_error(read_record(record([](Msgpack& out) { out.tensor("abcd", {huge, huge}, "F32"); })),
-               ErrorCode::overflow);
-  const std::string shape = "[" + std::string("1,", 2) + "-1]";
-  expect_error(
-      read_record(to_json_record(R"({"t":{"bytes":[1],"shape":)" + shape + R"(,"dtype":"U8"}})")),
-      ErrorCode::bad_header);
-  std::string long_shape = "1";
-  for (int i = 0; i < 64; ++i) long_shape += ",1";
-  expect_error(read_record(to_json_record(R"({"t":{"bytes":[1],"shape":[)" + long_shape +
-                                          R"(],"dtype":"U8"}})")),
-               ErrorCode::bad_header);
-}
-
-TEST(RecordReader, KeepsToItsLimits) {
-  const std::string file = sample();
-  expect_error(read_record(file, {.limits = {.tensors = 3}}), ErrorCode::limit_exceeded);
-  EXPECT_TRUE(read_record(file, {.limits = {.tensors = 4}}));
-  expect_error(read_record(file, {.limits = {.name_bytes = 12}}), ErrorCode::limit_exceeded);
-  expect_error(read_record(file, {.limits = {.metadata_bytes = 500}}), ErrorCode::limit_exceeded);
-}
-
-TEST(RecordReader, CountsWhatItHoldsInMemory) {
-  const std::string bytes =
-      to_json_record(R"({"t":{"bytes":[1,2,3,4,5,6,7,8],"shape":[2],"dtype":"F32"}})");
-  expect_error(read_record(bytes, {.limits = {.inflated_bytes = 7}}), ErrorCode::limit_exceeded);
-  EXPECT_TRUE(read_record(bytes, {.limits = {.inflated_bytes = 8}}));
-  const std::string numbers = to_json_record(R"({"t":{"value":[1,2,3,4,5,6,7,8],"shape":[8]}})");
-  expect_error(read_record(numbers, {.limits = {.inflated_bytes = 31}}), ErrorCode::limit_exceeded);
-  EXPECT_TRUE(read_record(numbers, {.limits = {.inflated_bytes = 8 * 16}}));
-
-  // Text that is not in memory already counts too.
-  const auto from_file = [&](std::uint64_t most) {
-    return detail::read_record(std::make_shared<test::TestSource>(
-                                   test::bytes_of(std::vector<char>(bytes.begin(), bytes.end()))),
-                               {.limits = {.inflated_bytes = most}});
-  };
-  expect_error(from_file(bytes.size() - 1), ErrorCode::limit_exceeded);
-  expect_error(from_file(bytes.size() + 7), ErrorCode::limit_exceeded);
-  EXPECT_TRUE(from_file(bytes.size() + 8));
-}
-
-TEST(RecordReader, RefusesNestingThatIsTooDeep) {
-  for (const std::string& level : {"\x91"s,
-                                   "\x81\xa1"
-                                   "a"s}) {
-    std::string deep;
-    for (int i = 0; i < 100'000; ++i) deep += level;
-    expect_error(read_record(record([](Msgpack&) {}) + deep + "\xc0"), ErrorCode::limit_exceeded);
-  }
-  expect_error(read_record(to_json_record(std::string(100'000, '['))), ErrorCode::limit_exceeded);
-}
-
-TEST(RecordReader, AllocatesNothingBySizesThatAFileClaims) {
-  for (const std::string& claim : {"\xdd\xff\xff\xff\xff"s, "\xdf\xff\xff\xff\xff"s,
-                                   "\xc6\xff\xff\xff\xff"s, "\xdb\xff\xff\xff\xff"s}) {
-    expect_error(read_record(record([](Msgpack&) {}) + claim), ErrorCode::truncated);
-  }
-  // Nulls are a byte in the file and many in memory.
-  const std::string nulls = "\xdd\x00\x20\x00\x00"s + std::string(1 << 21, '\xc0');
-  expect_error(read_record(record([](Msgpack&) {}) + nulls), ErrorCode::limit_exceeded);
-}
-
-TEST(RecordReader, BytesAfterTheRecordAreRefusedUnlessLenient) {
-  for (const std::string& file : {sample() + "\xc0", to_json_record("{}") + " x"}) {
-    expect_error(read_record(file), ErrorCode::size_mismatch);
-    const Archive archive = read_record(file, {.strictness = Strictness::lenient}).value();
-    EXPECT_EQ(archive.notes().size(), 1u);
-  }
-  EXPECT_TRUE(read_record(to_json_record("{}") + " \n"));
-}
-
-TEST(RecordReader, RefusesExtensionsAndKeysThatAreNoText) {
-  expect_error(read_record(record([](Msgpack&) {}) + "\xd4\x01\x02"s), ErrorCode::unsupported);
-  expect_error(read_record(record([](Msgpack&) {}) + "\x81\x01\x02"s), ErrorCode::bad_header);
-  expect_error(read_record(record([](Msgpack&) {}) + "\x81\xa1\xff\x02"s), ErrorCode::bad_header);
-}
-
-TEST(RecordReader, PassesOnErrorsOfTheSource) {
-  const std::string file = record([](Msgpack& out) {
-    out.write.begin_list(2);
-    out.tensor(std::string(100'000, 'x'), {100'000}, "U8");
-    out.tensor("x", {1}, "U8");
-  });
-  const auto source = std::make_shared<test::TestSource>(
-      test::bytes_of(std::vector<char>(file.begin(), file.end())));
-  source->fail_reads_past(50'000);
-  expect_error(detail::read_record(source, {}), ErrorCode::io);
-}
-
-TEST(RecordReader, EveryCutIsAnError) {
-  const std::string plain = sample();
-  const std::string json = to_json_record(
-      R"({"a":{"id":"72d17eukbtkma","param":{"bytes":[1],"shape":[1],"dtype":"U8"}},)"
-      R"("b":[0.5,"x"]})");
-  const std::string gzip = test::write_record(read_record(plain).value(), {}, true).value();
-  for (const std::string& file : {plain, json, gzip}) {
-    for (std::size_t size = 0; size < file.size(); ++size) {
-      EXPECT_FALSE(read_record(std::string_view(file).substr(0, size))) << size;
-    }
-  }
-}
-
-TEST(RecordReader, EveryChangedByteGivesAnErrorOrAWholeArchive) {
-  const std::string plain = sample();
-  const std::string json = to_json_record(
-      R"({"a":{"id":"72d17eukbtkma","param":{"bytes":[1],"shape":[1],"dtype":"U8"}},"b":[0.5,"x"],)"
-      R"("c":{"value":[1,2],"shape":{"dims":[2]}}})");
-  for (std::string file : {plain, json}) {
-    for (char& byte : file) {
-      const char original = byte;
-      for (int bit = 1; bit < 256; bit *= 2) {
-        byte = static_cast<char>(original ^ bit);
-        use(read_record(file));
-      }
-      for (const char value : {'\0', '\xc0', '\xc1', '\xc6', '\xdd', '\xff', '"', '[', '}'}) {
-        byte = value;
-        use(read_record(file));
-      }
-      byte = original;
-    }
-  }
-}
-
 TEST(IsRecord, AsksForAMapWhoseFirstKeyIsARecords) {
-  EXPECT_TRUE(detail::is_msgpack_record(sample()));
+  EXPECT_TRUE(detail::is_msgpack_record(sample_record()));
   EXPECT_TRUE(detail::is_msgpack_record("\x82\xa4itemxxx"));
   EXPECT_TRUE(detail::is_msgpack_record("\xde\x00\x03\xa8metadata"s));
   EXPECT_TRUE(detail::is_msgpack_record("\xdf\x00\x00\x00\x03\xa8metadata"s));
@@ -651,4 +439,4 @@ TEST(IsRecord, AsksForAMapWhoseFirstKeyIsARecords) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

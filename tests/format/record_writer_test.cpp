@@ -7,11 +7,13 @@
 #include "andiron/json.h"
 #include "andiron/quantized.h"
 #include "src/codec/gzip.h"
+#include "tests/support/archive_writing.h"
 #include "tests/support/record_file.h"
 
 namespace andiron {
 namespace {
 
+using test::archive_of;
 using test::Msgpack;
 using test::read_record;
 using test::write_record;
@@ -22,12 +24,6 @@ TensorSnapshot tensor(const std::string& name, std::initializer_list<T> values,
                       std::optional<ParamId> id = ParamId{1}) {
   return TensorSnapshot(name, Tensor::from_values<T>({values.size()}, values).value())
       .with_param_id(id);
-}
-
-Archive archive_of(std::initializer_list<TensorSnapshot> tensors) {
-  Archive archive;
-  for (const TensorSnapshot& each : tensors) archive.add(each).value();
-  return archive;
 }
 
 Archive with_names(std::initializer_list<const char*> names) {

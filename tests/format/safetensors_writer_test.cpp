@@ -6,27 +6,22 @@
 #include "andiron/open.h"
 #include "andiron/safetensors_view.h"
 #include "andiron/write.h"
+#include "tests/support/archive_writing.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
 
 namespace andiron {
 namespace {
 
+using test::archive_of;
 using test::safetensors_file;
+using test::written;
 
-std::string written(const Archive& archive, const WriteOptions& options = {}) {
-  Result<Bytes> bytes = write_to_memory(archive, options);
-  EXPECT_TRUE(bytes) << bytes.error().to_string();
-  return bytes ? std::string(bytes->text()) : "";
-}
+std::string written(const Archive& archive) { return written(archive, {}); }
 
-Archive archive_of(std::vector<TensorSnapshot> tensors) {
-  Archive archive;
-  for (TensorSnapshot& tensor : tensors) archive.add(std::move(tensor)).value();
-  return archive;
-}
-
+// Of booleans, too, every bit.
 Tensor filled(DType dtype, Shape shape) {
   const std::uint64_t size = shape.byte_count(dtype).value();
   std::vector<std::byte> data(size);
@@ -166,14 +161,7 @@ TEST(SafetensorsWriter, StreamsThroughOneWindow) {
   auto source = std::make_shared<test::TestSource>(std::vector<std::byte>(1 << 20));
   const Archive archive = archive_of(
       {TensorSnapshot::from_source("t", source, 0, 1 << 20, DType::f32, {1 << 18}).value()});
-  class LargestWrite : public Sink {
-   public:
-    Status write(std::span<const std::byte> data) override {
-      largest = std::max(largest, data.size());
-      return {};
-    }
-    std::size_t largest = 0;
-  } sink;
+  test::LargestWrite sink;
   WriteOptions options;
   options.limits.window_bytes = 4096;
   ASSERT_TRUE(write(archive, sink, options));
@@ -221,16 +209,7 @@ TEST(SafetensorsWriter, AFailingTensorLeavesTheOldFile) {
 
 TEST(SafetensorsWriter, AnArchiveCanBeWrittenOverTheFileItReads) {
   const test::TempDir folder;
-  const std::string path = folder.file("m.safetensors");
-  ASSERT_TRUE(write(archive_of({{"t", filled(DType::u8, {100})}}), path));
-  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
-    Archive archive = open(path, {.io = mode}).value();
-    const Tensor borrowed = archive.snapshot(0).borrow().value();
-    archive.set_metadata({{"round", "again"}});
-    ASSERT_TRUE(write(archive, path, {.overwrite = true}));
-    EXPECT_EQ(borrowed.bytes().text(), filled(DType::u8, {100}).bytes().text());
-    EXPECT_EQ(open(path).value().metadata().at("round"), "again");
-  }
+  test::expect_can_be_written_over_itself(folder.file("m.safetensors"));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 
 namespace andiron::test {
 
+using Names = std::vector<std::string>;
+
 struct Pair {
   Param a;
   Param b;
@@ -26,7 +28,7 @@ BurnpackStore saved(const M& module, BurnpackStore store = {}) {
 }
 
 // A store in memory with tensors of shape [2] under these names, which have no ids.
-inline BurnpackStore store_with(const std::vector<std::string>& names) {
+inline BurnpackStore store_with(const Names& names) {
   Archive archive;
   float first = 1;
   for (const std::string& name : names) {

@@ -14,22 +14,10 @@
 #include "tests/store/burnpack_models.h"
 #include "tests/support/temp_dir.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::f32;
-using test::fingerprint;
-using test::first_of;
-using test::Pair;
-using test::pair_of;
-using test::sample_net;
-using test::SampleNet;
-using test::saved;
-using test::store_with;
-using test::TempDir;
-
-using Names = std::vector<std::string>;
 
 // Four tensors.
 struct Coders {
@@ -302,4 +290,4 @@ TEST(BurnpackStore, PartialLoadsLeaveLazyParametersLazy) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

@@ -50,6 +50,16 @@ inline Cbor cbor_map(const std::vector<std::pair<std::string, Cbor>>& entries) {
   return map;
 }
 
+inline const Cbor cbor_null = "\xf6";
+
+/// The extents of a block as schemes of quantization have them.
+inline Cbor cbor_block(const std::vector<unsigned>& extents) {
+  std::vector<Cbor> storage;
+  for (const unsigned extent : extents) storage.push_back(cbor_number(extent));
+  while (storage.size() < 5) storage.push_back(cbor_number(1));
+  return cbor_map({{"storage", cbor_list(storage)}, {"len", cbor_number(extents.size())}});
+}
+
 /// "12 ab" to two bytes.
 inline std::string from_hex(std::string_view hex) {
   std::string bytes;

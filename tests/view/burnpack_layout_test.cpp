@@ -9,21 +9,10 @@
 #include "andiron/burnpack_view.h"
 #include "tests/support/burnpack_file.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 using Generation = BurnpackGeneration;
-using test::burnpack_file;
-using test::Cbor;
-using test::cbor_map;
-using test::cbor_number;
-using test::cbor_text;
-using test::counting;
-using test::pack_metadata;
-using test::pack_producer;
-using test::pack_u8;
-using test::PackLayout;
-using test::PackTensor;
 
 ViewStatus open_file(const std::string& file) {
   BurnpackView view;
@@ -170,7 +159,7 @@ TEST(BurnpackLayout, TellsWhichReleasesMayHaveWrittenAFile) {
                                 {"store", cbor_text("Native")},
                                 {"mode", cbor_text("Symmetric")},
                                 {"tensor", cbor_text("F32")},
-                                {"block", test::from_hex("f6")}});
+                                {"block", from_hex("f6")}});
   expect({quantized_as(newest)}, PackLayout::aligned, burn_0_22, burn_0_22);
 }
 
@@ -225,4 +214,4 @@ TEST(BurnpackLayout, AFileCutInItsGapsIsNotTakenForAnOldOne) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test

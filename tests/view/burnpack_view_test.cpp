@@ -9,27 +9,13 @@
 #include <vector>
 
 #include "tests/support/burnpack_file.h"
+#include "tests/view/burnpack_entries.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 using Generation = BurnpackGeneration;
 using Item = BurnpackHeader::Item;
-using test::burnpack_file;
-using test::Cbor;
-using test::cbor_list;
-using test::cbor_map;
-using test::cbor_number;
-using test::cbor_text;
-using test::counting;
-using test::from_hex;
-using test::pack_metadata;
-using test::pack_u8;
-using test::PackTensor;
-
-std::span<const std::byte> span_of(const std::string& bytes) {
-  return std::as_bytes(std::span(bytes));
-}
 
 ViewStatus open_file(const std::string& file) {
   BurnpackView view;
@@ -38,21 +24,6 @@ ViewStatus open_file(const std::string& file) {
 
 ViewStatus open_metadata(const Cbor& metadata, std::size_t data_bytes = 0) {
   return open_file(burnpack_file(metadata, counting(data_bytes)));
-}
-
-// `file` must outlive the view.
-BurnpackView view_of(const std::string& file) {
-  BurnpackView view;
-  const ViewStatus status = BurnpackView::open(span_of(file), view);
-  EXPECT_TRUE(status.ok()) << status.what << " at " << status.offset;
-  return view;
-}
-
-BurnpackEntry entry_of(const BurnpackView& view, std::string_view name) {
-  BurnpackEntry entry;
-  const ViewStatus status = view.find(name, entry);
-  EXPECT_TRUE(status.ok()) << status.what;
-  return entry;
 }
 
 std::string decoded(const CborText& text) {
@@ -80,7 +51,7 @@ bool reads_as_u8_of_4(const Cbor& metadata) {
 }
 
 TEST(BurnpackView, ReadsTheWorkedExample) {
-  const std::string file = test::worked_example();
+  const std::string file = worked_example();
   ASSERT_EQ(file.size(), 770u);
   const BurnpackView view = view_of(file);
   EXPECT_EQ(view.tensor_count(), 3u);
@@ -108,7 +79,7 @@ TEST(BurnpackView, ReadsTheWorkedExample) {
 }
 
 TEST(BurnpackView, ReadsTheSmallestExample) {
-  const std::string file = test::smallest_example();
+  const std::string file = smallest_example();
   ASSERT_EQ(file.size(), 264u);
   const BurnpackView view = view_of(file);
   const BurnpackEntry entry = entry_of(view, "w");
@@ -119,7 +90,7 @@ TEST(BurnpackView, ReadsTheSmallestExample) {
 }
 
 TEST(BurnpackView, WalksTensorsMetadataAndScalarsInTheOrderOfTheFile) {
-  const std::string file = test::worked_example();
+  const std::string file = worked_example();
   const BurnpackView view = view_of(file);
   BurnpackHeader header = view.header();
   BurnpackEntry entry;
@@ -276,124 +247,23 @@ TEST(BurnpackView, RefusesWhatIsNoType) {
   }
 }
 
-Cbor block(std::vector<unsigned> extents) {
-  std::vector<Cbor> storage;
-  for (const unsigned extent : extents) storage.push_back(cbor_number(extent));
-  while (storage.size() < 5) storage.push_back(cbor_number(1));
-  return cbor_map({{"storage", cbor_list(storage)}, {"len", cbor_number(extents.size())}});
-}
-
-const Cbor null = "\xf6";
-
-BurnpackEntry quantized(const std::vector<std::pair<std::string, Cbor>>& scheme) {
-  const PackTensor tensor{"q", cbor_map({{"QFloat", cbor_map(scheme)}}), {2, 32}, 0, 68};
-  const std::string file = burnpack_file(pack_metadata({tensor}), counting(68));
-  BurnpackEntry entry = entry_of(view_of(file), "q");
-  entry.name = {};
-  entry.dtype_name = entry.dtype_name == "QFloat" ? "QFloat" : "?";
-  return entry;
-}
-
-TEST(BurnpackView, ReadsTheSchemaOfQuantizationOf0_22) {
-  BurnpackEntry entry =
-      quantized({{"value", cbor_text("Q8S")},
-                 {"store", cbor_text("Native")},
-                 {"mode", cbor_text("Symmetric")},
-                 {"tensor", null},
-                 {"block", cbor_map({{"size", block({32})}, {"dtype", cbor_text("F16")}})}});
-  EXPECT_EQ(entry.dtype, DType::qfloat);
-  EXPECT_EQ(entry.dtype_name, "QFloat");
-  EXPECT_EQ(entry.scheme.value, QuantValue::q8s);
-  EXPECT_EQ(entry.scheme.store, QuantStore::native);
-  EXPECT_EQ(entry.scheme.mode, QuantMode::symmetric);
-  EXPECT_FALSE(entry.scheme.has_tensor_scale);
-  EXPECT_TRUE(entry.scheme.has_blocks);
-  EXPECT_EQ(entry.scheme.block.rank, 1u);
-  EXPECT_EQ(entry.scheme.block.size[0], 32u);
-  EXPECT_EQ(entry.scheme.block_param, QuantParam::f16);
-  EXPECT_EQ(entry.earliest, Generation::burn_0_22);
-  EXPECT_EQ(entry.latest, Generation::burn_0_22);
-
-  entry = quantized({{"block", null},
-                     {"mode", cbor_text("Lookup")},
-                     {"more", cbor_list({})},
-                     {"store", cbor_map({{"PackedU32", cbor_number(1)}})},
-                     {"tensor", cbor_text("BF16")},
-                     {"value", cbor_text("Q4F")}});
-  EXPECT_EQ(entry.dtype, DType::qfloat);
-  EXPECT_EQ(entry.scheme.store, QuantStore::packed_u32);
-  EXPECT_EQ(entry.scheme.packed_dim, 1u);
-  EXPECT_EQ(entry.scheme.mode, QuantMode::lookup);
-  EXPECT_TRUE(entry.scheme.has_tensor_scale);
-  EXPECT_EQ(entry.scheme.tensor_param, QuantParam::bf16);
-  EXPECT_FALSE(entry.scheme.has_blocks);
-}
-
-TEST(BurnpackView, ReadsTheOlderSchemasOfQuantization) {
-  const auto old = [](const Cbor& store, const Cbor& level) {
-    return quantized({{"value", cbor_text("Q8S")},
-                      {"param", cbor_text("F16")},
-                      {"store", store},
-                      {"level", level},
-                      {"mode", cbor_text("Symmetric")}});
-  };
-  BurnpackEntry entry = old(cbor_text("U32"), cbor_text("Tensor"));
-  EXPECT_EQ(entry.dtype, DType::qfloat);
-  EXPECT_EQ(entry.scheme.store, QuantStore::packed_u32);
-  EXPECT_EQ(entry.scheme.packed_dim, 0u);
-  EXPECT_TRUE(entry.scheme.has_tensor_scale);
-  EXPECT_EQ(entry.scheme.tensor_param, QuantParam::f16);
-  EXPECT_EQ(entry.earliest, Generation::burn_0_19);
-  EXPECT_EQ(entry.latest, Generation::burn_0_19);
-
-  entry = old(cbor_text("Native"), cbor_map({{"Block", block({2, 16})}}));
-  EXPECT_EQ(entry.dtype, DType::qfloat);
-  EXPECT_EQ(entry.scheme.level(), QuantLevel::block);
-  EXPECT_EQ(entry.scheme.block.rank, 2u);
-  EXPECT_EQ(entry.scheme.block_param, QuantParam::f16);
-  EXPECT_EQ(entry.earliest, Generation::burn_0_19);
-  EXPECT_EQ(entry.latest, Generation::burn_0_22_pre);
-
-  entry = old(cbor_map({{"PackedNative", cbor_number(0)}}), cbor_text("Tensor"));
-  EXPECT_EQ(entry.scheme.store, QuantStore::packed_native);
-  EXPECT_EQ(entry.earliest, Generation::burn_0_20);
-  EXPECT_EQ(entry.latest, Generation::burn_0_22_pre);
-
-  entry = old(cbor_text("Native"),
-              cbor_map({{"BlockTensor",
-                         cbor_map({{"block", block({32})}, {"global", cbor_text("F32")}})}}));
-  EXPECT_EQ(entry.scheme.level(), QuantLevel::block_and_tensor);
-  EXPECT_EQ(entry.scheme.tensor_param, QuantParam::f32);
-  EXPECT_EQ(entry.scheme.block_param, QuantParam::f16);
-  EXPECT_EQ(entry.earliest, Generation::burn_0_22_pre);
-  EXPECT_EQ(entry.latest, Generation::burn_0_22_pre);
-
-  // Of no release: the old way to pack with the new levels.
-  entry = quantized({{"value", cbor_text("Q8S")},
-                     {"store", cbor_text("U32")},
-                     {"mode", cbor_text("Symmetric")},
-                     {"tensor", null},
-                     {"block", null}});
-  EXPECT_EQ(entry.dtype, DType::raw);
-}
-
 TEST(BurnpackView, FieldsComeInAnyOrderAndUnknownOnesAreIgnored) {
   const auto map = [](std::size_t count, const Cbor& content) {
-    return test::cbor_head(5, count) + content;
+    return cbor_head(5, count) + content;
   };
   EXPECT_TRUE(reads_as_u8_of_4(one_tensor(map(3, dtype_u8 + shape_4 + offsets_4))));
   EXPECT_TRUE(reads_as_u8_of_4(one_tensor(map(3, offsets_4 + shape_4 + dtype_u8))));
   EXPECT_TRUE(reads_as_u8_of_4(
       one_tensor(map(5, cbor_text("new") + cbor_map({{"a", cbor_list({cbor_number(1)})}}) +
-                            shape_4 + offsets_4 + dtype_u8 + cbor_text("newer") + null))));
+                            shape_4 + offsets_4 + dtype_u8 + cbor_text("newer") + cbor_null))));
   // Parts of the metadata, too.
   const Cbor tensors = cbor_map({{"t", map(3, dtype_u8 + shape_4 + offsets_4)}});
   EXPECT_TRUE(reads_as_u8_of_4(cbor_map({{"scalars", cbor_map({})},
                                          {"checksums", cbor_list({cbor_number(7)})},
                                          {"metadata", cbor_map({})},
                                          {"tensors", tensors},
-                                         {"z", null}})));
-  const Cbor unknown = cbor_map({{"tensors", tensors}, {"x", null}, {"y", null}});
+                                         {"z", cbor_null}})));
+  const Cbor unknown = cbor_map({{"tensors", tensors}, {"x", cbor_null}, {"y", cbor_null}});
   BurnpackHeader header(span_of(unknown));
   BurnpackEntry entry;
   EXPECT_EQ(header.next(entry), Item::tensor);
@@ -405,7 +275,7 @@ TEST(BurnpackView, FieldsComeInAnyOrderAndUnknownOnesAreIgnored) {
 TEST(BurnpackView, AFieldGivenTwiceIsRefused) {
   const Cbor fields[] = {dtype_u8, shape_4, offsets_4, cbor_text("param_id") + cbor_number(1)};
   for (const Cbor& twice : fields) {
-    Cbor descriptor = test::cbor_head(5, 5) + fields[0] + fields[1] + fields[2] + fields[3] + twice;
+    Cbor descriptor = cbor_head(5, 5) + fields[0] + fields[1] + fields[2] + fields[3] + twice;
     EXPECT_EQ(open_metadata(one_tensor(descriptor), 4).code, ErrorCode::duplicate_key);
   }
   for (const char* part : {"tensors", "metadata", "scalars"}) {
@@ -418,8 +288,7 @@ TEST(BurnpackView, AFieldGivenTwiceIsRefused) {
 TEST(BurnpackView, AMissingFieldIsRefused) {
   const Cbor two[] = {dtype_u8 + shape_4, dtype_u8 + offsets_4, shape_4 + offsets_4};
   for (const Cbor& fields : two) {
-    EXPECT_EQ(open_metadata(one_tensor(test::cbor_head(5, 2) + fields), 4).code,
-              ErrorCode::bad_header);
+    EXPECT_EQ(open_metadata(one_tensor(cbor_head(5, 2) + fields), 4).code, ErrorCode::bad_header);
   }
   EXPECT_FALSE(open_metadata(cbor_map({})).ok());
   EXPECT_FALSE(open_metadata(cbor_map({{"metadata", cbor_map({})}})).ok());
@@ -429,7 +298,7 @@ TEST(BurnpackView, AMissingFieldIsRefused) {
 TEST(BurnpackView, AnIdMayBeNullUndefinedOrABignum) {
   const auto with_id = [](const Cbor& id) {
     const Cbor descriptor =
-        test::cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 + cbor_text("param_id") + id;
+        cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 + cbor_text("param_id") + id;
     const std::string file = burnpack_file(one_tensor(descriptor), counting(4));
     const BurnpackEntry entry = entry_of(view_of(file), "t");
     return entry.has_param_id ? std::to_string(entry.param_id) : "none";
@@ -440,8 +309,8 @@ TEST(BurnpackView, AnIdMayBeNullUndefinedOrABignum) {
   EXPECT_EQ(with_id(cbor_number(~std::uint64_t{0})), "18446744073709551615");
   EXPECT_EQ(with_id(from_hex("c2 48 8000000000000000")), "9223372036854775808");
   EXPECT_EQ(with_id(from_hex("c9 07")), "7");
-  const Cbor negative = test::cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 +
-                        cbor_text("param_id") + from_hex("20");
+  const Cbor negative =
+      cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 + cbor_text("param_id") + from_hex("20");
   EXPECT_FALSE(open_metadata(one_tensor(negative), 4).ok());
 }
 
@@ -467,8 +336,8 @@ TEST(BurnpackView, KeysOfFieldsMayNotBeChunkedOrLong) {
   const Cbor chunked =
       from_hex("a3 7f 65") + "dtype" + from_hex("ff") + cbor_text("U8") + shape_4 + offsets_4;
   EXPECT_FALSE(open_metadata(one_tensor(chunked), 4).ok());
-  const Cbor long_key = test::cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 +
-                        cbor_text(std::string(4097, 'k')) + null;
+  const Cbor long_key = cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 +
+                        cbor_text(std::string(4097, 'k')) + cbor_null;
   EXPECT_FALSE(open_metadata(one_tensor(long_key), 4).ok());
   EXPECT_FALSE(open_metadata(from_hex("a1 7f 67") + "tensors" + from_hex("ff a0")).ok());
 }
@@ -491,7 +360,7 @@ TEST(BurnpackView, NumbersMayTakeMoreBytesThanTheyNeed) {
 }
 
 TEST(BurnpackView, BytesAfterTheMetadataAreIgnoredButTold) {
-  const Cbor metadata = one_tensor(test::cbor_head(5, 3) + dtype_u8 + shape_4 + offsets_4);
+  const Cbor metadata = one_tensor(cbor_head(5, 3) + dtype_u8 + shape_4 + offsets_4);
   for (const char* trailing : {"ff", "a0", "garbage"}) {
     EXPECT_TRUE(reads_as_u8_of_4(metadata + trailing));
     const Cbor longer = metadata + trailing;
@@ -521,7 +390,7 @@ TEST(BurnpackView, NestingStopsAt128Levels) {
   EXPECT_EQ(open_metadata(nested(200'000)).code, ErrorCode::limit_exceeded);
   // In a descriptor and in an unknown type the levels around them count.
   const auto descriptor = [](std::size_t levels) {
-    return one_tensor(test::cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 + cbor_text("deep") +
+    return one_tensor(cbor_head(5, 4) + dtype_u8 + shape_4 + offsets_4 + cbor_text("deep") +
                       std::string(levels, '\x81') + cbor_number(0));
   };
   EXPECT_TRUE(open_metadata(descriptor(125), 4).ok());
@@ -631,7 +500,7 @@ TEST(BurnpackView, RefusesFieldsOfAnotherType) {
   EXPECT_FALSE(with(shape, from_hex("82 00 24")));
   EXPECT_FALSE(open_metadata(cbor_map({{"tensors", cbor_list({})}})).ok());
   EXPECT_FALSE(open_metadata(cbor_map({{"tensors", cbor_map({{"t", cbor_list({})}})}})).ok());
-  EXPECT_FALSE(open_metadata(cbor_map({{"tensors", cbor_map({})}, {"metadata", null}})).ok());
+  EXPECT_FALSE(open_metadata(cbor_map({{"tensors", cbor_map({})}, {"metadata", cbor_null}})).ok());
   EXPECT_FALSE(open_metadata(cbor_map({{"tensors", cbor_map({})},
                                        {"metadata", cbor_map({{"k", cbor_number(1)}})}}))
                    .ok());
@@ -686,14 +555,14 @@ TEST(BurnpackView, AFailureSticksAndTellsWhere) {
 }
 
 TEST(BurnpackView, FindTellsWhatIsMissing) {
-  const std::string file = test::worked_example();
+  const std::string file = worked_example();
   BurnpackEntry entry;
   EXPECT_EQ(view_of(file).find("absent", entry).code, ErrorCode::missing_tensor);
   EXPECT_EQ(view_of(file).find("", entry).code, ErrorCode::missing_tensor);
 }
 
 TEST(BurnpackView, FindsNamesInChunksAndTheEmptyName) {
-  const Cbor descriptor = test::cbor_head(5, 3) + dtype_u8 + shape_4 + offsets_4;
+  const Cbor descriptor = cbor_head(5, 3) + dtype_u8 + shape_4 + offsets_4;
   const Cbor metadata = from_hex("a1") + cbor_text("tensors") + from_hex("a2 7f 60 ff") +
                         descriptor + from_hex("7f 61 61 60 61 62 ff") + descriptor;
   const std::string file = burnpack_file(metadata, counting(4));
@@ -716,4 +585,4 @@ TEST(BurnpackView, AFileWithoutTensorsMayEndAfterItsMetadata) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test
