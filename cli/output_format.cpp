@@ -6,10 +6,10 @@ namespace andiron::cli {
 
 std::span<const OutputFormat> output_formats() {
   static constexpr OutputFormat formats[] = {
-      {"safetensors", ".safetensors", Format::safetensors},
-      {"burnpack", ".bpk", Format::burnpack},
-      {"bpk", ".bpk", Format::burnpack},
-      {"mpk", ".mpk", Format::mpk},
+      {format_name(Format::safetensors), file_extension(Format::safetensors), Format::safetensors},
+      {format_name(Format::burnpack), file_extension(Format::burnpack), Format::burnpack},
+      {"bpk", file_extension(Format::burnpack), Format::burnpack},
+      {format_name(Format::mpk), file_extension(Format::mpk), Format::mpk},
       {"mpk.gz", ".mpk.gz", Format::mpk, true},
   };
   return formats;
@@ -20,13 +20,6 @@ const OutputFormat* output_format_of(std::string_view path) {
     if (path.ends_with(format.extension)) return &format;
   }
   return nullptr;
-}
-
-std::string_view format_name(Format format) {
-  for (const OutputFormat& known : output_formats()) {
-    if (known.format == format) return known.name;
-  }
-  return {};
 }
 
 }  // namespace andiron::cli

@@ -23,7 +23,4 @@ std::span<const OutputFormat> output_formats();
 /// By the name of a file, or nothing.
 const OutputFormat* output_format_of(std::string_view path);
 
-/// "safetensors", "burnpack", "mpk": as in the tool's JSON.
-std::string_view format_name(Format format);
-
 }  // namespace andiron::cli

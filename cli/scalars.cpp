@@ -13,11 +13,6 @@
 namespace andiron::cli {
 namespace {
 
-bool is_scalar(const Value& value) {
-  return value.get<bool>() != nullptr || value.get<std::int64_t>() != nullptr ||
-         value.get<std::uint64_t>() != nullptr || value.get<double>() != nullptr;
-}
-
 bool is_json_number(const Value& scalar) {
   const double* number = scalar.get<double>();
   return number == nullptr || std::isfinite(*number);
@@ -49,7 +44,7 @@ ValueDict top_level_scalars(const Archive& archive) {
   ValueDict scalars;
   if (const ValueDict* dict = archive.value().get<ValueDict>()) {
     for (const auto& entry : *dict) {
-      if (is_scalar(entry.second)) scalars.push_back(entry);
+      if (entry.second.is_scalar()) scalars.push_back(entry);
     }
   }
   return scalars;

@@ -2,13 +2,6 @@
 // Modules in Burnpack files.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-
-#include "andiron/bytes.h"
 #include "andiron/store.h"
 
 namespace andiron {
@@ -24,15 +17,6 @@ inline namespace v1 {
 /// adds.
 class BurnpackStore : public StoreBuilder<BurnpackStore> {
  public:
-  /// A file to read or write.
-  static BurnpackStore from_file(std::string path);
-  /// A file in memory; nothing to be saved into.
-  static BurnpackStore from_bytes(std::optional<Bytes> bytes = std::nullopt);
-  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
-  /// Parameters borrow from it.
-  static BurnpackStore from_static(std::span<const std::byte> bytes);
-  static BurnpackStore from_static(std::span<const std::uint8_t> bytes);
-
   /// The release of Burn that is to read what is saved; the newest unless set. For another one the
   /// metadata says so, under "burn".
   BurnpackStore& for_burn(BurnpackGeneration release);
@@ -41,7 +25,10 @@ class BurnpackStore : public StoreBuilder<BurnpackStore> {
   BurnpackStore() : BurnpackStore(from_bytes()) {}
 
  private:
+  friend class StoreBuilder<BurnpackStore>;
   using StoreBuilder::StoreBuilder;
+  static constexpr Format format = Format::burnpack;
+  static detail::StoreSettings defaults();
 };
 
 }  // namespace v1

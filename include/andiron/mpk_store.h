@@ -2,13 +2,6 @@
 // Modules in the records of Burn's older releases.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-
-#include "andiron/bytes.h"
 #include "andiron/store.h"
 
 namespace andiron {
@@ -28,15 +21,6 @@ inline namespace v1 {
 /// told from nothing.
 class MpkStore : public StoreBuilder<MpkStore> {
  public:
-  /// A file to read or write.
-  static MpkStore from_file(std::string path);
-  /// A file in memory; nothing to be saved into.
-  static MpkStore from_bytes(std::optional<Bytes> bytes = std::nullopt);
-  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
-  /// Parameters borrow from it.
-  static MpkStore from_static(std::span<const std::byte> bytes);
-  static MpkStore from_static(std::span<const std::uint8_t> bytes);
-
   /// An empty store in memory.
   MpkStore() : MpkStore(from_bytes()) {}
 
@@ -47,7 +31,10 @@ class MpkStore : public StoreBuilder<MpkStore> {
   }
 
  private:
+  friend class StoreBuilder<MpkStore>;
   using StoreBuilder::StoreBuilder;
+  static constexpr Format format = Format::mpk;
+  static detail::StoreSettings defaults();
 };
 
 }  // namespace v1

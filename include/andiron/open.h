@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
@@ -21,6 +22,18 @@ enum class Format : std::uint8_t {
   burnpack,  ///< .bpk, of every release of Burn
   mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
 };
+
+/// "safetensors", "burnpack", "mpk": what Archive::format() says.
+constexpr std::string_view format_name(Format format) noexcept {
+  constexpr std::string_view names[] = {"safetensors", "burnpack", "mpk"};
+  return names[static_cast<unsigned>(format)];
+}
+
+/// ".safetensors", ".bpk", ".mpk".
+constexpr std::string_view file_extension(Format format) noexcept {
+  constexpr std::string_view extensions[] = {".safetensors", ".bpk", ".mpk"};
+  return extensions[static_cast<unsigned>(format)];
+}
 
 /// How forgiving a reader is.
 enum class Strictness : std::uint8_t {

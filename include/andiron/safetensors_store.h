@@ -2,13 +2,6 @@
 // Modules in SafeTensors files.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-
-#include "andiron/bytes.h"
 #include "andiron/store.h"
 
 namespace andiron {
@@ -30,20 +23,14 @@ inline namespace v1 {
 /// written: format, producer, version, and what metadata() adds.
 class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
  public:
-  /// A file, a shard index or a folder to read (see open()); a file to write.
-  static SafetensorsStore from_file(std::string path);
-  /// A file in memory; nothing to be saved into.
-  static SafetensorsStore from_bytes(std::optional<Bytes> bytes = std::nullopt);
-  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
-  /// Parameters borrow from it.
-  static SafetensorsStore from_static(std::span<const std::byte> bytes);
-  static SafetensorsStore from_static(std::span<const std::uint8_t> bytes);
-
   /// An empty store in memory.
   SafetensorsStore() : SafetensorsStore(from_bytes()) {}
 
  private:
+  friend class StoreBuilder<SafetensorsStore>;
   using StoreBuilder::StoreBuilder;
+  static constexpr Format format = Format::safetensors;
+  static detail::StoreSettings defaults();
 };
 
 }  // namespace v1

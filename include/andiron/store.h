@@ -17,9 +17,11 @@
 // file's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -162,6 +164,24 @@ class Store {
 template <class Self>
 class StoreBuilder : public Store {
  public:
+  // ---- Where ----
+  /// A file to write, or to read as open() does: a shard index or a folder, too.
+  static Self from_file(std::string path) {
+    return Self(Self::format, std::move(path), Self::defaults());
+  }
+  /// A file in memory; without bytes, nothing, to be saved into.
+  static Self from_bytes(std::optional<Bytes> bytes = std::nullopt) {
+    return Self(Self::format, std::move(bytes), Self::defaults());
+  }
+  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
+  /// Parameters borrow from it.
+  static Self from_static(std::span<const std::byte> bytes) {
+    return std::move(from_bytes(Bytes::borrow(bytes)).zero_copy(true));
+  }
+  static Self from_static(std::span<const std::uint8_t> bytes) {
+    return from_static(std::as_bytes(bytes));
+  }
+
   // ---- Which parameters take part: criteria are joined by OR (path_filter.h) ----
   /// Replaces the whole filter.
   Self& filter(PathFilter filter) { return change().filter = std::move(filter), self(); }
@@ -279,7 +299,7 @@ class StoreBuilder : public Store {
 
  private:
   friend Self;
-  // How a store is made is all that the stores do not share.
+  // What the stores do not share: Self::format, which is written, and Self::defaults().
   template <class Location>
   StoreBuilder(Format format, Location location, detail::StoreSettings defaults)
       : Store(format, std::move(location), std::move(defaults)) {}

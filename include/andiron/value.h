@@ -45,6 +45,11 @@ class Value {
 
   const Data& data() const noexcept { return data_; }
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(data_); }
+  /// A number or a truth value.
+  bool is_scalar() const noexcept {
+    return get<bool>() != nullptr || get<std::int64_t>() != nullptr ||
+           get<std::uint64_t>() != nullptr || get<double>() != nullptr;
+  }
   /// The alternative T, or nullptr.
   template <class T>
   const T* get() const noexcept {

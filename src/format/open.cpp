@@ -116,9 +116,9 @@ Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   }
   // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
   // was meant to be.
-  if (source->name().ends_with(".safetensors")) return read_safetensors(source, options);
-  if (source->name().ends_with(".bpk")) return read_burnpack(source, options);
-  if (source->name().ends_with(".mpk")) return read_record(source, options);
+  for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk}) {
+    if (source->name().ends_with(file_extension(format))) return read_as(format, source, options);
+  }
   return not_a_weight_file(source->name(), "unknown content", "");
 }
 

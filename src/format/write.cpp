@@ -16,27 +16,24 @@ namespace andiron {
 inline namespace v1 {
 namespace {
 
+constexpr std::string_view compressed = ".gz";
+
 // What is to be written.
 struct Target {
   Format format = Format::safetensors;
   bool gzip = false;
 };
 
-struct Ending {
-  std::string_view text;
-  Target target;
-};
-constexpr Ending endings[] = {{".safetensors", {Format::safetensors}},
-                              {".bpk", {Format::burnpack}},
-                              {".mpk", {Format::mpk}},
-                              {".mpk.gz", {Format::mpk, true}}};
-
 Result<Target> target_of(const std::string& path, const WriteOptions& options) {
   if (options.format) {
-    return Target{*options.format, *options.format == Format::mpk && path.ends_with(".gz")};
+    return Target{*options.format, *options.format == Format::mpk && path.ends_with(compressed)};
   }
-  for (const Ending& ending : endings) {
-    if (path.ends_with(ending.text)) return ending.target;
+  const bool gzip = path.ends_with(compressed);
+  const std::string_view plain =
+      std::string_view(path).substr(0, path.size() - (gzip ? compressed.size() : 0));
+  for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk}) {
+    const bool may_be = !gzip || format == Format::mpk;
+    if (may_be && plain.ends_with(file_extension(format))) return Target{format, gzip};
   }
   return Error{.code = ErrorCode::unsupported,
                .message = "the file name does not tell the format",

@@ -138,9 +138,9 @@ std::vector<std::string> save_notes(const StoreSettings& settings, const std::st
     const char* name;
   };
   constexpr Known known[] = {
-      {".safetensors", Format::safetensors, "SafeTensors"},
-      {".bpk", Format::burnpack, "Burnpack"},
-      {".mpk", Format::mpk, "MessagePack"},
+      {file_extension(Format::safetensors), Format::safetensors, "SafeTensors"},
+      {file_extension(Format::burnpack), Format::burnpack, "Burnpack"},
+      {file_extension(Format::mpk), Format::mpk, "MessagePack"},
       {".pt", {}, ""},
       {".pth", {}, ""},
       {".bin", {}, ""},

@@ -65,21 +65,9 @@ Error nothing_in_memory() {
                .hint = "give from_bytes() a file's bytes, or save into the store first"};
 }
 
-std::string_view extension_of(Format format) {
-  switch (format) {
-    case Format::safetensors:
-      return ".safetensors";
-    case Format::burnpack:
-      return ".bpk";
-    case Format::mpk:
-      return ".mpk";
-  }
-  return {};
-}
-
 std::string with_extension(std::string path, Format format) {
   if (std::filesystem::path(path).has_extension()) return path;
-  return path += extension_of(format);
+  return path += file_extension(format);
 }
 
 ApplyOptions apply_options(const StoreSettings& settings) {
@@ -165,7 +153,7 @@ Result<Archive> Store::opened() const {
     const std::string& given = std::get<std::string>(content_->location);
     if (file || file.error().code != ErrorCode::not_found || path() == given) return file;
     Error error = std::move(file).error();
-    error.hint = "'" + std::string(detail::extension_of(format_)) +
+    error.hint = "'" + std::string(file_extension(format_)) +
                  "' was added to the path; auto_extension(false) takes it as it is";
     return error;
   });

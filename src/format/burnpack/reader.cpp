@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Burnpack to Archive: the parser of src/view over the metadata, plus what needs a heap: names in a
 // hash table, errors with names and numbers. The byte layout is in src/view/burnpack_view.cpp.
-// Tested by tests/format/burnpack_reader_test.cpp
+// Tested by tests/format/burnpack_reader_test.cpp and burnpack_hostile_test.cpp
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -44,7 +44,9 @@ Value value_of(const BurnpackScalar& scalar) {
 class Reader {
  public:
   Reader(const ByteSourcePtr& source, const OpenOptions& options)
-      : source_(source), options_(options), builder_(source->name(), "burnpack", "single") {}
+      : source_(source),
+        options_(options),
+        builder_(source->name(), std::string(format_name(Format::burnpack)), "single") {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(head_, read_head_bytes(*source_, options_.limits));
@@ -211,7 +213,8 @@ class Reader {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!last.insert_or_assign(all.info(i).name, i).second) repeated_names_.add(all.info(i).name);
     }
-    builder_ = ArchiveBuilder(source_->name(), "burnpack", "single");
+    builder_ =
+        ArchiveBuilder(source_->name(), std::string(format_name(Format::burnpack)), "single");
     builder_.keep_names_of(all);
     file_ = builder_.add_file(source_);
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Archive to Burnpack, byte for byte as Burn writes: data in the order of the archive, names in the
 // metadata sorted by their bytes. The byte layout is in src/view/burnpack_view.cpp.
-// Tested by tests/format/burnpack_writer_test.cpp
+// Tested by tests/format/burnpack_writer_test.cpp and burnpack_writer_faults_test.cpp
 #include <algorithm>
 #include <array>
 #include <string>
@@ -72,7 +72,7 @@ class Plan {
   Status take_scalars() {
     if (const ValueDict* dict = archive_.value().get<ValueDict>()) {
       for (const auto& [name, value] : *dict) {
-        if (is_scalar(value)) scalars_.push_back({name, &value});
+        if (value.is_scalar()) scalars_.push_back({name, &value});
       }
     }
     std::sort(scalars_.begin(), scalars_.end(),
@@ -91,11 +91,6 @@ class Plan {
                  .found = std::to_string(scalars_.size()) + ", '" +
                           display_text(scalars_.front().name) + "' among them",
                  .hint = "leave them out, or write for 0.22"};
-  }
-
-  static bool is_scalar(const Value& value) {
-    return value.get<bool>() != nullptr || value.get<std::int64_t>() != nullptr ||
-           value.get<std::uint64_t>() != nullptr || value.get<double>() != nullptr;
   }
 
   static Status check_text(std::string_view text, const char* what) {

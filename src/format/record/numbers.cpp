@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/record_reader_test.cpp
+// Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include "src/format/record/numbers.h"
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records by their content: what is one, and in which encoding.
-// Tested by tests/format/record_reader_test.cpp
+// Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include <algorithm>
 #include <string>
 

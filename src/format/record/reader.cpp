@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records to Archive. The tree is read once, forward; a tensor is a dict {bytes, shape, dtype}, or
 // {value, shape} as Burn wrote before 0.14, and a parameter a dict {id, param} around one.
-// Tested by tests/format/record_reader_test.cpp
+// Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include "src/format/record/reader.h"
 
 #include <utility>

@@ -29,7 +29,9 @@ constexpr std::size_t usual_entry_bytes = 96;
 class Reader {
  public:
   Reader(const ByteSourcePtr& source, const OpenOptions& options)
-      : source_(source), options_(options), builder_(source->name(), "safetensors", "single") {}
+      : source_(source),
+        options_(options),
+        builder_(source->name(), std::string(format_name(Format::safetensors)), "single") {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(header_, read_safetensors_header(*source_, options_.limits));
