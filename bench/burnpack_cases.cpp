@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -166,29 +165,11 @@ void save(Harness& harness, const std::string& name, bool sync) {
   harness.measure(save_job(name, folder, "model.bpk", model, sync));
 }
 
-// From one file to another, with both in the page cache.
 void convert(Harness& harness) {
   const TempFolder folder;
   const std::string source = folder.file("source.safetensors");
   write_random_model(source, harness.settings().quick);
-  const Archive archive = open(source).value();
-  const std::string raw_path = folder.file("raw");
-  const std::string path = folder.file("model.bpk");
-  const std::uint64_t size = archive.file_bytes();
-  const auto raw = [&] {
-    const Descriptor in(source, O_RDONLY);
-    const Descriptor out(raw_path, O_WRONLY | O_CREAT | O_EXCL);
-    reserve(out, size);
-    std::vector<std::byte> window(std::size_t{1} << 20);
-    for (std::uint64_t at = 0; at < size; at += window.size()) {
-      const std::span part =
-          std::span(window).first(std::min<std::uint64_t>(window.size(), size - at));
-      read_all(in, at, part);
-      write_all(out, at, part);
-    }
-  };
-  const auto write_file = [&] { keep(write(archive, path, {.sync = false}).value()); };
-  harness.measure(new_file_job("burnpack_convert", size, {raw_path, raw}, {path, write_file}));
+  harness.measure(convert_job("burnpack_convert", folder, source, "model.bpk"));
 }
 
 }  // namespace

@@ -23,5 +23,6 @@ std::vector<Case> save_cases();
 std::vector<Case> hash_cases();
 std::vector<Case> module_cases();
 std::vector<Case> burnpack_cases();
+std::vector<Case> pytorch_cases();
 
 }  // namespace andiron::bench

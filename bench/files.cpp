@@ -84,12 +84,34 @@ std::uint64_t write_model(const std::string& path, std::span<const TensorSpec> t
   return header.size();
 }
 
-void write_random_model(const std::string& path, bool quick) {
+std::vector<TensorSpec> large_tensors(std::size_t count) {
   std::vector<TensorSpec> tensors;
-  for (std::size_t i = 0; i < (quick ? 4 : 32); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     tensors.push_back({"layers." + std::to_string(i) + ".weight", "BF16", {4096, 2048}, 16 << 20});
   }
-  write_model(path, tensors);
+  return tensors;
+}
+
+std::vector<TensorSpec> model_tensors(bool quick) { return large_tensors(quick ? 4 : 32); }
+
+void write_random_model(const std::string& path, bool quick) {
+  write_model(path, model_tensors(quick));
+}
+
+std::vector<TensorSpec> many_tensors(std::size_t count, std::uint64_t side) {
+  constexpr const char* parts[] = {
+      "self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight",
+      "self_attn.o_proj.weight", "mlp.gate_proj.weight",    "mlp.up_proj.weight",
+      "mlp.down_proj.weight",    "input_layernorm.weight",  "post_attention_layernorm.weight"};
+  constexpr std::size_t part_count = std::size(parts);
+  std::vector<TensorSpec> tensors;
+  tensors.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name =
+        "model.layers." + std::to_string(i / part_count) + "." + parts[i % part_count];
+    tensors.push_back({name, "BF16", {side, side}, 2 * side * side});
+  }
+  return tensors;
 }
 
 Descriptor::Descriptor(const std::string& path, int flags)

@@ -36,8 +36,14 @@ struct TensorSpec {
 // begins.
 std::uint64_t write_model(const std::string& path, std::span<const TensorSpec> tensors,
                           bool sparse = false);
-// The same with tensors of 16 MiB: 512 MiB in all, or 64 MiB where it has to be quick.
+// Tensors of 16 MiB.
+std::vector<TensorSpec> large_tensors(std::size_t count);
+// 512 MiB of them, or 64 MiB where it has to be quick.
+std::vector<TensorSpec> model_tensors(bool quick);
+// A SafeTensors file of those.
 void write_random_model(const std::string& path, bool quick);
+// Square matrices of bf16, named as those of a language model.
+std::vector<TensorSpec> many_tensors(std::size_t count, std::uint64_t side);
 
 class Descriptor {
  public:

@@ -36,11 +36,11 @@ Job open_job(const std::string& name, const std::string& path, HeadReader& raw, 
 }
 
 Job open_index_job(const std::string& name, const std::string& path, HeadReader& raw,
-                   std::size_t tensors) {
+                   std::size_t tensors, std::size_t tensors_in_a_run) {
   if (raw.read() != tensors || open(path).value().size() != tensors) {
     throw std::runtime_error("tensors are missing");
   }
-  const std::size_t times = std::max<std::size_t>(100'000 / tensors, 1);
+  const std::size_t times = std::max<std::size_t>(tensors_in_a_run / tensors, 1);
   Job job = open_job(name, path, raw, times);
   job.unit = Unit::tensors;
   job.amount = times * tensors;
@@ -83,6 +83,28 @@ Job save_job(const std::string& name, const TempFolder& folder, const std::strin
     }
   };
   return new_file_job(name, model.size(), {raw_path, raw}, {path, write_file});
+}
+
+Job convert_job(const std::string& name, const TempFolder& folder, const std::string& source,
+                const std::string& file_name) {
+  const Archive archive = open(source).value();
+  const std::string raw_path = folder.file("raw");
+  const std::string path = folder.file(file_name);
+  const std::uint64_t size = archive.file_bytes();
+  const auto raw = [=] {
+    const Descriptor in(source, O_RDONLY);
+    const Descriptor out(raw_path, O_WRONLY | O_CREAT | O_EXCL);
+    reserve(out, size);
+    std::vector<std::byte> window(std::size_t{1} << 20);
+    for (std::uint64_t at = 0; at < size; at += window.size()) {
+      const std::span part =
+          std::span(window).first(std::min<std::uint64_t>(window.size(), size - at));
+      read_all(in, at, part);
+      write_all(out, at, part);
+    }
+  };
+  const auto write_file = [=] { keep(write(archive, path, {.sync = false}).value()); };
+  return new_file_job(name, size, {raw_path, raw}, {path, write_file});
 }
 
 }  // namespace andiron::bench

@@ -27,9 +27,9 @@ class HeadReader {
 
 // Opening a file, `times` in one run. `raw` outlives the job.
 Job open_job(const std::string& name, const std::string& path, HeadReader& raw, std::size_t times);
-// The same, counted in tensors, and as often as it takes to be measurable.
+// The same, counted in tensors, and as often as it takes for `tensors_in_a_run`.
 Job open_index_job(const std::string& name, const std::string& path, HeadReader& raw,
-                   std::size_t tensors);
+                   std::size_t tensors, std::size_t tensors_in_a_run = 100'000);
 // `head` is what the format calls it.
 Case index_case(const std::string& name, const std::string& head, std::size_t tensors,
                 void (*measure)(Harness&, const std::string& name, std::size_t tensors));
@@ -46,5 +46,9 @@ Job new_file_job(const std::string& name, std::uint64_t bytes, const NewFile& ra
 // Saving the tensors of a model that lies in memory to a new file of the same format.
 Job save_job(const std::string& name, const TempFolder& folder, const std::string& file_name,
              const Bytes& model, bool sync);
+
+// Moving a model from one file to another, of another format, with both in the page cache.
+Job convert_job(const std::string& name, const TempFolder& folder, const std::string& source,
+                const std::string& file_name);
 
 }  // namespace andiron::bench

@@ -16,22 +16,6 @@ namespace {
 
 constexpr std::size_t length_bytes = 8;
 
-std::vector<TensorSpec> many_tensors(std::size_t count) {
-  constexpr const char* parts[] = {
-      "self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight",
-      "self_attn.o_proj.weight", "mlp.gate_proj.weight",    "mlp.up_proj.weight",
-      "mlp.down_proj.weight",    "input_layernorm.weight",  "post_attention_layernorm.weight"};
-  constexpr std::size_t part_count = std::size(parts);
-  std::vector<TensorSpec> tensors;
-  tensors.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string name =
-        "model.layers." + std::to_string(i / part_count) + "." + parts[i % part_count];
-    tensors.push_back({name, "BF16", {1024, 1024}, 2 * 1024 * 1024});
-  }
-  return tensors;
-}
-
 class RawReader : public HeadReader {
  public:
   explicit RawReader(std::string path) : path_(std::move(path)) {}
@@ -103,7 +87,7 @@ class RawReader : public HeadReader {
 void open_index(Harness& harness, const std::string& name, std::size_t tensors) {
   const TempFolder folder;
   const std::string path = folder.file("many.safetensors");
-  write_model(path, many_tensors(tensors), true);
+  write_model(path, many_tensors(tensors, 1024), true);
   RawReader raw(path);
   Job job = open_index_job(name, path, raw, tensors);
   const auto peer = Peer::start(harness, "open", path);

@@ -12,22 +12,33 @@ namespace andiron::bench {
 namespace {
 
 // Where the scripts install the programs that we compare with.
-std::string peer_python() {
+std::string peer_python(const std::string& environment) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   const std::string base = cache != nullptr && *cache != '\0' ? cache
                            : home != nullptr                  ? std::string(home) + "/.cache"
                                                               : std::string();
-  return base + "/andiron/python/bin/python";
+  return base + "/andiron/" + environment + "/bin/python";
 }
 
 }  // namespace
 
 std::shared_ptr<Peer> Peer::start(Harness& harness, const std::string& job,
                                   const std::string& path) {
-  const std::string python = peer_python();
+  return start(harness, {"safetensors", "python", "scripts/bench"}, job, path);
+}
+
+std::shared_ptr<Peer> Peer::start_torch(Harness& harness, const std::string& job,
+                                        const std::string& path) {
+  return start(harness, {"torch", "torch", "scripts/interop"}, job, path);
+}
+
+std::shared_ptr<Peer> Peer::start(Harness& harness, const Package& package, const std::string& job,
+                                  const std::string& path) {
+  const std::string python = peer_python(package.environment);
+  const std::string title = "python " + package.name;
   if (::access(python.c_str(), X_OK) != 0) {
-    harness.skip("python safetensors", "not installed; scripts/bench does that");
+    harness.skip(title, "not installed; " + package.script + " does that");
     return nullptr;
   }
   int to[2];
@@ -40,8 +51,8 @@ std::shared_ptr<Peer> Peer::start(Harness& harness, const std::string& job,
   if (process == 0) {
     ::dup2(to[0], STDIN_FILENO);
     ::dup2(from[1], STDOUT_FILENO);
-    ::execl(python.c_str(), python.c_str(), ANDIRON_PEER_SCRIPT, job.c_str(), path.c_str(),
-            nullptr);
+    ::execl(python.c_str(), python.c_str(), ANDIRON_PEER_SCRIPT, package.name.c_str(), job.c_str(),
+            path.c_str(), nullptr);
     ::_exit(127);
   }
   ::close(to[0]);
@@ -49,7 +60,7 @@ std::shared_ptr<Peer> Peer::start(Harness& harness, const std::string& job,
   std::shared_ptr<Peer> peer(new Peer(process, to[1], from[0]));
   peer->name_ = peer->read_line();
   if (!peer->name_.empty()) return peer;
-  harness.skip("python safetensors", "it did not start");
+  harness.skip(title, "it did not start");
   return nullptr;
 }
 

@@ -18,6 +18,9 @@ class Peer {
   // where it is not installed.
   static std::shared_ptr<Peer> start(Harness& harness, const std::string& job,
                                      const std::string& path);
+  // The same with torch.
+  static std::shared_ptr<Peer> start_torch(Harness& harness, const std::string& job,
+                                           const std::string& path);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
@@ -25,6 +28,15 @@ class Peer {
   Program program();
 
  private:
+  // A package of Python's, which lies in an environment of its own.
+  struct Package {
+    std::string name;
+    std::string environment;
+    std::string script;  // that installs it
+  };
+  static std::shared_ptr<Peer> start(Harness& harness, const Package& package,
+                                     const std::string& job, const std::string& path);
+
   Peer(pid_t process, int to, int from) : process_(process), to_(to), from_(from) {}
   void go();
   std::string read_line();

@@ -101,6 +101,8 @@ Value kept_value(const Archive& archive, const ConvertOptions& options) {
       // A tree with holes in it is no record of Burn's; the names make a new one.
       if (archive.format() != "mpk" || may_leave_out_tensors(options.reading)) return {};
       return archive.value();
+    case Format::pytorch:
+      break;
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include "cli/json_output.h"
 
 #include <charconv>
+#include <optional>
 
 #include "andiron/json.h"
 #include "cli/scalars.h"
@@ -16,7 +17,8 @@ void append_number(std::string& out, std::uint64_t number) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
-void append_tensor(std::string& out, const TensorInfo& info, const Sha256Digest* digest) {
+void append_tensor(std::string& out, const TensorInfo& info,
+                   std::optional<std::string_view> alias_of, const Sha256Digest* digest) {
   out += "{\"name\":";
   append_json_string(out, info.name);
   const std::string dtype = dtype_text(info);
@@ -36,6 +38,7 @@ void append_tensor(std::string& out, const TensorInfo& info, const Sha256Digest*
   }
   // Text, as most JSON readers hold numbers in doubles.
   if (info.param_id) append_json_field(out, "param_id", std::to_string(info.param_id->value));
+  if (alias_of) append_json_field(out, "alias_of", *alias_of);
   if (digest != nullptr) append_json_field(out, "sha256", to_hex(*digest));
   out += '}';
 }
@@ -95,9 +98,12 @@ std::string json_object(const std::string& path, const Archive& archive,
 
   append_json_key(out, "tensors");
   out += '[';
+  const std::vector<std::optional<std::size_t>> ties = archive.ties();
   for (const std::size_t index : order) {
     if (out.back() != '[') out += ',';
-    append_tensor(out, archive.info(index), digests.empty() ? nullptr : &digests[index]);
+    std::optional<std::string_view> alias_of;
+    if (ties[index]) alias_of = archive.info(*ties[index]).name;
+    append_tensor(out, archive.info(index), alias_of, digests.empty() ? nullptr : &digests[index]);
   }
   out += ']';
 

@@ -10,6 +10,7 @@ import pathlib
 import struct
 
 import burn_seeds
+import pytorch_seeds
 from burn_seeds import data_of
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
@@ -208,7 +209,10 @@ def main():
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),
                           ("msgpack_fuzz", burn_seeds.msgpack_seeds()),
-                          ("record_fuzz", burn_seeds.record_seeds())):
+                          ("record_fuzz", burn_seeds.record_seeds()),
+                          ("zip_fuzz", pytorch_seeds.zip_seeds()),
+                          ("pickle_fuzz", pytorch_seeds.pickle_seeds()),
+                          ("pytorch_fuzz", pytorch_seeds.pytorch_seeds())):
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in seeds:

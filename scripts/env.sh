@@ -23,6 +23,7 @@ if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache;
 # The programs of other projects that we compare with: outside the tree, kept between runs.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/andiron
 python_peers=$cache/python
+torch_peer=$cache/torch
 
 # clang 19 is what the project is checked with; any other from 14 on will do.
 clang_versions="19 22 21 20 18 17 16 15 14"
@@ -53,14 +54,31 @@ clang_tool() {
   command -v "$1"
 }
 
-install_python_peers() {
-  local python=python3 wanted=$root/tests/interop/requirements.txt
+# install_python FOLDER REQUIREMENTS TIME: a Python with packages, unless it is there already; a
+# time of 0 is without end.
+install_python() {
+  local folder=$1 wanted=$root/tests/interop/$2 python=python3
   # The distribution's own Python, where there is one: others on the PATH may lack pieces of venv.
   if [ -x /usr/bin/python3 ]; then python=/usr/bin/python3; fi
-  if cmp -s "$wanted" "$python_peers/requirements.txt"; then return; fi
-  say "installing the Python peers in $python_peers"
-  rm -rf "$python_peers"
-  "$python" -m venv "$python_peers"
-  "$python_peers/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
-  cp "$wanted" "$python_peers/"
+  if cmp -s "$wanted" "$folder/requirements.txt"; then return; fi
+  say "installing the packages of $2 in $folder"
+  rm -rf "$folder"
+  "$python" -m venv "$folder" &&
+    timeout --signal=INT "$3" "$folder/bin/pip" install --quiet --disable-pip-version-check \
+      --no-cache-dir -r "$wanted" &&
+    cp "$wanted" "$folder/requirements.txt"
+}
+
+install_python_peers() { install_python "$python_peers" requirements.txt 0; }
+
+# install_torch_peer TIME: the newest torch, which brings 5.5 GB of libraries along.
+install_torch_peer() {
+  mkdir -p "$cache"
+  if [ ! -d "$torch_peer" ] &&
+    [ "$(df --output=avail --block-size=1G "$cache" | tail -n 1)" -lt 12 ]; then
+    say "less than 12 GB of space in $cache"
+    return 1
+  fi
+  # Half of it would be in the way of the next time.
+  install_python "$torch_peer" requirements-torch.txt "$1" || { rm -rf "$torch_peer" && return 1; }
 }

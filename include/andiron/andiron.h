@@ -10,12 +10,12 @@
 //     ANDIRON_MODULE(Net, input, blocks, output)
 //   };
 //
-//   auto store = SafetensorsStore::from_file("model.safetensors")
+//   auto store = PytorchStore::from_file("checkpoint.pt")
+//                    .with_top_level_key("state_dict")
 //                    .with_key_remapping(R"(^model\.)", "")      // the file's names to the model's
-//                    .with_from_adapter(PyTorchToBurnAdapter())  // PyTorch wrote it
 //                    .allow_partial(true);
 //   Result<ApplyResult> result = load_from(model, store);
-//   if (!result) return fail(result.error().to_string());  // "model.safetensors: tensor 'a': ..."
+//   if (!result) return fail(result.error().to_string());  // "checkpoint.pt: tensor 'a': ..."
 //   std::cout << *result;                                  // what fits, what does not, what to try
 //   save_into(model, SafetensorsStore::from_file("copy.safetensors")).value();
 //
@@ -64,11 +64,12 @@
 //
 // Threads. Const calls are safe from several threads at once.
 //
-// Where to look: module.h for what a model may hold, store.h for all settings, burnpack_store.h and
-// mpk_store.h for Burn's files, apply_result.h for reports, adapter.h for other frameworks, nn/ for
-// layers; open.h, archive.h and snapshot.h for files without a model, write.h and safetensors.h for
-// writing them; quantized.h for Burn's quantized tensors; file.h for how files are read and
-// replaced; safetensors_view.h and burnpack_view.h for firmware; limits.h for what is refused.
+// Where to look: module.h for what a model may hold, store.h for all settings, pytorch_store.h for
+// PyTorch's files, burnpack_store.h and mpk_store.h for Burn's, apply_result.h for reports,
+// adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for files
+// without a model, write.h and safetensors.h for writing them; quantized.h for Burn's quantized
+// tensors; file.h for how files are read and replaced; safetensors_view.h and burnpack_view.h for
+// firmware; limits.h for what is refused.
 #pragma once
 
 #include "andiron/adapter.h"
@@ -111,6 +112,7 @@
 #include "andiron/pattern.h"
 #include "andiron/place.h"
 #include "andiron/progress.h"
+#include "andiron/pytorch_store.h"
 #include "andiron/quant_scheme.h"
 #include "andiron/quantized.h"
 #include "andiron/safetensors.h"

@@ -62,11 +62,12 @@ class Archive {
   /// The file, index or source it was opened from, for messages; empty for an archive made in
   /// memory.
   const std::string& origin() const noexcept;
-  /// "safetensors", "burnpack", "mpk" (a record of Burn's older releases); empty for an archive
-  /// made in memory.
+  /// "safetensors", "pytorch", "burnpack", "mpk" (a record of Burn's older releases); empty for an
+  /// archive made in memory.
   const std::string& format() const noexcept;
   /// What holds the tensors: "single" or "sharded"; of a record "msgpack" or "json", with ".gz"
-  /// after it where it is compressed.
+  /// after it where it is compressed; of a PyTorch file "zip", "legacy", "tar", "torchscript",
+  /// "pickle", "sharded", "distributed" or "pt2".
   const std::string& container() const noexcept;
   /// Bytes of all files together; 0 for an archive made in memory.
   std::uint64_t file_bytes() const noexcept;
@@ -83,6 +84,11 @@ class Archive {
   /// Snapshot by name; MissingTensor with the nearest name when there is none.
   Result<TensorSnapshot> get(std::string_view name) const;
 
+  /// For each tensor the first one, before it in the file, that consists of the very same bytes in
+  /// the same arrangement, as the tied weights of a PyTorch file do; nothing for the others, and
+  /// for tensors without elements. O(n log n).
+  std::vector<std::optional<std::size_t>> ties() const;
+
   /// Names that the file records as tied, each with the name its data is stored under.
   const Aliases& aliases() const noexcept;
   /// Changes the metadata that records them, too.
@@ -91,8 +97,9 @@ class Archive {
   const Metadata& metadata() const noexcept;
   void set_metadata(Metadata metadata);
   /// Nested content that is no tensor; null where a format has none. In Burnpack, a dict of
-  /// scalars; in records, the whole record, with tensors as their indices.
-  const Value& value() const noexcept;
+  /// scalars; in records and PyTorch files, all there is, with tensors as their indices. The tree
+  /// of a PyTorch file is built when first asked for.
+  const Value& value() const;
   void set_value(Value value);
   /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
   const std::vector<std::string>& notes() const noexcept;

@@ -43,6 +43,9 @@ enum class ErrorCode : std::uint8_t {
   file_changed,       ///< the file is not the one that was opened
   unused_tensor,      ///< the file holds tensors that the module has no place for
   adapter_failed,     ///< an adapter could not make a tensor out of others
+  bad_archive,        ///< a zip or tar archive breaks its rules, or contradicts itself
+  bad_pickle,         ///< a pickle breaks its rules, or describes what cannot be
+  missing_storage,    ///< the data that a tensor refers to is not in the file
 };
 
 /// "DuplicateKey" for ErrorCode::duplicate_key.
@@ -104,6 +107,12 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
       return "UnusedTensor";
     case ErrorCode::adapter_failed:
       return "AdapterFailed";
+    case ErrorCode::bad_archive:
+      return "BadArchive";
+    case ErrorCode::bad_pickle:
+      return "BadPickle";
+    case ErrorCode::missing_storage:
+      return "MissingStorage";
   }
   return "Unknown";
 }

@@ -21,6 +21,10 @@ inline constexpr unsigned max_json_depth = 128;
 inline constexpr unsigned max_cbor_depth = 128;
 inline constexpr unsigned max_msgpack_depth = 128;
 
+/// The deepest nesting of lists, dicts and objects followed in a pickle: Python's own recursion
+/// limit.
+inline constexpr unsigned max_pickle_depth = 1000;
+
 /// The longest chain of views, casts and joins that one snapshot may hold: reading walks it.
 inline constexpr unsigned max_expression_depth = 64;
 
@@ -37,6 +41,17 @@ struct Limits {
   std::uint64_t burnpack_file_bytes = std::uint64_t{100} << 30;
   /// What a compressed file may grow to in memory.
   std::uint64_t inflated_bytes = std::uint64_t{8} << 30;
+  /// Entries of a zip archive: one for each storage of a PyTorch file, and a few more.
+  std::uint64_t zip_entries = 4'000'000;
+  /// Values in one pickle, some thirty a tensor; each takes up to 64 bytes of memory.
+  std::uint64_t pickle_values = 128'000'000;
+  /// Steps of the walk over a pickle into what it has been in before, under another name.
+  std::uint64_t pickle_repeats = 4'000'000;
+  /// All names of a PyTorch file together, which a few bytes of pickle can multiply.
+  std::uint64_t name_bytes_in_all = std::uint64_t{512} << 20;
+  /// What one tensor of a PyTorch file may take in memory, where it repeats its data by strides of
+  /// zero beyond sixteen times the size of the file.
+  std::uint64_t expanded_bytes = std::uint64_t{1} << 30;
   /// A 100 MB header holds about two million tensors; beyond this is an attack.
   std::uint64_t tensors = 4'000'000;
   /// Module paths are short; 64 KiB leaves room for anything but abuse.

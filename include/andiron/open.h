@@ -21,17 +21,18 @@ enum class Format : std::uint8_t {
   safetensors,
   burnpack,  ///< .bpk, of every release of Burn
   mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
+  pytorch,  ///< .pt, .pth, .bin, .ckpt: what torch.save of any release wrote, and its relatives
 };
 
-/// "safetensors", "burnpack", "mpk": what Archive::format() says.
+/// "safetensors", "burnpack", "mpk", "pytorch": what Archive::format() says.
 constexpr std::string_view format_name(Format format) noexcept {
-  constexpr std::string_view names[] = {"safetensors", "burnpack", "mpk"};
+  constexpr std::string_view names[] = {"safetensors", "burnpack", "mpk", "pytorch"};
   return names[static_cast<unsigned>(format)];
 }
 
-/// ".safetensors", ".bpk", ".mpk".
+/// ".safetensors", ".bpk", ".mpk", ".pt".
 constexpr std::string_view file_extension(Format format) noexcept {
-  constexpr std::string_view extensions[] = {".safetensors", ".bpk", ".mpk"};
+  constexpr std::string_view extensions[] = {".safetensors", ".bpk", ".mpk", ".pt"};
   return extensions[static_cast<unsigned>(format)];
 }
 

@@ -91,6 +91,9 @@ class TensorSnapshot {
   /// Whether the data lies in memory as it is read (ByteSource::in_memory), so that borrow() costs
   /// nothing.
   bool is_in_memory() const noexcept;
+  /// Whether both are the same bytes of one source in the same arrangement, so that reading one is
+  /// reading the other. Tensors without elements, and joined ones, are never the same.
+  bool is_same_data(const TensorSnapshot& other) const noexcept;
   /// Bytes that were read elsewhere as a tensor of this dtype and shape. SizeMismatch when they are
   /// too few or too many.
   Result<Tensor> with_bytes(Bytes bytes) const;
@@ -136,6 +139,7 @@ class TensorSnapshot {
   static Result<TensorSnapshot> stack(std::span<const TensorSnapshot> parts, std::size_t dim);
 
  private:
+  friend class Archive;
   Result<TensorSnapshot> with(Result<detail::ExpressionPtr> expression) const;
   Error annotate(Error error) const;
 

@@ -37,6 +37,23 @@ std::string_view TextArena::store(std::string_view text) {
   return stored;
 }
 
+Result<ArchiveEntry> ArchiveState::entry_for(std::string_view name, std::string_view file_dtype,
+                                             TensorSnapshot snapshot) {
+  ArchiveEntry entry{};
+  entry.name_data = name.data();
+  entry.name_size = static_cast<std::uint32_t>(name.size());
+  entry.file_dtype_data = file_dtype.data();
+  entry.file_dtype_size = static_cast<std::uint32_t>(file_dtype.size());
+  entry.byte_size = snapshot.byte_size();
+  entry.dims_begin = static_cast<std::uint32_t>(dims.size());
+  entry.snapshot = static_cast<std::uint32_t>(snapshots.size());
+  entry.rank = static_cast<std::uint8_t>(snapshot.shape().rank());
+  entry.dtype = snapshot.dtype();
+  for (std::uint64_t dim : snapshot.shape()) ANDIRON_TRY(dims.push(dim));
+  snapshots.push_back(std::move(snapshot));
+  return entry;
+}
+
 Result<std::optional<std::uint32_t>> ArchiveState::append(const ArchiveEntry& entry) {
   const std::size_t count = entries.size();
   if (count >= names.capacity()) ANDIRON_TRY(index_names(2 * count + 16));
@@ -134,13 +151,13 @@ std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; 
 std::size_t Archive::size() const noexcept { return state_->entries.size(); }
 const Aliases& Archive::aliases() const noexcept { return state_->aliases; }
 const Metadata& Archive::metadata() const noexcept { return state_->metadata; }
-const Value& Archive::value() const noexcept { return state_->value; }
+const Value& Archive::value() const { return state_->value.get(); }
 const std::vector<std::string>& Archive::notes() const noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->skipped; }
 
 void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }
 void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
-void Archive::set_value(Value value) { change().value = std::move(value); }
+void Archive::set_value(Value value) { change().value = detail::LazyValue(std::move(value)); }
 void Archive::add_note(std::string note) { change().notes.push_back(std::move(note)); }
 
 TensorInfo Archive::info(std::size_t index) const {
@@ -199,20 +216,7 @@ Status Archive::add(TensorSnapshot snapshot) {
   ANDIRON_TRY(state.make_private());
   const std::string_view name = state.texts.store(snapshot.full_path());
   const std::string_view raw_name = state.texts.store(snapshot.raw_name());
-  ArchiveEntry entry{};
-  entry.name_data = name.data();
-  entry.name_size = static_cast<std::uint32_t>(name.size());
-  entry.file_dtype_data = raw_name.data();
-  entry.file_dtype_size = static_cast<std::uint32_t>(raw_name.size());
-  entry.byte_size = snapshot.byte_size();
-  entry.dims_begin = static_cast<std::uint32_t>(state.dims.size());
-  entry.snapshot = static_cast<std::uint32_t>(state.snapshots.size());
-  entry.rank = static_cast<std::uint8_t>(snapshot.shape().rank());
-  entry.dtype = snapshot.dtype();
-  // What the entry refers to comes before it, so that a failure in between leaves the archive
-  // whole.
-  for (std::uint64_t dim : snapshot.shape()) ANDIRON_TRY(state.dims.push(dim));
-  state.snapshots.push_back(std::move(snapshot));
+  ANDIRON_ASSIGN(const ArchiveEntry entry, state.entry_for(name, raw_name, std::move(snapshot)));
   ANDIRON_ASSIGN(const auto taken, state.append(entry));
   if (!taken) return {};
   state.snapshots.pop_back();
@@ -246,10 +250,12 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   Aliases aliases = state_->aliases;
   std::erase_if(aliases, [&](const auto& alias) { return !selected.find(alias.second); });
   selected.state_->replace_aliases(std::move(aliases));
-  if (holds_tensors(selected.state_->value)) {
+  if (!state_->value.is_absent()) {
     std::vector<Value> leaves(size());  // null for those that are left out
     for (std::size_t i = 0; i < indices.size(); ++i) leaves[indices[i]] = Value(TensorIndex{i});
-    selected.state_->value = with_leaves(selected.state_->value, leaves);
+    selected.state_->value = detail::LazyValue([tree = state_->value, leaves = std::move(leaves)] {
+      return holds_tensors(tree.get()) ? with_leaves(tree.get(), leaves) : tree.get();
+    });
   }
   return selected;
 }
@@ -289,7 +295,10 @@ Result<Archive> Archive::rename(std::span<const std::string> names) const {
   }
   state->replace_aliases(std::move(aliases));
   // A tree of tensors tells names too, the old ones.
-  if (holds_tensors(state->value)) state->value = Value();
+  if (!state_->value.is_absent()) {
+    state->value = detail::LazyValue(
+        [tree = state_->value] { return holds_tensors(tree.get()) ? Value() : tree.get(); });
+  }
   return Archive(std::move(state));
 }
 

@@ -27,6 +27,13 @@ std::uint32_t ArchiveBuilder::add_file(ByteSourcePtr source, std::string shard_n
   return static_cast<std::uint32_t>(state_->files.size() - 1);
 }
 
+std::uint32_t ArchiveBuilder::add_file_of(const Archive& archive, std::string shard_name) {
+  const std::vector<ArchiveFile>& files = archive.state_->files;
+  if (files.size() == 1) return add_file(files[0].source, std::move(shard_name));
+  state_->file_bytes += archive.file_bytes();
+  return ArchiveEntry::none;
+}
+
 void ArchiveBuilder::keep(Bytes header) { state_->headers.push_back(std::move(header)); }
 
 std::string_view ArchiveBuilder::store(std::string_view text) { return state_->texts.store(text); }
@@ -51,6 +58,22 @@ Status ArchiveBuilder::add(const TensorRun& run) {
   return {};
 }
 
+Status ArchiveBuilder::add(std::string_view name, std::string_view file_dtype,
+                           TensorSnapshot snapshot) {
+  ANDIRON_ASSIGN(const ArchiveEntry entry,
+                 state_->entry_for(name, file_dtype, std::move(snapshot)));
+  return state_->entries.push(entry);
+}
+
+void ArchiveBuilder::remove_tensors() {
+  state_->entries = {};
+  state_->dims = {};
+  state_->names = {};
+  state_->snapshots.clear();
+  state_->skipped.clear();
+  state_->notes.clear();
+}
+
 Result<std::optional<std::uint32_t>> ArchiveBuilder::index_names() {
   ANDIRON_ASSIGN(const auto twice, state_->index_names(size()));
   return twice ? std::optional(twice->second) : std::nullopt;
@@ -63,6 +86,9 @@ void ArchiveBuilder::keep_names_of(const Archive& archive) {
 
 Status ArchiveBuilder::add_from(const Archive& archive, std::size_t index, std::uint32_t file) {
   const TensorInfo info = archive.info(index);
+  if (archive.state_->entries[index].snapshot != ArchiveEntry::none) {
+    return add(info.name, info.file_dtype, archive.snapshot(index));
+  }
   return add({info.name, info.dtype, info.file_dtype, info.shape, file, info.offset.value_or(0),
               info.byte_size, info.param_id});
 }

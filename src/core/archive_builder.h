@@ -25,6 +25,9 @@ class ArchiveBuilder {
   Status reserve(std::size_t tensors, std::size_t dims);
   // Adds a file that tensors may lie in; returns its number.
   std::uint32_t add_file(ByteSourcePtr source, std::string shard_name = {});
+  // Adds the file of another archive under the name of a shard. Of one that is compressed, whose
+  // tensors lie in no file, only the size counts.
+  std::uint32_t add_file_of(const Archive& archive, std::string shard_name);
   // Keeps the text that names point into.
   void keep(Bytes header);
   // A copy of `text` that lives as long as the archive.
@@ -42,11 +45,15 @@ class ArchiveBuilder {
   };
   // Appends a tensor that is one run of row-major bytes.
   Status add(const TensorRun& run);
+  // Appends a tensor that is something else.
+  Status add(std::string_view name, std::string_view file_dtype, TensorSnapshot snapshot);
+  // Takes back all tensors, and what was said of them.
+  void remove_tensors();
   // Moves all runs within their files, modulo 2^64.
   void move_runs(std::uint64_t by);
   // Gives tensor `index` an id.
   void set_param_id(std::uint32_t index, ParamId id);
-  // Appends tensor `index` of another archive, which lies in file number `file` of this one.
+  // Appends tensor `index` of another archive, whose file is number `file` of this one.
   Status add_from(const Archive& archive, std::size_t index, std::uint32_t file);
   // Shares the names of another archive, so that add_from need not copy them.
   void keep_names_of(const Archive& archive);

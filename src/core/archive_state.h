@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "src/core/lazy_value.h"
 #include "src/core/name_table.h"
 #include "src/core/table.h"
 
@@ -77,11 +78,15 @@ struct ArchiveState {
   std::vector<TensorSnapshot> snapshots;
   Aliases aliases;
   Metadata metadata;
-  Value value;
+  LazyValue value;
   std::vector<std::string> notes;
   std::vector<Skipped> skipped;
 
   std::string_view name_at(std::uint32_t index) const noexcept { return entries[index].name(); }
+  // An entry for a tensor that is no plain run. What it refers to is kept before the entry is, so
+  // that a failure in between leaves the archive whole.
+  Result<ArchiveEntry> entry_for(std::string_view name, std::string_view file_dtype,
+                                 TensorSnapshot snapshot);
   // Appends and enters the name, or gives the position of the tensor that has the name already.
   // REQUIRES: the tables are private, and all names are indexed.
   Result<std::optional<std::uint32_t>> append(const ArchiveEntry& entry);

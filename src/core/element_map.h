@@ -17,6 +17,8 @@ struct ElementStep {
   enum class Kind : std::uint8_t { cast, negate, conjugate };
   Kind kind;
   DType to;  // dtype after the step
+
+  friend bool operator==(const ElementStep&, const ElementStep&) = default;
 };
 
 // A chain of element-wise steps. Casts round one after the other, as written.
@@ -41,6 +43,8 @@ class ElementMap {
 
   // Maps `count` <= tile contiguous elements from `source`, which is overwritten, to `out`.
   void run(Buffer& source, std::byte* out, std::size_t count) const noexcept;
+
+  friend bool operator==(const ElementMap&, const ElementMap&) = default;
 
  private:
   DType stored_;

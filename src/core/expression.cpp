@@ -95,6 +95,41 @@ const std::string& Expression::raw_name() const noexcept {
   return packed != nullptr ? packed->raw_name : none;
 }
 
+const ByteSource* Expression::place(std::uint64_t& offset) const noexcept {
+  if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
+    offset = leaf->offset;
+    return leaf->source.get();
+  }
+  if (const auto* packed = std::get_if<PackedLeaf>(&node_)) {
+    offset = packed->offset;
+    return packed->source.get();
+  }
+  return nullptr;
+}
+
+bool Expression::is_same_data(const Expression& other) const noexcept {
+  if (byte_size_ == 0 || byte_size_ != other.byte_size_ || dtype_ != other.dtype_ ||
+      shape_ != other.shape_) {
+    return false;
+  }
+  std::uint64_t offset = 0;
+  std::uint64_t other_offset = 0;
+  const ByteSource* source = place(offset);
+  if (source == nullptr || source != other.place(other_offset) || offset != other_offset) {
+    return false;
+  }
+  const auto* leaf = std::get_if<StridedLeaf>(&node_);
+  const auto* other_leaf = std::get_if<StridedLeaf>(&other.node_);
+  if (leaf == nullptr || other_leaf == nullptr) {
+    return leaf == other_leaf && raw_name() == other.raw_name();
+  }
+  // The stride of a dimension of one element means nothing.
+  for (std::size_t d = 0; d < shape_.rank(); ++d) {
+    if (shape_[d] != 1 && leaf->strides[d] != other_leaf->strides[d]) return false;
+  }
+  return leaf->map == other_leaf->map;
+}
+
 Result<ExpressionPtr> Expression::make(DType dtype, Shape shape, Node node, unsigned depth) {
   ANDIRON_TRY(check_depth(depth));
   ANDIRON_TRY(shape.check_rank());

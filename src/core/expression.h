@@ -67,6 +67,10 @@ class Expression : public std::enable_shared_from_this<Expression> {
   // The source and offset of the bytes when they lie there as they will be read, or nullptr.
   const ByteSource* stored_run(std::uint64_t& offset) const noexcept;
 
+  // Where the first element lies, or nullptr for a join.
+  const ByteSource* place(std::uint64_t& offset) const noexcept;
+  bool is_same_data(const Expression& other) const noexcept;
+
   Result<ExpressionPtr> permute(std::span<const std::size_t> dims) const;
   // `count` elements from `start` (in range) on, `step` apart.
   Result<ExpressionPtr> slice(std::size_t dim, std::uint64_t start, std::uint64_t count,

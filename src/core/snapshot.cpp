@@ -152,6 +152,10 @@ Status TensorSnapshot::read_part(std::uint64_t offset, std::span<std::byte> out)
   return {};
 }
 
+bool TensorSnapshot::is_same_data(const TensorSnapshot& other) const noexcept {
+  return expression_->is_same_data(*other.expression_);
+}
+
 Status TensorSnapshot::read_into(std::span<std::byte> out) const {
   if (out.size() != byte_size()) {
     return annotate(bad_argument("the destination has another size than the tensor",

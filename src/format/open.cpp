@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "src/codec/gzip.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
+#include "src/format/pytorch/pytorch.h"
 #include "src/format/record/bincode.h"
 #include "src/format/record/record.h"
 #include "src/format/sniff.h"
@@ -46,12 +48,16 @@ Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) 
   return read_sharded(source.name(), text.text(), options);
 }
 
-// The one model in a folder: a shard index before a single file, the usual name before others.
+// The one model in a folder: a shard index before a single file, the usual name before others, and
+// a pickle only where there is nothing else.
 Result<std::string> find_model(const std::string& folder) {
   ANDIRON_ASSIGN(const std::vector<std::string> names, list_files(folder));
-  for (const char* usual : {"model.safetensors.index.json", "model.safetensors", "model.bpk"}) {
-    if (std::binary_search(names.begin(), names.end(), usual)) return join_path(folder, usual);
-  }
+  const auto named = [&](std::initializer_list<const char*> usual) -> std::vector<std::string> {
+    for (const char* name : usual) {
+      if (std::binary_search(names.begin(), names.end(), name)) return {name};
+    }
+    return {};
+  };
   const auto ending_in = [&](std::initializer_list<std::string_view> endings) {
     std::vector<std::string> found;
     for (const std::string& name : names) {
@@ -60,12 +66,19 @@ Result<std::string> find_model(const std::string& folder) {
     }
     return found;
   };
-  std::vector<std::string> candidates = ending_in({".safetensors.index.json"});
+  std::vector<std::string> candidates =
+      named({"model.safetensors.index.json", "model.safetensors", "model.bpk"});
+  if (candidates.empty()) candidates = ending_in({".safetensors.index.json"});
   if (candidates.empty()) candidates = ending_in({".safetensors", ".bpk", ".mpk", ".mpk.gz"});
+  if (candidates.empty()) {
+    candidates = named({"pytorch_model.bin.index.json", "pytorch_model.bin", ".metadata"});
+  }
+  if (candidates.empty()) candidates = ending_in({".bin.index.json"});
+  if (candidates.empty()) candidates = ending_in({".pt", ".pth", ".bin", ".ckpt", ".pt2"});
   if (candidates.size() == 1) return join_path(folder, candidates.front());
   if (candidates.empty()) {
     return not_a_weight_file(folder, "a folder without a model",
-                             "expected an index, or a .safetensors, .bpk or .mpk file in it");
+                             "expected an index, or a .safetensors, .bpk, .mpk or .pt file in it");
   }
   std::string found = std::to_string(candidates.size()) + " candidates: ";
   for (std::size_t i = 0; i < std::min<std::size_t>(candidates.size(), 3); ++i) {
@@ -80,6 +93,14 @@ Result<std::string> find_model(const std::string& folder) {
                .hint = "name the file"};
 }
 
+// What a gzip file holds, where that is a PyTorch file; otherwise Content::gzip.
+Result<Content> gzip_content(const ByteSource& source) {
+  ANDIRON_ASSIGN(const ContentHead head, content_head(source, sniffed_bytes));
+  ANDIRON_ASSIGN(const Bytes copy, Bytes::copy(std::as_bytes(std::span(head.bytes))));
+  ANDIRON_ASSIGN(const Sniffed content, sniff(*memory_source(copy)));
+  return content.content == Content::pytorch ? Content::pytorch : Content::gzip;
+}
+
 Result<Archive> read_as(Format format, const ByteSourcePtr& source, const OpenOptions& options) {
   switch (format) {
     case Format::safetensors:
@@ -88,6 +109,8 @@ Result<Archive> read_as(Format format, const ByteSourcePtr& source, const OpenOp
       return read_burnpack(source, options);
     case Format::mpk:
       return read_record(source, options);
+    case Format::pytorch:
+      return read_pytorch(source, options);
   }
   return not_a_weight_file(source->name(), "unknown content", "");
 }
@@ -96,7 +119,10 @@ Result<Archive> read_as(Format format, const ByteSourcePtr& source, const OpenOp
 
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   if (options.format) return read_as(*options.format, source, options);
-  ANDIRON_ASSIGN(const Sniffed sniffed, sniff(*source));
+  ANDIRON_ASSIGN(Sniffed sniffed, sniff(*source));
+  if (sniffed.content == Content::gzip) {
+    ANDIRON_ASSIGN(sniffed.content, gzip_content(*source));
+  }
   switch (sniffed.content) {
     case Content::safetensors:
       return read_safetensors(source, options);
@@ -107,6 +133,8 @@ Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
       return read_record(source, options);
     case Content::unnamed_record:
       return needs_module(source->name());
+    case Content::pytorch:
+      return read_pytorch(source, options);
     case Content::json:
       return open_json(*source, options);
     case Content::foreign:
@@ -127,6 +155,7 @@ Result<Archive> open(const std::string& path, const OpenOptions& options) {
     ANDIRON_ASSIGN(const std::string model, find_model(path));
     return open(model, options);
   }
+  if (file_name_of(path) == ".metadata") return read_distributed(path, options);
   Result<ByteSourcePtr> source = open_file(path, options.io);
   if (source) return open(*source, options);
   // A model that was written as shards goes by the same name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model spread over several SafeTensors files, with Hugging Face's index:
+// A model spread over several SafeTensors or PyTorch files, with Hugging Face's index:
 //
 //   {"metadata": {"total_size": bytes, ...}, "weight_map": {"tensor":
 //   "model-00001-of-00002.safetensors", ...}}
@@ -21,6 +21,7 @@
 #include "src/core/name_table.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
+#include "src/format/pytorch/pytorch.h"
 #include "src/io/folder.h"
 
 namespace andiron {
@@ -28,39 +29,31 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
-// A name below the index's own folder, on any system.
-bool stays_in_folder(std::string_view name) {
-  if (name.empty() || name.front() == '/' || name.find('\\') != std::string_view::npos ||
-      name.find(':') != std::string_view::npos || name.find('\0') != std::string_view::npos) {
-    return false;
-  }
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    const std::string_view segment = name.substr(begin, end - begin);
-    if (segment.empty() || segment == "." || segment == "..") return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
 // Whether a tensor of this very name is there, not one tied to it.
 bool stores(const Archive& archive, std::string_view tensor) {
   const auto index = archive.find(tensor);
   return index && archive.info(*index).name == tensor;
 }
 
+// What a shard is, by its name: an index names files of one kind.
+std::optional<Format> shard_format(std::string_view file) {
+  if (file.ends_with(file_extension(Format::safetensors))) return Format::safetensors;
+  for (const std::string_view ending : {".bin", ".pt", ".pth", ".ckpt"}) {
+    if (file.ends_with(ending)) return Format::pytorch;
+  }
+  return std::nullopt;
+}
+
 class ShardedReader {
  public:
   ShardedReader(const std::string& path, std::string_view index_text, const OpenOptions& options)
-      : path_(path),
-        json_(index_text),
-        options_(options),
-        builder_(path, "safetensors", "sharded") {
+      : path_(path), json_(index_text), options_(options), builder_(path, "", "sharded") {
     builder_.state().file_bytes = index_text.size();
   }
 
   Result<Archive> read() {
     ANDIRON_TRY(read_index());
+    builder_.state().format = format_name(format_.value_or(Format::safetensors));
     for (auto& [name, shard] : shards_) ANDIRON_TRY(open_shard(name, shard));
     ANDIRON_TRY(check_map());
     ANDIRON_TRY(merge());
@@ -159,13 +152,16 @@ class ShardedReader {
                    .found = "'" + display_text(file) + "'",
                    .expected = "a relative name without '..'"};
     }
-    if (!file.ends_with(".safetensors")) {
-      return Error{.code = ErrorCode::unsupported,
-                   .message = "this shard is no SafeTensors file",
+    const std::optional<Format> format = shard_format(file);
+    if (!format_) format_ = format;
+    if (!format || *format != *format_) {
+      return Error{.code = format ? ErrorCode::bad_index : ErrorCode::unsupported,
+                   .message = format ? "an index names files of two kinds"
+                                     : "this shard is no SafeTensors or PyTorch file",
                    .file = path_,
                    .tensor = std::move(tensor),
                    .found = "'" + display_text(file) + "'",
-                   .hint = "this version reads SafeTensors"};
+                   .expected = "names that end in .safetensors, or in .bin"};
     }
     if (map_.size() >= options_.limits.tensors) {
       return too_many("too many tensors", options_.limits.tensors);
@@ -191,11 +187,16 @@ class ShardedReader {
       }
       return error;
     }
-    ANDIRON_ASSIGN(shard.archive, read_safetensors(*source, options_));
-    shard.file = builder_.add_file(*std::move(source), name);
+    ANDIRON_ASSIGN(shard.archive, *format_ == Format::safetensors
+                                      ? read_safetensors(*source, options_)
+                                      : read_pytorch(*source, options_));
+    shard.file = builder_.add_file_of(shard.archive, name);
     builder_.keep_names_of(shard.archive);
     for (const std::string& note : shard.archive.notes()) {
       builder_.state().notes.push_back(display_text(name) + ": " + note);
+    }
+    for (const Skipped& skipped : shard.archive.skipped()) {
+      builder_.state().skipped.push_back(skipped);
     }
     return {};
   }
@@ -284,6 +285,7 @@ class ShardedReader {
   JsonReader json_;
   const OpenOptions& options_;
   ArchiveBuilder builder_;
+  std::optional<Format> format_;  // of the shards
   std::optional<std::uint64_t> claimed_bytes_;
   std::vector<Mapping> map_;
   Shards shards_;

@@ -8,8 +8,10 @@
 
 #include "andiron/limits.h"
 #include "src/codec/gzip.h"
+#include "src/codec/tar_reader.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
+#include "src/format/pytorch/pytorch.h"
 #include "src/format/record/bincode.h"
 #include "src/format/record/record.h"
 
@@ -36,16 +38,7 @@ constexpr Signature signatures[] = {
     {0, "<!DOCTYPE"sv, "a web page", "the download gave a page instead of the file"},
     {0, "<!doctype"sv, "a web page", "the download gave a page instead of the file"},
     {0, "<html"sv, "a web page", "the download gave a page instead of the file"},
-    {0, "PK\x03\x04"sv, "a zip archive (PyTorch, NumPy)",
-     "this version reads SafeTensors and Burn's formats"},
-    {0, "PK\x05\x06"sv, "an empty zip archive",
-     "this version reads SafeTensors and Burn's formats"},
-    {0, "\x80\x02"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
-    {0, "\x80\x03"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
-    {0, "\x80\x04"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
-    {0, "\x80\x05"sv, "a pickle (PyTorch)", "this version reads SafeTensors and Burn's formats"},
-    {257, "ustar"sv, "a tar archive", "this version reads SafeTensors and Burn's formats"},
-    {0, "\x93NUMPY"sv, "a NumPy array", "this version reads SafeTensors and Burn's formats"},
+    {0, "\x93NUMPY"sv, "a NumPy array", "convert it to SafeTensors first"},
     {0, "GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
 };
@@ -78,6 +71,10 @@ Result<Sniffed> sniff(const ByteSource& source) {
 
   if (is_safetensors(head, source.size())) return Sniffed{Content::safetensors};
   if (head.starts_with("NRUB")) return Sniffed{Content::burnpack};
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06") || is_tar(head) ||
+      is_pickle(head)) {
+    return Sniffed{Content::pytorch};
+  }
   if (is_gzip(head)) return Sniffed{Content::gzip};
   if (is_msgpack_record(head)) return Sniffed{Content::record};
   if (is_bincode_record(head)) return Sniffed{Content::unnamed_record};

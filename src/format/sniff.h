@@ -18,6 +18,7 @@ enum class Content : std::uint8_t {
   burnpack,
   record,          // MessagePack, or JSON, of Burn's recorders
   unnamed_record,  // bincode: needs a module that tells the names
+  pytorch,         // a zip or tar archive, or a pickle
   json,            // any other
   gzip,
   foreign,

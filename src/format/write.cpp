@@ -24,7 +24,16 @@ struct Target {
   bool gzip = false;
 };
 
+Error not_written() {
+  return Error{.code = ErrorCode::unsupported,
+               .message = "PyTorch files are read, but not written",
+               .hint = "write SafeTensors, which PyTorch reads too"};
+}
+
 Result<Target> target_of(const std::string& path, const WriteOptions& options) {
+  if (options.format == Format::pytorch || (!options.format && path.ends_with(".pt"))) {
+    return not_written();
+  }
   if (options.format) {
     return Target{*options.format, *options.format == Format::mpk && path.ends_with(compressed)};
   }
@@ -59,8 +68,10 @@ Result<std::uint64_t> write_as(const Target& target, const Archive& archive, Sin
       return detail::write_burnpack(archive, sink, options);
     case Format::mpk:
       return detail::write_record(archive, sink, options, target.gzip);
+    case Format::pytorch:
+      break;
   }
-  return std::uint64_t{0};
+  return not_written();
 }
 
 Result<WriteReport> write_single(const Target& target, const Archive& archive,
@@ -97,10 +108,11 @@ Result<WriteReport> write_safetensors_as_only_form(const Archive& archive, const
 
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options) {
-  ANDIRON_ASSIGN(const Target target, target_of(path, options));
-  Result<WriteReport> report = target.format == Format::safetensors
+  Result<Target> target = target_of(path, options);
+  if (!target) return with_file(std::move(target).error(), path);
+  Result<WriteReport> report = target->format == Format::safetensors
                                    ? write_safetensors_as_only_form(archive, path, options)
-                                   : write_single(target, archive, path, options);
+                                   : write_single(*target, archive, path, options);
   if (!report) return with_file(std::move(report).error(), path);
   report->tensors = archive.size();
   return report;

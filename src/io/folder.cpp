@@ -41,6 +41,20 @@ std::string folder_of(const std::string& path) {
 
 std::string file_name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
+bool stays_in_folder(std::string_view name) {
+  if (name.empty() || name.front() == '/' || name.find('\\') != std::string_view::npos ||
+      name.find(':') != std::string_view::npos || name.find('\0') != std::string_view::npos) {
+    return false;
+  }
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view segment = name.substr(begin, end - begin);
+    if (segment.empty() || segment == "." || segment == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 std::string join_path(const std::string& folder, const std::string& name) {
   return folder == "." ? name : (fs::path(folder) / name).string();
 }

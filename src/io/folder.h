@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "andiron/error.h"
@@ -20,6 +21,8 @@ Result<std::vector<std::string>> list_files(const std::string& folder);
 // "a/b" for "a/b/c"; "." for "c".
 std::string folder_of(const std::string& path);
 std::string file_name_of(const std::string& path);
+// Whether a name that a file gives leads to a file below its own folder, on any system.
+bool stays_in_folder(std::string_view name);
 std::string join_path(const std::string& folder, const std::string& name);
 bool file_exists(const std::string& path);
 // Takes a file away; a file that is not there is no concern.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "src/core/slice_source.h"
 #include "tests/support/test_source.h"
 
 namespace andiron {
@@ -113,6 +114,47 @@ TEST(ByteSource, PassesAFailureOfTheSourceOn) {
   const Status status = source.read_at(1, out);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::io);
+}
+
+TEST(SliceSource, IsAPartOfAnotherUnderItsName) {
+  const ByteSourcePtr whole = memory_source(Bytes::own(counting(20)), "whole");
+  const ByteSourcePtr slice = detail::slice_source(whole, 5, 10);
+  EXPECT_EQ(slice->size(), 10u);
+  EXPECT_EQ(slice->name(), "whole");
+  EXPECT_TRUE(slice->in_memory());
+  EXPECT_EQ(slice->view(2, 8).value().data(), whole->view(7, 8).value().data());
+  std::vector<std::byte> out(10);
+  ASSERT_TRUE(slice->read_at(0, out).ok());
+  EXPECT_EQ(out[0], std::byte{5});
+  EXPECT_EQ(out[9], std::byte{14});
+}
+
+TEST(SliceSource, GivesNothingOfWhatLiesAroundIt) {
+  const ByteSourcePtr whole = memory_source(Bytes::own(counting(20)));
+  const ByteSourcePtr slice = detail::slice_source(whole, 5, 10);
+  std::vector<std::byte> out(2);
+  for (const std::uint64_t offset : {std::uint64_t{9}, std::uint64_t{10}, largest - 4, largest}) {
+    EXPECT_EQ(slice->read_at(offset, out).error().code, ErrorCode::truncated) << offset;
+    EXPECT_FALSE(slice->view(offset, 2).ok()) << offset;
+  }
+  const ByteSourcePtr nothing = detail::slice_source(whole, 20, 0);
+  EXPECT_TRUE(nothing->read_at(0, {}).ok());
+  EXPECT_FALSE(nothing->read_at(0, out).ok());
+}
+
+TEST(SliceSource, LendsNoMoreThanTheWhole) {
+  const auto whole = std::make_shared<test::TestSource>(counting(20));
+  const ByteSourcePtr slice = detail::slice_source(whole, 5, 10);
+  EXPECT_FALSE(slice->can_view());
+  EXPECT_FALSE(slice->in_memory());
+  EXPECT_EQ(slice->file_descriptor(), -1);
+  EXPECT_EQ(slice->view(0, 1).error().code, ErrorCode::unsupported);
+}
+
+TEST(SliceSource, OfASliceIsASlice) {
+  const ByteSourcePtr whole = memory_source(Bytes::own(counting(20)));
+  const ByteSourcePtr inner = detail::slice_source(detail::slice_source(whole, 5, 10), 2, 3);
+  EXPECT_EQ(inner->view(0, 3).value().span()[0], std::byte{7});
 }
 
 }  // namespace

@@ -542,5 +542,37 @@ TEST(Snapshot, OutlivesWhatItWasMadeFrom) {
   EXPECT_EQ(kept->read().value().to_vector<float>().value()[0], 3.0f);
 }
 
+TEST(Snapshot, KnowsWhetherAnotherIsTheSameData) {
+  auto source = std::make_shared<test::TestSource>(std::vector<std::byte>(64));
+  const auto run = [&](std::uint64_t offset, Shape shape, DType dtype = DType::u8) {
+    const std::uint64_t bytes = shape.byte_count(dtype).value();
+    return TensorSnapshot::from_source("r", source, offset, bytes, dtype, std::move(shape)).value();
+  };
+  const TensorSnapshot rows = run(0, {2, 3});
+  EXPECT_TRUE(rows.is_same_data(run(0, {2, 3})));
+  EXPECT_TRUE(rows.is_same_data(rows.with_path("other")));
+  EXPECT_FALSE(rows.is_same_data(run(1, {2, 3})));
+  EXPECT_FALSE(rows.is_same_data(run(0, {3, 2})));
+  EXPECT_FALSE(rows.is_same_data(run(0, {2, 3}, DType::i8)));
+  EXPECT_FALSE(rows.is_same_data(TensorSnapshot("m", Tensor::zeros(DType::u8, {2, 3}).value())));
+  const TensorSnapshot turned = rows.transpose(0, 1).value();
+  EXPECT_TRUE(turned.is_same_data(run(0, {2, 3}).transpose(0, 1).value()));
+  EXPECT_FALSE(turned.is_same_data(run(0, {3, 2})));
+  EXPECT_TRUE(turned.transpose(0, 1).value().is_same_data(rows));
+  EXPECT_FALSE(rows.is_same_data(rows.negate().value()));
+  EXPECT_TRUE(rows.negate().value().is_same_data(rows.negate().value()));
+}
+
+TEST(Snapshot, OfOneElementIsTheSameWhateverItsStrides) {
+  auto source = std::make_shared<test::TestSource>(std::vector<std::byte>(64));
+  const auto view = [&](Shape shape, const std::vector<std::int64_t>& strides) {
+    return TensorSnapshot::from_strided("v", source, 0, DType::u8, std::move(shape), strides)
+        .value();
+  };
+  EXPECT_TRUE(view({1, 3}, {3, 1}).is_same_data(view({1, 3}, {7, 1})));
+  EXPECT_FALSE(view({2, 3}, {3, 1}).is_same_data(view({2, 3}, {7, 1})));
+  EXPECT_FALSE(view({0, 3}, {3, 1}).is_same_data(view({0, 3}, {3, 1}))) << "nothing is nothing";
+}
+
 }  // namespace
 }  // namespace andiron

@@ -8,6 +8,7 @@
 #include "tests/support/burnpack_file.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/torch_containers.h"
 
 namespace andiron {
 namespace {
@@ -44,6 +45,7 @@ TEST(Open, TakesTheFormatThatItIsTold) {
             ErrorCode::not_a_weight_file);
   EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::safetensors}));
   EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::mpk}));
+  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::pytorch}));
 }
 
 TEST(Open, BorrowsFromStaticMemoryWithoutACopy) {
@@ -107,6 +109,8 @@ TEST(Open, ABrokenFileGetsTheReasonWhyByItsName) {
   EXPECT_EQ(open(folder.file("short.safetensors")).error().code, ErrorCode::truncated);
   test::write_file(folder.file("short.bpk"), "NRU");
   EXPECT_EQ(open(folder.file("short.bpk")).error().code, ErrorCode::truncated);
+  test::write_file(folder.file("short.pt"), "abc");
+  EXPECT_EQ(open(folder.file("short.pt")).error().code, ErrorCode::not_a_weight_file);
   test::write_file(folder.file("other.bpk"), "something else");
   EXPECT_EQ(open(folder.file("other.bpk")).error().code, ErrorCode::not_a_weight_file);
 }
@@ -140,6 +144,45 @@ TEST(Open, AFolderWithTwoModelsIsRefusedUnlessOneHasTheUsualName) {
   EXPECT_EQ(format(), "burnpack");
   test::write_file(folder.file("model.safetensors"), sample);
   EXPECT_EQ(format(), "safetensors");
+}
+
+std::string torch_sample() { return test::zip_file(test::sample_records()); }
+
+TEST(Open, AFolderWithAFileOfPytorchIsTakenWhenThereIsNothingElse) {
+  for (const char* name : {"pytorch_model.bin", "net.pt", "net.pth", "last.ckpt", "weights.bin"}) {
+    const test::TempDir folder;
+    test::write_file(folder.file("config.json"), "{}");
+    test::write_file(folder.file(name), torch_sample());
+    EXPECT_EQ(open(folder.path()).value().format(), "pytorch") << name;
+  }
+}
+
+TEST(Open, APickleNeverComesBeforeAnotherFormat) {
+  for (const char* pickle : {"pytorch_model.bin", "net.pt", ".metadata"}) {
+    for (const char* name : {"model.safetensors", "other.safetensors"}) {
+      const test::TempDir folder;
+      test::write_file(folder.file(pickle), torch_sample());
+      test::write_file(folder.file(name), sample);
+      EXPECT_EQ(open(folder.path()).value().format(), "safetensors") << pickle << " " << name;
+    }
+  }
+  const test::TempDir folder;
+  test::write_file(folder.file("pytorch_model.bin"), torch_sample());
+  test::write_file(folder.file("net.bpk"), test::worked_example());
+  EXPECT_EQ(open(folder.path()).value().format(), "burnpack");
+}
+
+TEST(Open, OfFilesOfPytorchTheUsualNameComesFirst) {
+  const test::TempDir folder;
+  test::write_file(folder.file("optimizer.pt"), torch_sample());
+  test::write_file(folder.file("scheduler.pt"), torch_sample());
+  EXPECT_EQ(open(folder.path()).error().code, ErrorCode::not_a_weight_file);
+  test::write_file(folder.file("pytorch_model.bin"), torch_sample());
+  EXPECT_EQ(open(folder.path()).value().origin(), folder.file("pytorch_model.bin"));
+  test::write_file(folder.file("pytorch_model-1.bin"), torch_sample());
+  test::write_file(folder.file("pytorch_model.bin.index.json"),
+                   R"({"weight_map":{"w":"pytorch_model-1.bin","b":"pytorch_model-1.bin"}})");
+  EXPECT_EQ(open(folder.path()).value().container(), "sharded");
 }
 
 TEST(Open, AFileCutUnderAnOpenArchiveIsAnError) {

@@ -119,11 +119,11 @@ TEST(RecordReader, ReadsCompressedRecords) {
 
 TEST(RecordReader, LooksAtCompressedContentBeforeItInflatesIt) {
   const std::pair<std::string, const char*> cases[] = {
-      {std::string(257, 'x') + "ustar", "a tar archive"},
+      {std::string(257, 'x') + "ustar", "a PyTorch file"},
       {"\x7d\0\0\0\0\0\0\0{\"t\":"s, "a SafeTensors file"},
       {"NRUB\1\0"s, "a Burnpack file"},
-      {"PK\3\4", "a zip archive"},
-      {"\x80\2}q\0."s, "a pickle"},
+      {"PK\3\4", "a PyTorch file"},
+      {"\x80\2}q\0."s, "a PyTorch file"},
       {R"({"weight_map":{}})", "JSON"},
       {"hello", "unknown content"},
   };

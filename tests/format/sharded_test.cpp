@@ -8,6 +8,7 @@
 #include "andiron/write.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/torch_containers.h"
 
 namespace andiron {
 namespace {
@@ -98,7 +99,7 @@ TEST_F(Sharded, ShardsOutsideTheFolderAreRefused) {
     ASSERT_FALSE(archive) << name;
     EXPECT_EQ(archive.error().code, ErrorCode::bad_index) << name;
   }
-  write_index({{"weight_map", {{"a", "pytorch_model-00001.bin"}}}});
+  write_index({{"weight_map", {{"a", "model-00001.gguf"}}}});
   EXPECT_EQ(open_index().error().code, ErrorCode::unsupported);
   write_index({{"weight_map", {{"a", 7}}}});
   EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
@@ -128,6 +129,77 @@ TEST_F(Sharded, ATieToATensorOfAnotherShardDoesNotHideThatTensor) {
   // The index may list stored tensors alone.
   write_index({{"weight_map", {{"c", "m-00002-of-00002.safetensors"}}}});
   EXPECT_EQ(open_index().error().code, ErrorCode::missing_tensor);
+}
+
+// {"w": [2, 2], "b": [2]} in one file of PyTorch, and in another {"t": tied to "u", "v": a view}.
+class ShardedPytorch : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto tensor = [](std::vector<std::int64_t> strides) {
+      return test::torch_tensor({.shape = {2, 2}, .strides = strides, .elements = 4});
+    };
+    const test::Py second =
+        test::py::dict({{"u", tensor({2, 1})}, {"t", tensor({2, 1})}, {"v", tensor({1, 2})}});
+    test::write_file(folder_.file("pytorch_model-00001-of-00002.bin"),
+                     test::zip_file(test::sample_records()));
+    test::write_file(folder_.file("pytorch_model-00002-of-00002.bin"),
+                     test::legacy_file(second, {{"0", test::memory_of<float>({1, 2, 3, 4})}}));
+    write_index({{"w", first_}, {"b", first_}, {"u", second_}, {"t", second_}, {"v", second_}});
+  }
+  void write_index(const nlohmann::json& map) {
+    const nlohmann::json index = {{"metadata", {{"total_size", 72}}}, {"weight_map", map}};
+    test::write_file(folder_.file("pytorch_model.bin.index.json"), index.dump());
+  }
+  Result<Archive> open_index() { return open(folder_.file("pytorch_model.bin.index.json")); }
+
+  const std::string first_ = "pytorch_model-00001-of-00002.bin";
+  const std::string second_ = "pytorch_model-00002-of-00002.bin";
+  test::TempDir folder_;
+};
+
+TEST_F(ShardedPytorch, IsReadAsOneArchiveByIndexOrFolder) {
+  for (const std::string& path : {folder_.file("pytorch_model.bin.index.json"), folder_.path()}) {
+    const Archive archive = open(path).value();
+    EXPECT_EQ(archive.format(), "pytorch");
+    EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_EQ(test::names_of(archive), (test::Names{"w", "b", "u", "t", "v"}));
+    EXPECT_EQ(archive.info(1).file, first_);
+    EXPECT_EQ(archive.info(2).file, second_);
+    EXPECT_EQ(test::floats(archive, "b"), (std::vector<float>{5, 6}));
+    EXPECT_EQ(test::floats(archive, "v"), (std::vector<float>{1, 3, 2, 4}));
+    EXPECT_EQ(archive.ties()[3], std::optional<std::size_t>(2));
+    EXPECT_TRUE(archive.notes().empty());
+  }
+}
+
+TEST_F(ShardedPytorch, NotesAndWhatWasSkippedAreThoseOfTheShards) {
+  const test::Py object =
+      test::py::dict({{"w", test::torch_tensor({.shape = {1}, .elements = 1})},
+                      {"m", test::torch_tensor({.shape = {1}, .elements = 1, .device = "meta"})}});
+  std::vector<test::ZipItem> items =
+      test::torch_records(object, {{"0", test::memory_of<float>({1})}});
+  items[0].content += "more";
+  test::write_file(folder_.file(first_), test::zip_file(items));
+  write_index({{"w", first_}, {"u", second_}, {"t", second_}, {"v", second_}});
+  const Archive archive = open_index().value();
+  test::expect_note(archive, first_ + ": 4 bytes follow the pickle");
+  EXPECT_NE(test::reason_for(archive, "m").find("meta"), std::string::npos);
+}
+
+TEST_F(ShardedPytorch, MapsThatDoNotFitAreRefused) {
+  write_index({{"w", second_}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::missing_tensor);
+  write_index({{"w", "pytorch_model-00003-of-00002.bin"}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::missing_shard);
+  write_index({{"w", "../" + first_}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
+  // Files of two formats.
+  write_index({{"b", "a.safetensors"}, {"w", first_}});
+  EXPECT_EQ(open_index().error().code, ErrorCode::bad_index);
+  // A shard of PyTorch that is none.
+  test::write_file(folder_.file(first_), shard("w", 'w'));
+  write_index({{"w", first_}});
+  EXPECT_FALSE(open_index());
 }
 
 Archive numbered(int count) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/safetensors_file.h"
+#include "tests/support/tar_writing.h"
 
 namespace andiron::detail {
 namespace {
@@ -37,9 +38,6 @@ TEST(Sniff, NamesWhatElseAFileIs) {
       {"", "empty"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00", "Git LFS"},
       {"<!DOCTYPE html><html>", "web page"},
-      {std::string("PK\3\4") + std::string(30, '\0'), "zip"},
-      {std::string("\x80\2}q\0.", 6), "pickle"},
-      {std::string(257, 'x') + "ustar", "tar"},
       {"\x93NUMPY\1", "NumPy"},
       {"GGUF\3", "GGUF"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
@@ -52,6 +50,27 @@ TEST(Sniff, NamesWhatElseAFileIs) {
   EXPECT_EQ(sniffed(" {\"weight_map\":{}}").content, Content::json);
   EXPECT_EQ(sniffed(R"({"data":{"x":1}})").content, Content::json);
   EXPECT_EQ(sniffed("hello").content, Content::unknown);
+}
+
+TEST(Sniff, FindsTheContainersOfPytorch) {
+  EXPECT_EQ(sniffed(std::string("PK\3\4") + std::string(30, '\0')).content, Content::pytorch);
+  EXPECT_EQ(sniffed(std::string("PK\5\6") + std::string(18, '\0')).content, Content::pytorch);
+  EXPECT_EQ(sniffed(std::string("\x80\2}q\0.", 6)).content, Content::pytorch);
+  EXPECT_EQ(sniffed("\x80\2\x8a\x0al\xfc\x9c\x46\xf9\x20j\xa8P\x19.").content, Content::pytorch);
+  EXPECT_EQ(sniffed("(dp0\nS'a'\np1\nI1\ns.").content, Content::pytorch);
+  EXPECT_EQ(sniffed(test::tar_file({{.name = "sys_info", .content = "x"}})).content,
+            Content::pytorch);
+  EXPECT_EQ(sniffed(test::tar_file({{.name = "storages", .content = "x", .magic = ""}})).content,
+            Content::pytorch);
+}
+
+TEST(Sniff, ATarOrAPickleThatIsNoneIsNoFileOfPytorch) {
+  EXPECT_EQ(sniffed(std::string(257, 'x') + "ustar").content, Content::unknown);
+  EXPECT_EQ(sniffed(test::tar_file({{.name = "readme", .content = "x", .magic = ""}})).content,
+            Content::unknown);
+  EXPECT_EQ(sniffed("PK\1\2").content, Content::unknown);
+  EXPECT_EQ(sniffed("PK").content, Content::unknown);
+  EXPECT_EQ(sniffed("\x80\7}q").content, Content::unknown);
 }
 
 TEST(Sniff, FindsTheFormatsOfBurn) {

@@ -33,6 +33,8 @@ const char* name_of(const Sniffed& content) {
       return "a SafeTensors file";
     case Content::burnpack:
       return "a Burnpack file";
+    case Content::pytorch:
+      return "a PyTorch file";
     case Content::json:
       return "JSON that is no record";
     case Content::gzip:

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A file of PyTorch in any of its containers: it is refused, or the names of its tensors are unlike
+// each other, each can be read or says why not, and all is the same from memory and from copies.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "andiron/open.h"
+#include "fuzz/archive_property.h"
+
+using namespace andiron;
+using namespace andiron::fuzz;
+
+namespace {
+
+constexpr std::uint64_t most_expanded = 64 * 1024;
+
+OpenOptions options_for(Strictness strictness) {
+  OpenOptions options;
+  options.strictness = strictness;
+  options.format = Format::pytorch;
+  options.limits.expanded_bytes = most_expanded;
+  options.limits.inflated_bytes = 1 << 20;
+  options.limits.metadata_bytes = 1 << 16;
+  options.limits.name_bytes_in_all = 1 << 20;
+  options.limits.pickle_repeats = 10'000;
+  options.limits.tensors = 10'000;
+  return options;
+}
+
+Result<Archive> opened(const ByteSourcePtr& source, Strictness strictness) {
+  Result<Archive> archive = open(source, options_for(strictness));
+  if (!archive) {
+    ANDIRON_HOLDS(!archive.error().message.empty());
+    ANDIRON_HOLDS(!archive.error().file.empty());
+  }
+  return archive;
+}
+
+// Text in a tree; what a few bytes of a pickle repeat must not fill the memory.
+std::size_t text_bytes(const Value& value) {
+  std::size_t bytes = 0;
+  if (const auto* text = value.get<std::string>()) bytes += text->size();
+  if (const auto* list = value.get<ValueList>()) {
+    for (const Value& item : *list) bytes += text_bytes(item);
+  }
+  if (const auto* dict = value.get<ValueDict>()) {
+    for (const auto& [key, item] : *dict) bytes += key.size() + text_bytes(item);
+  }
+  return bytes;
+}
+
+void read_tensor(const TensorSnapshot& lent, const TensorSnapshot& copied, const TensorInfo& info,
+                 std::span<const std::byte> file) {
+  const Result<Tensor> a = lent.read();
+  const Result<Tensor> b = copied.read();
+  ANDIRON_HOLDS(a.ok() == b.ok());
+  if (!a) {
+    ANDIRON_HOLDS(a.error().tensor == info.name);
+    return;
+  }
+  ANDIRON_HOLDS(a->byte_size() == info.byte_size);
+  ANDIRON_HOLDS(same(a->bytes().span(), b->bytes().span()));
+  const Result<Tensor> borrowed = lent.borrow();
+  ANDIRON_HOLDS(borrowed.ok() && same(a->bytes().span(), borrowed->bytes().span()));
+  if (!info.offset) return;
+  ANDIRON_HOLDS(*info.offset <= file.size() && info.byte_size <= file.size() - *info.offset);
+  ANDIRON_HOLDS(same(a->bytes().span(), file.subspan(*info.offset, info.byte_size)));
+}
+
+void read_all(const Archive& lent, const Archive& copied, std::span<const std::byte> file) {
+  ANDIRON_HOLDS(lent.size() == copied.size() && lent.container() == copied.container());
+  ANDIRON_HOLDS(lent.notes() == copied.notes());
+  ANDIRON_HOLDS(lent.skipped().size() == copied.skipped().size());
+  const std::uint64_t most = std::max<std::uint64_t>(16 * file.size(), most_expanded);
+  for (std::size_t i = 0; i < lent.size(); ++i) {
+    const TensorInfo info = lent.info(i);
+    ANDIRON_HOLDS(lent.find(info.name) == i && copied.find(info.name) == i);
+    // Of compressed files, what they inflate to counts.
+    if (!lent.container().ends_with(".gz")) ANDIRON_HOLDS(info.byte_size <= most + (1 << 20));
+    if (i < max_tensors_read) read_tensor(lent.snapshot(i), copied.snapshot(i), info, file);
+  }
+  const auto ties = lent.ties();
+  ANDIRON_HOLDS(ties == copied.ties());
+  for (std::size_t i = 0; i < ties.size(); ++i) ANDIRON_HOLDS(!ties[i] || *ties[i] < i);
+  ANDIRON_HOLDS(same_value(lent.value(), copied.value()));
+  ANDIRON_HOLDS(text_bytes(lent.value()) <= 64 * file.size() + (1 << 21));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto file = std::as_bytes(std::span(data, size));
+  const ByteSourcePtr source = memory_source(Bytes::borrow(file));
+  const Result<Archive> lenient = opened(source, Strictness::lenient);
+  const Result<Archive> standard = opened(source, Strictness::standard);
+  const Result<Archive> strict = opened(source, Strictness::strict);
+  // Each refuses what the one before it does, and more.
+  if (strict) ANDIRON_HOLDS(standard.ok() && strict->size() == standard->size());
+  if (standard) ANDIRON_HOLDS(lenient.ok() && standard->size() == lenient->size());
+
+  const auto copying = std::make_shared<CopyingSource>(file);
+  const Result<Archive> copied = opened(copying, Strictness::lenient);
+  ANDIRON_HOLDS(lenient.ok() == copied.ok());
+  if (lenient) read_all(*lenient, *copied, file);
+  return 0;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A zip archive: it is refused, or every entry is found by its name, lies apart from the others,
+// and its content is the same in all ways of reading it. The same bytes are also taken for a tar
+// archive, whose members lie within the file.
+#include <algorithm>
+#include <string>
+
+#include "fuzz/archive_property.h"
+#include "src/codec/tar_reader.h"
+#include "src/codec/zip_reader.h"
+
+using namespace andiron;
+using namespace andiron::fuzz;
+
+namespace {
+
+constexpr std::uint64_t most = 64 * 1024;
+constexpr std::uint32_t max_entries_read = 64;
+
+bool may_be_refused(ErrorCode code) {
+  return code == ErrorCode::bad_archive || code == ErrorCode::truncated ||
+         code == ErrorCode::unsupported || code == ErrorCode::limit_exceeded;
+}
+
+template <class T>
+bool is_refusal(const Result<T>& result) {
+  return !result && may_be_refused(result.error().code) && !result.error().to_string().empty() &&
+         !result.error().file.empty();
+}
+
+// Whatever is asked for, a checked source gives the bytes of the file or an error.
+void read_checked(const detail::ZipReader& zip, std::span<const std::byte> file,
+                  std::uint64_t offset, std::uint64_t count) {
+  if (offset > file.size() || count > file.size() - offset) return;
+  std::string out(static_cast<std::size_t>(count), '\0');
+  const Status read = zip.checked_source()->read_at(offset, std::as_writable_bytes(std::span(out)));
+  ANDIRON_HOLDS(read.ok() || is_refusal(read));
+  const auto asked = file.subspan(static_cast<std::size_t>(offset), out.size());
+  if (read) ANDIRON_HOLDS(same(std::as_bytes(std::span(out)), asked));
+  if (!zip.checked_source()->can_view()) return;
+  const Result<Bytes> view = zip.checked_source()->view(offset, count);
+  ANDIRON_HOLDS(view.ok() == read.ok());
+  if (view) ANDIRON_HOLDS(same(view->span(), asked));
+}
+
+void read_entry(const detail::ZipReader& zip, std::span<const std::byte> file, std::uint32_t i) {
+  const detail::ZipEntry& entry = zip.entries()[i];
+  const Result<std::uint64_t> offset = zip.data_offset(i);
+  const Result<Bytes> content = zip.read(i, most);
+  ANDIRON_HOLDS(content.ok() || is_refusal(content));
+  ANDIRON_HOLDS(offset.ok() || (is_refusal(offset) && !content));
+  const ByteSourcePtr source = zip.inflated_source(i);
+  ANDIRON_HOLDS(source->size() == entry.bytes);
+  if (content) {
+    ANDIRON_HOLDS(content->size() == entry.bytes);
+    ANDIRON_HOLDS(same(must(source->view(0, entry.bytes)).span(), content->span()));
+  }
+  if (!offset) return;
+  ANDIRON_HOLDS(must(zip.data_offset(i, 0 /* its header is known, or what it told */)) == *offset);
+  ANDIRON_HOLDS(*offset > entry.header_offset && *offset <= file.size() &&
+                entry.stored_bytes <= file.size() - *offset);
+  read_checked(zip, file, *offset, entry.stored_bytes);
+  read_checked(zip, file, *offset + entry.stored_bytes / 2, entry.stored_bytes / 2);
+  read_checked(zip, file, *offset, entry.stored_bytes + 1);
+  read_checked(zip, file, entry.header_offset, 1);
+  if (content && entry.is_stored()) {
+    ANDIRON_HOLDS(same(content->span(), file.subspan(static_cast<std::size_t>(*offset),
+                                                     static_cast<std::size_t>(entry.bytes))));
+  }
+}
+
+void read_zip(const ByteSourcePtr& source, std::span<const std::byte> file) {
+  const Limits limits{.inflated_bytes = most};
+  const Result<detail::ZipReaderPtr> opened = detail::ZipReader::open(source, limits);
+  ANDIRON_HOLDS(opened.ok() || is_refusal(opened));
+  if (!opened) return;
+  const detail::ZipReader& zip = **opened;
+  const auto count = static_cast<std::uint32_t>(zip.entries().size());
+  for (std::uint32_t i = 0; i < count; ++i) ANDIRON_HOLDS(zip.find(zip.entries()[i].name) == i);
+  for (std::uint32_t i = 0; i < std::min(count, max_entries_read); ++i) read_entry(zip, file, i);
+  read_checked(zip, file, 0, file.size());
+}
+
+void read_tar(const ByteSource& source) {
+  const Result<std::vector<detail::TarMember>> members = detail::read_tar(source, {});
+  ANDIRON_HOLDS(members.ok() || is_refusal(members));
+  if (!members) return;
+  std::uint64_t before = 0;
+  for (const detail::TarMember& member : *members) {
+    ANDIRON_HOLDS(!member.name.empty());
+    ANDIRON_HOLDS(member.offset > before && member.offset <= source.size() &&
+                  member.bytes <= source.size() - member.offset);
+    before = member.offset + member.bytes;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto file = std::as_bytes(std::span(data, size));
+  const ByteSourcePtr lent = memory_source(Bytes::borrow(file));
+  read_zip(lent, file);
+  read_zip(std::make_shared<CopyingSource>(file), file);
+  read_tar(*lent);
+  return 0;
+}

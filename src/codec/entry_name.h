@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Names of what lies in archives.
+#pragma once
+
+#include <string_view>
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// What is wrong with the name of an entry, for a message; nullptr for a good one. Names that leave
+// their folder, and names that programs read differently, have no place among weights.
+constexpr const char* fault_of_entry_name(std::string_view name) noexcept {
+  if (name.empty()) return "is empty";
+  if (name.front() == '/') return "begins with a slash";
+  const char first = static_cast<char>(name.front() | 0x20);
+  if (name.size() > 1 && name[1] == ':' && first >= 'a' && first <= 'z') {
+    return "begins with the letter of a drive";
+  }
+  if (name.find('\0') != name.npos) return "holds a zero byte";
+  if (name.find('\\') != name.npos) return "holds a backslash";
+  for (std::string_view rest = name;;) {
+    const std::size_t slash = rest.find('/');
+    if (rest.substr(0, slash) == "..") return "leaves its folder";
+    if (slash == rest.npos) return nullptr;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

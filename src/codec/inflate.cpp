@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/zip_reader_test.cpp and tests/codec/zip_hostile_test.cpp
+#include "src/codec/inflate.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "andiron/bytes.h"
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t window_bytes = 256 * 1024;
+constexpr int raw_window_bits = -15;                        // no header and no trailer
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
+
+Error out_of_memory() {
+  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
+}
+
+Error bad(const char* what) { return Error{.code = ErrorCode::bad_archive, .message = what}; }
+
+struct InflateStream : z_stream {
+  InflateStream() : z_stream{} { ready = inflateInit2(this, raw_window_bits) == Z_OK; }
+  ~InflateStream() {
+    if (ready) inflateEnd(this);
+  }
+  InflateStream(const InflateStream&) = delete;
+  InflateStream& operator=(const InflateStream&) = delete;
+
+  bool ready = false;
+};
+
+}  // namespace
+
+Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
+                    std::span<std::byte> out) {
+  InflateStream stream;
+  if (!stream.ready) return out_of_memory();
+  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(stored_bytes, window_bytes)));
+  std::byte spare;  // data that goes on where it should end shows here
+  for (;;) {
+    if (stream.avail_in == 0) {
+      if (stored_bytes == 0) return bad("its data ends too soon");
+      const auto part = window.writable().first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(stored_bytes, window.size())));
+      ANDIRON_TRY(source.read_at(offset, part));
+      offset += part.size();
+      stored_bytes -= part.size();
+      stream.next_in = reinterpret_cast<const Bytef*>(part.data());
+      stream.avail_in = static_cast<uInt>(part.size());
+    }
+    const auto room =
+        out.empty() ? std::span(&spare, 1) : out.first(std::min(out.size(), most_at_once));
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
+    const int code = ::inflate(&stream, Z_NO_FLUSH);
+    const std::size_t made = room.size() - stream.avail_out;
+    if (made > out.size()) return bad("its data inflates to more than the directory tells");
+    out = out.subspan(made);
+    if (code == Z_STREAM_END) break;
+    if (code == Z_MEM_ERROR) return out_of_memory();
+    if (code != Z_OK) return bad("its deflated data is damaged");
+  }
+  if (!out.empty()) return bad("its data inflates to less than the directory tells");
+  if (stored_bytes + stream.avail_in != 0) return bad("bytes follow its deflated data");
+  return {};
+}
+
+std::uint32_t crc_of(std::span<const std::byte> data) noexcept {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size()));
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

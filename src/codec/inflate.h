@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Deflated data whose size is known, and the checksum that archives keep of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Whether deflate can make that much of so little: at best, a bit stands for 129 bytes.
+constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) noexcept {
+  return bytes / (8 * 129) <= stored_bytes;
+}
+
+// Inflates the `stored_bytes` from `offset` on, which must fill `out` exactly. BadArchive
+// otherwise.
+Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
+                    std::span<std::byte> out);
+
+std::uint32_t crc_of(std::span<const std::byte> data) noexcept;
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

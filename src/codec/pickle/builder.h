@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Puts values into a graph that is being made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "andiron/error.h"
+#include "src/codec/pickle/array.h"
+#include "src/codec/pickle/failure.h"
+#include "src/codec/pickle/graph.h"
+#include "src/codec/pickle/input.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// What makes something returns false when memory for it cannot be had, which is recorded as a
+// failure. REQUIRES: no array of the graph gets 2^32 items.
+class PickleBuilder {
+ public:
+  // `input` is looked at for how much is still to come.
+  PickleBuilder(const PickleInput& input, PickleFailure& failure) noexcept
+      : input_(input), failure_(failure) {}
+
+  // Room for `count` more.
+  template <class T>
+  bool has_room(PickleArray<T>& array, std::size_t count = 1) {
+    return array.room() >= count || grow(array, count);
+  }
+
+  bool integer(std::int64_t number, PickleValue& out) {
+    if (number != static_cast<std::int32_t>(number)) {
+      return add(graph_.integers_, number, PickleKind::integer, out);
+    }
+    out = PickleValue::of(PickleKind::integer, true, static_cast<std::uint32_t>(number));
+    return true;
+  }
+  bool real(double number, PickleValue& out) {
+    return add(graph_.reals_, number, PickleKind::real, out);
+  }
+  bool blob(PickleKind kind, const PickleBlob& blob, PickleValue& out) {
+    return add(graph_.blobs_, blob, kind, out);
+  }
+  bool global(PickleGlobal global, PickleValue& out) {
+    return add(graph_.globals_, global, PickleKind::global, out);
+  }
+  bool object(PickleCall call, PickleValue callable, PickleValue args, PickleValue kwargs,
+              PickleValue& out) {
+    if (!has_room(graph_.objects_)) return false;
+    out = PickleValue::of(PickleKind::object, false,
+                          static_cast<std::uint32_t>(graph_.objects_.size()));
+    PickleObject& object = graph_.objects_.emplace();
+    object.call = call;
+    object.callable = callable;
+    object.args = args;
+    object.kwargs = kwargs;
+    return true;
+  }
+  bool persistent(PickleValue id, PickleValue& out) {
+    return add(graph_.persistent_, id, PickleKind::persistent, out);
+  }
+  // A list, dict or set.
+  bool container(PickleKind kind, PickleValue& out) {
+    return add(graph_.containers_, PickleRuns(), kind, out);
+  }
+  // A tuple or frozen_set.
+  bool fixed(PickleKind kind, std::span<const PickleValue> values, PickleValue& out) {
+    if (!has_room(graph_.values_, values.size())) return false;
+    const PickleGraph::Extent extent = {static_cast<std::uint32_t>(graph_.values_.size()),
+                                        static_cast<std::uint32_t>(values.size())};
+    graph_.values_.append(values.data(), values.size());
+    return add(graph_.tuples_, extent, kind, out);
+  }
+  // There is one empty tuple, as in Python.
+  bool empty_tuple(PickleValue& out) {
+    if (empty_tuple_.kind != PickleKind::tuple && !fixed(PickleKind::tuple, {}, empty_tuple_)) {
+      return false;
+    }
+    out = empty_tuple_;
+    return true;
+  }
+
+  PickleRuns& runs(PickleValue container) noexcept { return graph_.containers_[container.index]; }
+  // What is added to an object, to be added to; nullptr when memory for it cannot be had.
+  PickleAdditions* additions(PickleValue object) {
+    std::uint32_t& number = graph_.objects_[object.index].additions;
+    if (number == PickleObject::none) {
+      if (!has_room(graph_.additions_)) return nullptr;
+      number = static_cast<std::uint32_t>(graph_.additions_.size());
+      graph_.additions_.push({});
+    }
+    return &graph_.additions_[number];
+  }
+  const PickleBlob& blob(PickleValue value) const noexcept { return graph_.blob(value); }
+  // Adds to what a container or object holds. REQUIRES: `runs` is of this graph.
+  bool add_run(PickleRuns& runs, std::span<const PickleValue> values);
+
+  // Memory for text that does not lie in the source as it is, which the graph keeps.
+  bool decoded_text(std::size_t size, char*& out);
+
+  PickleGraph finish(PickleValue root, bool has_leftovers, PickleInput& input) &&;
+
+ private:
+  template <class T>
+  bool add(PickleArray<T>& array, const T& item, PickleKind kind, PickleValue& out) {
+    if (!has_room(array)) return false;
+    out = PickleValue::of(kind, false, static_cast<std::uint32_t>(array.size()));
+    array.push(item);
+    return true;
+  }
+
+  template <class T>
+  [[gnu::noinline]] bool grow(PickleArray<T>& array, std::size_t count) {
+    return took_place(array.reserve(next_capacity(array.size(), count)));
+  }
+  bool took_place(Status status) {
+    return status.ok() || failure_.fail_as_is(std::move(status).error());
+  }
+  std::size_t next_capacity(std::size_t size, std::size_t more) const noexcept;
+
+  const PickleInput& input_;
+  PickleFailure& failure_;
+  PickleGraph graph_;
+  PickleValue empty_tuple_;
+  Bytes text_memory_;  // partly used by decoded text
+  std::size_t text_used_ = 0;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The bytes of a pickle in order, out of a source that need not lie in memory.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
+#include "andiron/error.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// A little-endian number.
+template <class Number>
+Number load_number(const char* at) noexcept {
+  // Written out rather than as a loop, which compilers know to be one load.
+  return [at]<std::size_t... i>(std::index_sequence<i...>) {
+    return static_cast<Number>(((std::uint64_t{static_cast<unsigned char>(at[i])} << 8 * i) | ...));
+  }(std::make_index_sequence<sizeof(Number)>());
+}
+
+// A window into the source. Bytes that were once ready stay where they are: whoever takes memory()
+// keeps all views valid.
+class PickleInput {
+ public:
+  // Small, as a pickle may be small and lie in front of gigabytes of data.
+  static constexpr std::size_t first_window_bytes = 4 * 1024;
+  static constexpr std::size_t largest_window_bytes = 1024 * 1024;
+
+  // REQUIRES: begin <= end; the source outlives the input.
+  PickleInput(const ByteSource& source, std::uint64_t begin, std::uint64_t end) noexcept
+      : source_(&source), begin_(begin), next_(begin), end_(end) {}
+
+  const char* at() const noexcept { return at_; }
+  // Bytes in memory from at() on.
+  std::size_t ready() const noexcept { return static_cast<std::size_t>(window_end_ - at_); }
+  // Bytes up to the end, in memory or not.
+  std::uint64_t left() const noexcept { return end_ - position(); }
+  // Where at() lies in the source.
+  std::uint64_t position() const noexcept { return next_ - ready(); }
+  std::uint64_t begin() const noexcept { return begin_; }
+  std::uint64_t end() const noexcept { return end_; }
+  const ByteSource& source() const noexcept { return *source_; }
+
+  // Has `count` bytes in memory. REQUIRES: count <= left().
+  Status make_ready(std::uint64_t count);
+  // REQUIRES: within what is ready, or just behind it.
+  void move_to(const char* at) noexcept { at_ = at; }
+  // REQUIRES: count <= ready().
+  void advance(std::size_t count) noexcept {
+    assert(count <= ready());
+    at_ += count;
+  }
+  // Passes over bytes without reading those that are not in memory. REQUIRES: count <= left().
+  void skip(std::uint64_t count) noexcept;
+
+  // REQUIRES: ready() has its bytes.
+  template <class Number>
+  Number take() noexcept {
+    assert(sizeof(Number) <= ready());
+    const auto number = load_number<Number>(at_);
+    at_ += sizeof(Number);
+    return number;
+  }
+
+  // What all that was ready lies in.
+  std::vector<Bytes> take_memory() noexcept { return std::move(memory_); }
+
+ private:
+  const ByteSource* source_;
+  std::uint64_t begin_;
+  std::uint64_t next_;  // in the source, what lies behind the window
+  std::uint64_t end_;
+  const char* at_ = nullptr;
+  const char* window_end_ = nullptr;
+  std::size_t window_bytes_ = first_window_bytes;
+  std::vector<Bytes> memory_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/pickle_machine_test.cpp and tests/codec/pickle_hostile_test.cpp
+#include "src/codec/pickle/machine.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "src/codec/pickle/assembler.h"
+#include "src/codec/pickle/builder.h"
+#include "src/codec/pickle/failure.h"
+#include "src/codec/pickle/input.h"
+#include "src/codec/pickle/opcode.h"
+#include "src/codec/pickle/operands.h"
+#include "src/core/with_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr unsigned newest_protocol = 5;
+
+// Each array of the graph gets at most one item of an opcode, and one more for the empty tuple: so
+// many opcodes keep all indices below the one that means none.
+constexpr std::uint64_t most_opcodes_ever = PickleRuns::none - 1;
+
+PickleValue small_integer(std::int32_t number) noexcept {
+  return PickleValue::of(PickleKind::integer, true, static_cast<std::uint32_t>(number));
+}
+
+// Functions that return bool return false after a failure, which is recorded.
+class PickleMachine {
+ public:
+  PickleMachine(const ByteSource& source, std::uint64_t begin, std::uint64_t end)
+      : input_(source, begin, end),
+        builder_(input_, failure_),
+        operands_(input_, builder_, failure_),
+        assembler_(builder_, failure_) {}
+
+  Result<PickleGraph> run(std::uint64_t most_opcodes) {
+    if (!run_to_stop(most_opcodes)) {
+      return with_file(failure_.take_error(), input_.source().name());
+    }
+    const PickleStack& stack = assembler_.stack();
+    const bool has_leftovers = stack.size() != 1 || stack.has_mark();
+    return std::move(builder_).finish(stack.top(), has_leftovers, input_);
+  }
+
+ private:
+  bool run_to_stop(std::uint64_t most_opcodes);
+  // All opcodes that run_to_stop() does not know.
+  bool execute(Opcode opcode);
+  // Makes the value of an opcode that has it written out.
+  bool literal(Opcode opcode, PickleValue& out);
+  template <class Number>
+  Number number() noexcept {
+    return input_.take<Number>();
+  }
+  bool protocol();
+  bool refuse(const char* message);
+  bool too_many(std::uint64_t most_opcodes);
+
+  PickleInput input_;
+  PickleFailure failure_;
+  PickleBuilder builder_;
+  PickleOperands operands_;
+  PickleAssembler assembler_;
+};
+
+// The opcodes that checkpoints are made of run here, with the place in the input in a register;
+// input_ has it for all others.
+bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
+  const char* at = nullptr;
+  const char* end = nullptr;
+  const auto position = [&](const char* place) {
+    input_.move_to(place);
+    return input_.position() - input_.begin();
+  };
+  for (std::uint64_t left = most_opcodes; left != 0; --left) {
+    if (static_cast<std::size_t>(end - at) <= longest_fixed_operand) {
+      input_.move_to(at);
+      if (!operands_.fill()) return false;
+      at = input_.at();
+      end = at + input_.ready();
+    }
+    const char* const opcode_at = at;
+    const auto opcode = static_cast<Opcode>(*at++);
+    bool ran = false;
+    switch (opcode) {
+      case Opcode::mark:
+        ran = assembler_.mark();
+        break;
+      case Opcode::bin_put:
+        ran = assembler_.put(load_number<std::uint8_t>(at));
+        at += 1;
+        break;
+      case Opcode::long_bin_put:
+        ran = assembler_.put(load_number<std::uint32_t>(at));
+        at += 4;
+        break;
+      case Opcode::memoize:
+        ran = assembler_.memoize();
+        break;
+      case Opcode::bin_get:
+        ran = assembler_.get(load_number<std::uint8_t>(at));
+        at += 1;
+        break;
+      case Opcode::long_bin_get:
+        ran = assembler_.get(load_number<std::uint32_t>(at));
+        at += 4;
+        break;
+      case Opcode::bin_int1:
+        ran = assembler_.push(small_integer(load_number<std::uint8_t>(at)));
+        at += 1;
+        break;
+      case Opcode::bin_int2:
+        ran = assembler_.push(small_integer(load_number<std::uint16_t>(at)));
+        at += 2;
+        break;
+      case Opcode::bin_int:
+        ran = assembler_.push(small_integer(load_number<std::int32_t>(at)));
+        at += 4;
+        break;
+      case Opcode::none:
+        ran = assembler_.push({});
+        break;
+      case Opcode::new_true:
+        ran = assembler_.push(PickleValue::of(PickleKind::boolean, false, 1));
+        break;
+      case Opcode::new_false:
+        ran = assembler_.push(PickleValue::of(PickleKind::boolean, false, 0));
+        break;
+      case Opcode::empty_tuple:
+        ran = assembler_.empty_tuple();
+        break;
+      case Opcode::tuple1:
+        ran = assembler_.tuple(1);
+        break;
+      case Opcode::tuple2:
+        ran = assembler_.tuple(2);
+        break;
+      case Opcode::tuple3:
+        ran = assembler_.tuple(3);
+        break;
+      case Opcode::tuple:
+        ran = assembler_.tuple_from_mark();
+        break;
+      case Opcode::bin_persid:
+        ran = assembler_.persistent();
+        break;
+      case Opcode::reduce:
+        ran = assembler_.reduce();
+        break;
+      case Opcode::stop:
+        ran = assembler_.need(1);
+        break;
+      default: {
+        const std::uint64_t opcode_position = position(opcode_at);
+        input_.move_to(at);
+        if (!execute(opcode)) return failure_.add_place(opcode, opcode_position);
+        at = input_.at();
+        end = at + input_.ready();
+        continue;
+      }
+    }
+    if (!ran) return failure_.add_place(opcode, position(opcode_at));
+    if (opcode == Opcode::stop) {
+      input_.move_to(at);
+      return true;
+    }
+  }
+  return too_many(most_opcodes);
+}
+
+bool PickleMachine::execute(Opcode opcode) {
+  PickleValue made;
+  std::uint64_t memo_number = 0;
+  switch (opcode) {
+    case Opcode::pop:
+      return assembler_.pop();
+    case Opcode::pop_mark:
+      return assembler_.pop_mark();
+    case Opcode::dup:
+      return assembler_.dup();
+    case Opcode::put_line:
+      return operands_.memo_number_line(memo_number) && assembler_.put(memo_number);
+    case Opcode::get_line:
+      return operands_.memo_number_line(memo_number) && assembler_.get(memo_number);
+
+    case Opcode::empty_list:
+      return assembler_.empty_container(PickleKind::list);
+    case Opcode::empty_dict:
+      return assembler_.empty_container(PickleKind::dict);
+    case Opcode::empty_set:
+      return assembler_.empty_container(PickleKind::set);
+    case Opcode::list:
+      return assembler_.container_from_mark(PickleKind::list);
+    case Opcode::dict:
+      return assembler_.container_from_mark(PickleKind::dict);
+    case Opcode::frozen_set:
+      return assembler_.container_from_mark(PickleKind::frozen_set);
+    case Opcode::append:
+      return assembler_.extend(PickleKind::list, 1);
+    case Opcode::set_item:
+      return assembler_.extend(PickleKind::dict, 2);
+    case Opcode::appends:
+      return assembler_.extend_from_mark(PickleKind::list);
+    case Opcode::set_items:
+      return assembler_.extend_from_mark(PickleKind::dict);
+    case Opcode::add_items:
+      return assembler_.extend_from_mark(PickleKind::set);
+
+    case Opcode::stack_global:
+      return assembler_.stack_global();
+    case Opcode::new_obj:
+      return assembler_.new_object();
+    case Opcode::new_obj_ex:
+      return assembler_.new_object_with_keywords();
+    case Opcode::obj:
+      return assembler_.object_from_mark();
+    case Opcode::inst_line:
+      return operands_.global_lines(made) && assembler_.object_from_mark(made);
+    case Opcode::build:
+      return assembler_.build();
+
+    case Opcode::proto:
+      return protocol();
+    case Opcode::frame:
+      return operands_.frame(number<std::uint64_t>());
+    case Opcode::ext1:
+    case Opcode::ext2:
+    case Opcode::ext4:
+      return refuse("the pickle names an entry of a registry that only its writer has");
+    case Opcode::next_buffer:
+    case Opcode::readonly_buffer:
+      return refuse("the pickle asks for a buffer that is not in the file");
+    default:
+      return literal(opcode, made) && assembler_.push(made);
+  }
+}
+
+bool PickleMachine::literal(Opcode opcode, PickleValue& out) {
+  switch (opcode) {
+    case Opcode::bin_unicode:
+      return operands_.text(number<std::uint32_t>(), out);
+    case Opcode::short_bin_unicode:
+      return operands_.text(number<std::uint8_t>(), out);
+    case Opcode::bin_unicode8:
+      return operands_.text(number<std::uint64_t>(), out);
+    case Opcode::bin_string:
+      return operands_.old_text(number<std::int32_t>(), out);
+    case Opcode::short_bin_string:
+      return operands_.bytes(PickleKind::old_text, number<std::uint8_t>(), out);
+    case Opcode::bin_bytes:
+      return operands_.bytes(PickleKind::bytes, number<std::uint32_t>(), out);
+    case Opcode::short_bin_bytes:
+      return operands_.bytes(PickleKind::bytes, number<std::uint8_t>(), out);
+    case Opcode::bin_bytes8:
+    case Opcode::byte_array8:
+      return operands_.bytes(PickleKind::bytes, number<std::uint64_t>(), out);
+    case Opcode::long1:
+      return operands_.integer(number<std::uint8_t>(), out);
+    case Opcode::long4:
+      return operands_.integer(number<std::int32_t>(), out);
+    case Opcode::bin_float:
+      // The one number of pickles that is big-endian.
+      return builder_.real(std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>())), out);
+    case Opcode::int_line:
+      return operands_.int_line(out);
+    case Opcode::long_line:
+      return operands_.long_line(out);
+    case Opcode::float_line:
+      return operands_.float_line(out);
+    case Opcode::string_line:
+      return operands_.string_line(out);
+    case Opcode::unicode_line:
+      return operands_.unicode_line(out);
+    case Opcode::persid_line:
+      return operands_.persistent_id_line(out);
+    case Opcode::global_line:
+      return operands_.global_lines(out);
+    default:
+      return failure_.bad("a byte is no opcode");
+  }
+}
+
+bool PickleMachine::protocol() {
+  const unsigned version = number<std::uint8_t>();
+  return version <= newest_protocol ||
+         failure_.bad("the pickle has protocol " + std::to_string(version),
+                      "at most " + std::to_string(newest_protocol));
+}
+
+bool PickleMachine::refuse(const char* message) {
+  return failure_.fail({.code = ErrorCode::unsupported, .message = message});
+}
+
+bool PickleMachine::too_many(std::uint64_t most_opcodes) {
+  return failure_.fail_as_is({.code = ErrorCode::limit_exceeded,
+                              .message = "the pickle has more values than allowed",
+                              .expected = "at most " + std::to_string(most_opcodes) + " opcodes",
+                              .hint = "raise the limit if the file is trusted"});
+}
+
+}  // namespace
+
+Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
+                                const Limits& limits) {
+  assert(begin <= end);
+  return PickleMachine(source, begin, end).run(std::min(limits.pickle_values, most_opcodes_ever));
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/pickle_machine_test.cpp and tests/codec/pickle_hostile_test.cpp
+#include "src/codec/pickle/operands.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "src/codec/pickle/literals.h"
+#include "src/codec/pickle/machine.h"
+#include "src/core/parse_index.h"
+#include "src/core/utf8.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+std::string_view without_spaces(std::string_view text) {
+  constexpr std::string_view spaces = " \t\r\v\f";
+  const std::size_t begin = std::min(text.find_first_not_of(spaces), text.size());
+  return text.substr(begin, text.find_last_not_of(spaces) + 1 - begin);
+}
+
+}  // namespace
+
+bool PickleOperands::make_ready(std::uint64_t count) {
+  Status status = input_.make_ready(count);
+  return status.ok() || failure_.fail_as_is(std::move(status).error());
+}
+
+bool PickleOperands::cut_short() { return failure_.bad("the pickle ends within an operand"); }
+
+bool PickleOperands::negative_size() { return failure_.bad("a length is negative"); }
+
+bool PickleOperands::too_long_integer() {
+  return failure_.fail(
+      {.code = ErrorCode::limit_exceeded,
+       .message = "an integer is longer than allowed",
+       .expected = "at most " + std::to_string(largest_pickle_integer) + " bytes"});
+}
+
+bool PickleOperands::fill() {
+  const std::uint64_t position = input_.position() - input_.begin();
+  const std::uint64_t left = input_.left();
+  if (left == 0) {
+    return failure_.fail_as_is({.code = ErrorCode::bad_pickle,
+                                .message = "the pickle ends without STOP",
+                                .found = std::to_string(position) + " bytes"});
+  }
+  if (!make_ready(std::min<std::uint64_t>(left, longest_fixed_operand + 1))) return false;
+  const auto opcode = static_cast<std::uint8_t>(*input_.at());
+  if (opcode_infos[opcode].fixed_bytes < left) return true;
+  return cut_short() || failure_.add_place(static_cast<Opcode>(opcode), position);
+}
+
+bool PickleOperands::text(std::uint64_t size, PickleValue& out) {
+  if (size > kept_pickle_bytes) return bytes(PickleKind::text, size, out);
+  if (size > input_.left()) return cut_short();
+  if (size > input_.ready() && !make_ready(size)) return false;
+  const PickleBlob blob = {input_.at(), size, input_.position()};
+  input_.advance(static_cast<std::size_t>(size));
+  if (is_ascii(blob.view()) || is_utf8(blob.view())) {
+    return builder_.blob(PickleKind::text, blob, out);
+  }
+  char* decoded = nullptr;
+  if (!builder_.decoded_text(blob.view().size(), decoded)) return false;
+  if (!replace_surrogates(blob.view(), decoded)) return failure_.bad("text is not UTF-8");
+  return decoded_blob(PickleKind::text, decoded, blob.view().size(), out);
+}
+
+bool PickleOperands::bytes(PickleKind kind, std::uint64_t size, PickleValue& out) {
+  if (size > input_.left()) return cut_short();
+  PickleBlob blob = {nullptr, size, input_.position()};
+  if (size > kept_pickle_bytes) {
+    input_.skip(size);
+    return builder_.blob(kind, blob, out);
+  }
+  if (size > input_.ready() && !make_ready(size)) return false;
+  blob.data = input_.at();
+  input_.advance(static_cast<std::size_t>(size));
+  return builder_.blob(kind, blob, out);
+}
+
+bool PickleOperands::old_text(std::int64_t size, PickleValue& out) {
+  if (size < 0) return negative_size();
+  return bytes(PickleKind::old_text, static_cast<std::uint64_t>(size), out);
+}
+
+bool PickleOperands::integer(std::int64_t signed_size, PickleValue& out) {
+  if (signed_size < 0) return negative_size();
+  const auto size = static_cast<std::uint64_t>(signed_size);
+  if (size > input_.left()) return cut_short();
+  if (size > largest_pickle_integer) return too_long_integer();
+  if (!make_ready(size)) return false;
+  const char* digits = input_.at();
+  // Digits that only repeat the sign do not count.
+  auto used = static_cast<std::size_t>(size);
+  const char sign = used != 0 && (digits[used - 1] & 0x80) != 0 ? '\xff' : '\0';
+  while (used > 1 && digits[used - 1] == sign && ((digits[used - 2] ^ sign) & 0x80) == 0) --used;
+  if (used > sizeof(std::int64_t)) return bytes(PickleKind::big_integer, size, out);
+  auto number = static_cast<std::uint64_t>(sign == '\0' ? 0 : -1);
+  for (std::size_t i = used; i-- > 0;) {
+    number = number << 8 | static_cast<unsigned char>(digits[i]);
+  }
+  input_.advance(static_cast<std::size_t>(size));
+  return builder_.integer(static_cast<std::int64_t>(number), out);
+}
+
+bool PickleOperands::line(PickleBlob& out) {
+  const std::uint64_t position = input_.position();
+  for (std::size_t searched = 0;;) {
+    const std::size_t ready = input_.ready();
+    const char* from = input_.at() + searched;
+    const void* newline = ready == searched ? nullptr : std::memchr(from, '\n', ready - searched);
+    if (newline != nullptr) {
+      const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.at());
+      out = {input_.at(), size, position};
+      input_.advance(size + 1);
+      return true;
+    }
+    if (ready == input_.left()) return failure_.bad("the pickle ends within a line");
+    searched = ready;
+    // Twice as many each time: the search through a long line stays linear.
+    if (!make_ready(std::min<std::uint64_t>(input_.left(), 2 * ready + 1))) return false;
+  }
+}
+
+bool PickleOperands::decimal(std::string_view text, PickleValue& out) {
+  std::int64_t small = 0;
+  std::string big;
+  switch (parse_integer(without_spaces(text), small, big)) {
+    case IntegerText::small:
+      return builder_.integer(small, out);
+    case IntegerText::big: {
+      char* digits = nullptr;
+      if (!builder_.decoded_text(big.size(), digits)) return false;
+      std::memcpy(digits, big.data(), big.size());
+      return decoded_blob(PickleKind::big_integer, digits, big.size(), out);
+    }
+    case IntegerText::too_long:
+      return too_long_integer();
+    case IntegerText::malformed:
+      break;
+  }
+  return failure_.bad("a line is not a whole number", "decimal digits");
+}
+
+bool PickleOperands::decoded_blob(PickleKind kind, const char* data, std::size_t size,
+                                  PickleValue& out) {
+  return builder_.blob(kind, {data, size, PickleBlob::decoded}, out);
+}
+
+bool PickleOperands::int_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  // How protocols before 2 write truth.
+  if (text.view() == "00" || text.view() == "01") {
+    out = PickleValue::of(PickleKind::boolean, false, text.view() == "01");
+    return true;
+  }
+  return decimal(text.view(), out);
+}
+
+bool PickleOperands::long_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  std::string_view digits = text.view();
+  if (digits.ends_with('L')) digits.remove_suffix(1);
+  return decimal(digits, out);
+}
+
+bool PickleOperands::float_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  const std::optional<double> number = parse_float(text.view());
+  return number ? builder_.real(*number, out) : failure_.bad("a line is not a number");
+}
+
+bool PickleOperands::string_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  std::string_view quoted = text.view();
+  const bool has_quotes = quoted.size() >= 2 && quoted.front() == quoted.back() &&
+                          (quoted.front() == '\'' || quoted.front() == '"');
+  if (!has_quotes) return failure_.bad("a string has no quotes around it");
+  const std::string_view inner = quoted.substr(1, quoted.size() - 2);
+  if (inner.find('\\') == std::string_view::npos) {
+    return builder_.blob(PickleKind::old_text, {inner.data(), inner.size(), text.offset + 1}, out);
+  }
+  char* decoded = nullptr;
+  if (!builder_.decoded_text(inner.size(), decoded)) return false;
+  const std::optional<std::size_t> size = unescape_string(inner, decoded);
+  if (!size) return failure_.bad("a string has a broken escape");
+  return decoded_blob(PickleKind::old_text, decoded, *size, out);
+}
+
+bool PickleOperands::unicode_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  const std::string_view raw = text.view();
+  if (raw.find('\\') == std::string_view::npos && is_ascii(raw)) {
+    return builder_.blob(PickleKind::text, text, out);
+  }
+  char* decoded = nullptr;
+  if (!builder_.decoded_text(2 * raw.size(), decoded)) return false;
+  const std::optional<std::size_t> size = decode_raw_unicode(raw, decoded);
+  if (!size) return failure_.bad("text has a broken escape");
+  return decoded_blob(PickleKind::text, decoded, *size, out);
+}
+
+bool PickleOperands::persistent_id_line(PickleValue& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  if (!is_ascii(text.view())) return failure_.bad("a persistent id is not ASCII");
+  PickleValue id;
+  return builder_.blob(PickleKind::text, text, id) && builder_.persistent(id, out);
+}
+
+bool PickleOperands::memo_number_line(std::uint64_t& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  const std::optional<std::uint64_t> number = parse_index(without_spaces(text.view()));
+  if (!number) return failure_.bad("a line is no number of the memo", "decimal digits");
+  out = *number;
+  return true;
+}
+
+bool PickleOperands::name_line(std::string_view& out) {
+  PickleBlob text;
+  if (!line(text)) return false;
+  out = text.view();
+  if (out.empty()) return failure_.bad("a module or name is empty");
+  return is_ascii(out) || is_utf8(out) || failure_.bad("a module or name is not UTF-8");
+}
+
+bool PickleOperands::global_lines(PickleValue& out) {
+  PickleGlobal global;
+  return name_line(global.module) && name_line(global.name) && builder_.global(global, out);
+}
+
+bool PickleOperands::frame(std::uint64_t size) {
+  return size <= input_.left() || failure_.bad("a frame ends behind the pickle");
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

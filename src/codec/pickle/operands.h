@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What is written in a pickle: opcodes and their operands, made into values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "src/codec/pickle/builder.h"
+#include "src/codec/pickle/failure.h"
+#include "src/codec/pickle/graph.h"
+#include "src/codec/pickle/input.h"
+#include "src/codec/pickle/opcode.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Each function takes the operand of one opcode, or what follows its fixed part. They return false
+// after a failure, which is recorded.
+class PickleOperands {
+ public:
+  PickleOperands(PickleInput& input, PickleBuilder& builder, PickleFailure& failure) noexcept
+      : input_(input), builder_(builder), failure_(failure) {}
+
+  // Has the next opcode in memory, and the fixed part of its operand.
+  bool fill();
+
+  // Runs of `size` bytes.
+  bool text(std::uint64_t size, PickleValue& out);
+  bool bytes(PickleKind kind, std::uint64_t size, PickleValue& out);
+  bool integer(std::int64_t size, PickleValue& out);
+  // A str of Python 2, whose length has a sign.
+  bool old_text(std::int64_t size, PickleValue& out);
+
+  // Lines.
+  bool int_line(PickleValue& out);
+  bool long_line(PickleValue& out);
+  bool float_line(PickleValue& out);
+  bool string_line(PickleValue& out);
+  bool unicode_line(PickleValue& out);
+  bool persistent_id_line(PickleValue& out);
+  bool memo_number_line(std::uint64_t& out);
+  bool global_lines(PickleValue& out);
+
+  // Checks the length of a frame, which otherwise means nothing.
+  bool frame(std::uint64_t size);
+
+ private:
+  bool make_ready(std::uint64_t count);
+  bool cut_short();
+  bool negative_size();
+  bool too_long_integer();
+  // A line without its newline, and where it lies.
+  bool line(PickleBlob& out);
+  bool name_line(std::string_view& out);
+  bool decimal(std::string_view text, PickleValue& out);
+  bool decoded_blob(PickleKind kind, const char* data, std::size_t size, PickleValue& out);
+
+  PickleInput& input_;
+  PickleBuilder& builder_;
+  PickleFailure& failure_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tar archives of plain files, as the first releases of PyTorch wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+#include "andiron/limits.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+struct TarMember {
+  std::string name;  // without "./" in front
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+inline constexpr std::size_t tar_block_bytes = 512;
+
+// Whether a file that begins so is a tar archive: it says so, or its first member is one of those
+// that PyTorch writes.
+bool is_tar(std::string_view head);
+
+// The files of the archive in its order; folders are left out. BadArchive for headers that are
+// damaged, for links, devices and sparse files, for names that are taken or leave the folder;
+// Truncated where the file ends too soon, LimitExceeded beyond limits.zip_entries.
+Result<std::vector<TarMember>> read_tar(const ByteSource& source, const Limits& limits);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

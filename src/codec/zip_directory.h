@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The directory of a zip archive, read and checked whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
+#include "andiron/error.h"
+#include "andiron/limits.h"
+#include "src/core/name_table.h"
+#include "src/core/table.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+struct ZipEntry {
+  std::string_view name;  // UTF-8 or not; lives as long as the reader
+  std::uint64_t header_offset = 0;
+  std::uint64_t stored_bytes = 0;  // in the file
+  std::uint64_t bytes = 0;         // of the content
+  std::uint32_t crc = 0;           // 0 where the writer did not compute it
+  std::uint16_t method = 0;
+  std::uint16_t flags = 0;
+
+  bool is_stored() const noexcept { return method == 0; }
+};
+
+// Bits of ZipEntry::flags.
+inline constexpr std::uint16_t zip_encrypted = 1 << 0;
+inline constexpr std::uint16_t zip_has_descriptor = 1 << 3;  // sizes and CRC follow the data
+inline constexpr std::uint16_t zip_patch = 1 << 5;
+inline constexpr std::uint16_t zip_strongly_encrypted = 1 << 6;
+inline constexpr std::uint16_t zip_utf8_name = 1 << 11;
+inline constexpr std::uint16_t zip_masked_header = 1 << 13;
+// Entries with one of these can be listed, no more.
+inline constexpr std::uint16_t zip_unreadable =
+    zip_encrypted | zip_patch | zip_strongly_encrypted | zip_masked_header;
+
+inline constexpr std::size_t zip_local_header_bytes = 30;  // without name and extra field
+// In place of a number that stands in the ZIP64 field.
+inline constexpr std::uint32_t zip64_elsewhere = 0xffffffff;
+
+class ZipDirectory {
+ public:
+  static Result<ZipDirectory> read(const ByteSource& source, const Limits& limits);
+
+  const Table<ZipEntry>& entries() const noexcept { return entries_; }
+  std::optional<std::uint32_t> find(std::string_view name) const;
+
+  // The entry whose header is the last that begins at or before `offset`. REQUIRES: there is an
+  // entry; the first one begins at 0.
+  std::uint32_t entry_before(std::uint64_t offset) const;
+  // Where the next entry begins, or the directory.
+  std::uint64_t end_of(std::uint32_t entry) const;
+
+ private:
+  friend class ZipDirectoryReader;
+
+  std::uint32_t at_rank(std::size_t rank) const noexcept {
+    return by_offset_ == nullptr ? static_cast<std::uint32_t>(rank) : by_offset_[rank];
+  }
+  std::size_t rank_before(std::uint64_t offset) const;
+
+  // Position in the run of a name that is in it.
+  std::optional<std::uint32_t> find_in_run(std::string_view name) const;
+
+  Bytes memory_;             // what the names are views of
+  Table<ZipEntry> entries_;  // in the order of the directory
+  // PyTorch numbers its records: 100 000 entries of one folder whose names ascend, first by length.
+  // They are found by halving, and cannot be there twice.
+  std::uint32_t run_begin_ = 0;
+  std::uint32_t run_end_ = 0;
+  NameTable names_;  // the others, by names in lower case
+  // Entries in the order of the file; null where the directory is in that order.
+  std::unique_ptr<std::uint32_t[]> by_offset_;
+  std::uint64_t begin_ = 0;
+};
+
+// Walks an extra field for its ZIP64 part, of which nothing is left when there is none. BadArchive
+// where it breaks the form, or has two.
+Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra);
+
+// "zip entry 'NAME' WHAT".
+Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view name,
+                      std::string_view what);
+
+constexpr std::uint16_t load_u16(const std::byte* at) noexcept {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) |
+                                    std::to_integer<unsigned>(at[1]) << 8);
+}
+
+constexpr std::uint32_t load_u32(const std::byte* at) noexcept {
+  return std::to_integer<std::uint32_t>(at[0]) | std::to_integer<std::uint32_t>(at[1]) << 8 |
+         std::to_integer<std::uint32_t>(at[2]) << 16 | std::to_integer<std::uint32_t>(at[3]) << 24;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

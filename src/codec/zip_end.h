@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The records that end a zip archive.
+#pragma once
+
+#include <cstdint>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+#include "andiron/limits.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Where the directory lies: it ends where these records begin.
+struct ZipEnd {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;  // of entries, for which the directory is large enough
+};
+
+// The end record, and its ZIP64 form where there is one, which must agree.
+Result<ZipEnd> read_zip_end(const ByteSource& source, const Limits& limits);
+
+Error zip_on_several_disks(const ByteSource& source);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/zip_reader_test.cpp and tests/codec/zip_hostile_test.cpp
+#include "src/codec/zip_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/codec/inflate.h"
+#include "src/codec/zip_local_header.h"
+#include "src/core/try.h"
+#include "src/core/with_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+// Contents that were inflated last. A model of many deflated entries is not to stay in memory
+// whole, and one that tensors view in turn is not to be inflated for each.
+class RecentContents {
+ public:
+  std::optional<Bytes> find(std::uint32_t entry) {
+    const std::lock_guard lock(mutex_);
+    for (const Kept& kept : kept_) {
+      if (kept.entry == entry) return kept.content;
+    }
+    return std::nullopt;
+  }
+
+  void add(std::uint32_t entry, const Bytes& content) {
+    const std::lock_guard lock(mutex_);
+    kept_.push_back({entry, content});
+    bytes_ += content.size();
+    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) {
+      bytes_ -= kept_.front().content.size();
+      kept_.erase(kept_.begin());
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+  static constexpr std::size_t most_entries = 64;
+  struct Kept {
+    std::uint32_t entry;
+    Bytes content;
+  };
+  std::mutex mutex_;
+  std::vector<Kept> kept_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+struct ZipState {
+  ByteSourcePtr source;
+  Limits limits;
+  ZipDirectory directory;
+  // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
+  // local header was seen to agree.
+  std::unique_ptr<std::atomic<std::uint64_t>[]> places;
+  static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
+
+  mutable RecentContents recent;
+  mutable std::mutex inflated_mutex;
+  mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
+
+  const ZipEntry& entry(std::uint32_t index) const noexcept { return directory.entries()[index]; }
+  Error error(ErrorCode code, std::uint32_t index, std::string_view what, std::string found = {},
+              std::string expected = {}) const {
+    Error error = zip_entry_error(code, *source, entry(index).name, what);
+    error.found = std::move(found);
+    error.expected = std::move(expected);
+    return error;
+  }
+
+  Result<std::uint64_t> data_offset(std::uint32_t index, std::uint64_t alignment) const;
+  Result<std::uint64_t> checked_offset(std::uint32_t index,
+                                       std::span<const std::byte> head = {}) const;
+  Result<Bytes> read(std::uint32_t index, std::uint64_t most) const;
+  Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
+                     std::uint64_t count) const;
+};
+
+namespace {
+
+// The file, of which only the data of stored entries can be read.
+class CheckedSource final : public ByteSource {
+ public:
+  explicit CheckedSource(std::shared_ptr<const ZipState> state) : state_(std::move(state)) {}
+  std::uint64_t size() const noexcept override { return file().size(); }
+  const std::string& name() const noexcept override { return file().name(); }
+  bool can_view() const noexcept override { return file().can_view(); }
+  bool in_memory() const noexcept override { return file().in_memory(); }
+
+ private:
+  const ByteSource& file() const noexcept { return *state_->source; }
+
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (out.empty()) return {};
+    ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
+    const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
+    if ((place & ZipState::checked) == 0) return read_first(index, offset, out);
+    ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
+    return file().read_at(offset, out);
+  }
+
+  Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
+    if (count == 0) return Bytes();
+    ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
+    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index));
+    ANDIRON_TRY(state_->check_range(index, data, offset, count));
+    return file().view(offset, count);
+  }
+
+  Result<std::uint32_t> entry_at(std::uint64_t offset) const {
+    if (state_->directory.entries().size() == 0) {
+      return Error{.code = ErrorCode::bad_archive, .message = "the zip archive has no entries"};
+    }
+    return state_->directory.entry_before(offset);
+  }
+
+  // Header and data of small entries come in one read.
+  Status read_first(std::uint32_t index, std::uint64_t offset, std::span<std::byte> out) const {
+    std::array<std::byte, 8192> buffer;
+    const std::uint64_t lead = offset - state_->entry(index).header_offset;
+    const bool small = lead <= buffer.size() && out.size() <= buffer.size() - lead;
+    std::span<std::byte> head;
+    if (small) {
+      head = std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
+      ANDIRON_TRY(file().read_at(offset - lead, head));
+    }
+    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
+    ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
+    if (!small) return file().read_at(offset, out);
+    std::memcpy(out.data(), head.data() + lead, out.size());
+    return {};
+  }
+
+  std::shared_ptr<const ZipState> state_;
+};
+
+// The content of one entry, which is inflated whole for the first of several reads.
+class ContentSource final : public ByteSource {
+ public:
+  ContentSource(std::shared_ptr<const ZipState> state, std::uint32_t index)
+      : state_(std::move(state)), index_(index) {}
+  std::uint64_t size() const noexcept override { return state_->entry(index_).bytes; }
+  const std::string& name() const noexcept override { return state_->source->name(); }
+  bool can_view() const noexcept override { return true; }
+
+ private:
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    ANDIRON_ASSIGN(const Bytes all, content());
+    if (!out.empty()) std::memcpy(out.data(), all.data() + offset, out.size());
+    return {};
+  }
+  Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
+    ANDIRON_ASSIGN(const Bytes all, content());
+    return all.slice(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
+  }
+
+  Result<Bytes> content() const {
+    const std::lock_guard lock(mutex_);
+    if (const std::optional<Bytes> kept = state_->recent.find(index_)) return *kept;
+    ANDIRON_ASSIGN(Bytes content, state_->read(index_, state_->limits.inflated_bytes));
+    state_->recent.add(index_, content);
+    return content;
+  }
+
+  const std::shared_ptr<const ZipState> state_;
+  const std::uint32_t index_;
+  mutable std::mutex mutex_;
+};
+
+// Where PyTorch would have put the data of an entry, by its directory alone: it pads its headers to
+// an alignment, and where descriptors follow the data it knows their size.
+std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t end,
+                                           std::uint64_t alignment) {
+  constexpr std::uint64_t most_padding = 65535;
+  const std::uint16_t flags = entry.bytes == 0 ? zip_utf8_name : zip_utf8_name | zip_has_descriptor;
+  if (!entry.is_stored() || entry.flags != flags) return std::nullopt;
+  if (alignment == 0 || alignment > most_padding) return std::nullopt;
+  const bool large = entry.bytes >= zip64_elsewhere;
+  const bool far = entry.header_offset >= zip64_elsewhere;
+  const std::uint64_t head = entry.header_offset + zip_local_header_bytes + entry.name.size();
+  std::uint64_t extra = 4u + (large || far ? 4u : 0u) + (large ? 16u : 0u) + (far ? 8u : 0u);
+  extra += (alignment - (head + extra) % alignment) % alignment;
+  const std::uint64_t descriptor = entry.bytes == 0 ? 0 : large || far ? 24 : 16;
+  if (extra + descriptor != end - head - entry.stored_bytes) return std::nullopt;
+  return head + extra;
+}
+
+}  // namespace
+
+Result<std::uint64_t> ZipState::data_offset(std::uint32_t index, std::uint64_t alignment) const {
+  ANDIRON_TRY(check_zip_entry_is_readable(*source, entry(index)));
+  std::uint64_t place = places[index].load(std::memory_order_acquire);
+  if (place != 0) return place & ~checked;
+  const auto told = padded_offset(entry(index), directory.end_of(index), alignment);
+  if (!told) return checked_offset(index);
+  // Another thread may have been here with more knowledge.
+  if (places[index].compare_exchange_strong(place, *told, std::memory_order_acq_rel)) return *told;
+  return place & ~checked;
+}
+
+// `head` may hold what was read of the file from the entry's header on.
+Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
+                                               std::span<const std::byte> head) const {
+  const std::uint64_t place = places[index].load(std::memory_order_acquire);
+  if ((place & checked) != 0) return place & ~checked;
+  ANDIRON_TRY(check_zip_entry_is_readable(*source, entry(index)));
+  ANDIRON_ASSIGN(const std::uint64_t offset,
+                 check_zip_local_header(*source, entry(index), directory.end_of(index), head));
+  if (place != 0 && place != offset) {
+    return error(ErrorCode::bad_archive, index, "does not begin where the directory tells",
+                 "data from byte " + std::to_string(offset), "byte " + std::to_string(place));
+  }
+  places[index].store(offset | checked, std::memory_order_release);
+  return offset;
+}
+
+Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
+                             std::uint64_t count) const {
+  const ZipEntry& asked = entry(index);
+  if (asked.is_stored() && offset >= data && offset - data <= asked.bytes &&
+      count <= asked.bytes - (offset - data)) {
+    return {};
+  }
+  return error(ErrorCode::bad_archive, index,
+               asked.is_stored() ? "does not hold the bytes that were asked for"
+                                 : "is deflated and cannot be read in place",
+               std::to_string(count) + " bytes from " + std::to_string(offset),
+               "a range within " + std::to_string(asked.stored_bytes) + " bytes from " +
+                   std::to_string(data));
+}
+
+Result<Bytes> ZipState::read(std::uint32_t index, std::uint64_t most) const {
+  const ZipEntry& wanted = entry(index);
+  ANDIRON_ASSIGN(const std::uint64_t offset, checked_offset(index));
+  if (wanted.bytes > most) {
+    Error error =
+        this->error(ErrorCode::limit_exceeded, index, "is larger than allowed",
+                    std::to_string(wanted.bytes) + " bytes", "at most " + std::to_string(most));
+    error.hint = "raise the limit if the file is trusted";
+    return error;
+  }
+  if (!wanted.is_stored() && !can_inflate_to(wanted.stored_bytes, wanted.bytes)) {
+    return error(ErrorCode::bad_archive, index, "claims more than its data can inflate to",
+                 std::to_string(wanted.bytes) + " bytes of " + std::to_string(wanted.stored_bytes));
+  }
+  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(wanted.bytes));
+  if (wanted.is_stored()) {
+    ANDIRON_TRY(source->read_at(offset, content.writable()));
+  } else {
+    Status status = inflate_into(*source, offset, wanted.stored_bytes, content.writable());
+    if (!status && status.error().code == ErrorCode::bad_archive) {
+      return error(ErrorCode::bad_archive, index, "cannot be inflated", status.error().message);
+    }
+    ANDIRON_TRY(std::move(status));
+  }
+  if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
+    return error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+  }
+  return content;
+}
+
+ZipReader::ZipReader(std::shared_ptr<const ZipState> state)
+    : state_(std::move(state)), checked_source_(std::make_shared<CheckedSource>(state_)) {}
+
+Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits) {
+  Result<ZipDirectory> directory = ZipDirectory::read(*source, limits);
+  if (!directory) return with_file(std::move(directory).error(), source->name());
+  auto state = std::make_shared<ZipState>();
+  state->source = std::move(source);
+  state->limits = limits;
+  state->directory = *std::move(directory);
+  const std::size_t count = state->directory.entries().size();
+  state->places.reset(new (std::nothrow) std::atomic<std::uint64_t>[count]());
+  if (state->places == nullptr) {
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "no memory for the zip directory",
+                 .file = state->source->name()};
+  }
+  return ZipReaderPtr(new ZipReader(std::move(state)));
+}
+
+const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }
+
+std::span<const ZipEntry> ZipReader::entries() const noexcept {
+  return state_->directory.entries().items();
+}
+
+std::optional<std::uint32_t> ZipReader::find(std::string_view name) const {
+  return state_->directory.find(name);
+}
+
+Result<std::uint64_t> ZipReader::data_offset(std::uint32_t entry, std::uint64_t alignment) const {
+  return state_->data_offset(entry, alignment);
+}
+
+const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked_source_; }
+
+Result<Bytes> ZipReader::read(std::uint32_t entry, std::uint64_t most) const {
+  Result<Bytes> content = state_->read(entry, most);
+  if (!content) return with_file(std::move(content).error(), source()->name());
+  return content;
+}
+
+ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
+  const std::lock_guard lock(state_->inflated_mutex);
+  std::weak_ptr<const ByteSource>& known = state_->inflated[entry];
+  ByteSourcePtr shared = known.lock();
+  if (shared == nullptr) {
+    shared = std::make_shared<ContentSource>(state_, entry);
+    known = shared;
+  }
+  return shared;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

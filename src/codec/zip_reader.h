@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Zip archives: the directory, and the data of entries. Stored and deflated entries, ZIP64, data
+// descriptors; one disk, no encryption.
+//
+// The directory is read and checked whole when an archive is opened: names are unlike each other,
+// entries lie apart and fill the file from its first byte to the directory, which ends it. Of the
+// entries themselves nothing is read before it is asked for: a checkpoint may have a hundred
+// thousand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
+#include "andiron/error.h"
+#include "andiron/limits.h"
+#include "src/codec/zip_directory.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+struct ZipState;
+class ZipReader;
+using ZipReaderPtr = std::shared_ptr<const ZipReader>;
+
+// Immutable and safe from several threads. All errors name the file and the entry.
+class ZipReader {
+ public:
+  // BadArchive for what breaks the rules, Truncated where the directory is cut off, Unsupported for
+  // archives on several disks, LimitExceeded beyond limits.zip_entries. Folders and whatever else
+  // the archive lists are entries like others.
+  static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits);
+
+  const ByteSourcePtr& source() const noexcept;
+  // In the order of the directory.
+  std::span<const ZipEntry> entries() const noexcept;
+  // By its exact name, O(1).
+  std::optional<std::uint32_t> find(std::string_view name) const;
+
+  // Where the data of an entry begins in the file. Told by the directory alone where the entry is
+  // padded as PyTorch pads (its data begins at the next multiple of `alignment` and ends where the
+  // next entry, or its descriptor, begins); read from its local header otherwise, and always for an
+  // `alignment` of 0. Unsupported for entries that are encrypted or compressed by other methods.
+  Result<std::uint64_t> data_offset(std::uint32_t entry, std::uint64_t alignment = 64) const;
+
+  // The file as a source of the data of stored entries: before the first byte of one is handed out,
+  // its local header is read once, and must agree with the directory and with data_offset(). CRCs
+  // are not compared: reads may be of parts, and PyTorch does not look at them either.
+  const ByteSourcePtr& checked_source() const noexcept;
+
+  // The content of one entry: its local header is checked, it is inflated where it is deflated, and
+  // its CRC compared unless that is 0. BadArchive when anything disagrees, LimitExceeded for more
+  // than `most` bytes.
+  Result<Bytes> read(std::uint32_t entry, std::uint64_t most) const;
+
+  // The content of a deflated entry, inflated when it is read. What was inflated last is kept, so
+  // that reading the views of one storage inflates it once. LimitExceeded when that is more than
+  // limits.inflated_bytes.
+  ByteSourcePtr inflated_source(std::uint32_t entry) const;
+
+ private:
+  explicit ZipReader(std::shared_ptr<const ZipState> state);
+
+  std::shared_ptr<const ZipState> state_;
+  ByteSourcePtr checked_source_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

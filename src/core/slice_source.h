@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A part of a source as a source of its own: a file within a file.
+#pragma once
+
+#include <cstdint>
+
+#include "andiron/byte_source.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Bytes [offset, offset + size) of `whole`, under its name. REQUIRES: they lie within it.
+ByteSourcePtr slice_source(ByteSourcePtr whole, std::uint64_t offset, std::uint64_t size);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_structure_test.cpp
+#include "src/format/pytorch/dict_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "src/core/name_table.h"
+#include "src/core/try.h"
+#include "src/format/pytorch/python_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Keys with the same text: of text itself, the others are set apart by a byte that no text has.
+// Keys whose text does not tell all are the same where they are one value.
+class KeyTexts {
+ public:
+  explicit KeyTexts(const PickleContent& content) : content_(content) {}
+
+  std::string_view of(PickleValue key) {
+    if (const auto text = content_.text(key)) return *text;
+    scratch_ = '\xff';
+    if (append_python_str(scratch_, content_.graph(), key)) return scratch_;
+    scratch_ = '\xfe' + std::to_string(static_cast<int>(key.kind)) + '.';
+    scratch_ += std::to_string(key.index);
+    return scratch_;
+  }
+
+ private:
+  const PickleContent& content_;
+  std::string scratch_;
+};
+
+}  // namespace
+
+Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleItems pairs) {
+  std::vector<bool> superseded;
+  const std::uint32_t count = pairs.size() / 2;
+  if (count < 2) return superseded;
+  std::vector<PickleValue> keys;
+  keys.reserve(count);
+  for (auto at = pairs.begin(); at != pairs.end(); ++at) keys.push_back(*at++);
+  KeyTexts texts(content);
+  KeyTexts stored(content);
+  NameTable table;
+  ANDIRON_TRY(table.reset(count));
+  const auto text_at = [&](std::uint32_t at) { return stored.of(keys[at]); };
+  // From the last one on; the memory that keys need is asked for ahead.
+  constexpr std::uint32_t ahead = 16;
+  std::array<std::uint64_t, ahead> hashes;
+  for (std::uint32_t end = count; end > 0;) {
+    const std::uint32_t begin = end - std::min(end, ahead);
+    for (std::uint32_t i = end; i-- > begin;) {
+      hashes[i - begin] = hash_name(texts.of(keys[i]));
+      table.prefetch(hashes[i - begin]);
+    }
+    for (std::uint32_t i = end; i-- > begin;) {
+      if (!table.insert(texts.of(keys[i]), hashes[i - begin], i, text_at)) continue;
+      superseded.resize(count, false);
+      superseded[i] = true;
+    }
+    end = begin;
+  }
+  return superseded;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

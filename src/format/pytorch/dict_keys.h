@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys that a pickle gives to one dict more than once.
+#pragma once
+
+#include <vector>
+
+#include "andiron/error.h"
+#include "src/format/pytorch/pickle_content.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// For each pair whether a later one has the same key, so that it does not count; empty where no key
+// is given twice, as in everything that Python wrote.
+Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleItems pairs);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

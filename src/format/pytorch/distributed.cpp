@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Folders of torch.distributed.checkpoint:
+//
+//   .metadata      a pickle of a Metadata object, all of whose parts are objects with their
+//                  attributes as state:
+//                    state_dict_metadata   {name: TensorStorageMetadata or BytesStorageMetadata}
+//                    storage_data          {MetadataIndex: _StorageInfo}
+//   __R_N.distcp   items one after the other; each is a whole zip archive of torch.save that
+//                  holds a piece of one tensor, or any object
+//
+// A tensor lists its pieces (offsets and sizes); storage_data tells where the item of each lies.
+// Tested by tests/format/pytorch_distributed_test.cpp
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/display_text.h"
+#include "andiron/file.h"
+#include "src/codec/pickle/machine.h"
+#include "src/core/archive_builder.h"
+#include "src/core/slice_source.h"
+#include "src/core/try.h"
+#include "src/core/with_file.h"
+#include "src/format/pytorch/pickled_file.h"
+#include "src/format/pytorch/pieces.h"
+#include "src/format/pytorch/pytorch.h"
+#include "src/format/pytorch/value_tree.h"
+#include "src/format/pytorch/zip_file.h"
+#include "src/io/folder.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Where an item lies.
+struct Item {
+  std::string file;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::string transform;  // how it was changed on the way; empty for not at all
+};
+
+Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
+                                               const OpenOptions& options) {
+  ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(source, options.limits));
+  const ZipContent content = zip_content(*zip);
+  if (content.kind != ZipContent::Kind::torch_save) {
+    return Error{.code = ErrorCode::bad_archive,
+                 .message = "an item of the checkpoint is no archive of torch.save",
+                 .file = source->name(),
+                 .found = content.what};
+  }
+  std::vector<std::string> notes;
+  return read_zip_file(zip, content, Storage::no_file, options, notes);
+}
+
+// The bytes of a piece. Its archive is opened when they are first read.
+class PieceSource : public ByteSource {
+ public:
+  PieceSource(ByteSourcePtr item, DType dtype, Shape shape, std::uint64_t bytes,
+              OpenOptions options)
+      : item_(std::move(item)),
+        dtype_(dtype),
+        shape_(std::move(shape)),
+        bytes_(bytes),
+        options_(std::move(options)) {}
+
+  std::uint64_t size() const noexcept override { return bytes_; }
+  const std::string& name() const noexcept override { return item_->name(); }
+
+ private:
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    std::call_once(once_, [this] { tensor_.emplace(open()); });
+    if (!*tensor_) return Error(tensor_->error());
+    return (*tensor_)->read_part(offset, out);
+  }
+
+  Result<TensorSnapshot> open() const {
+    ANDIRON_ASSIGN(const auto file, open_item(item_, options_));
+    ANDIRON_ASSIGN(TensorSnapshot tensor, only_tensor(*file, options_));
+    if (tensor.dtype() == dtype_ && tensor.shape() == shape_) return tensor;
+    return Error{.code = ErrorCode::shape_mismatch,
+                 .message = "a piece of a tensor is not what the metadata says",
+                 .file = item_->name(),
+                 .found = tensor.dtype_text() + " " + tensor.shape().to_string(),
+                 .expected = std::string(dtype_name(dtype_)) + " " + shape_.to_string()};
+  }
+
+  ByteSourcePtr item_;
+  DType dtype_;
+  Shape shape_;
+  std::uint64_t bytes_;
+  OpenOptions options_;
+  mutable std::once_flag once_;
+  mutable std::optional<Result<TensorSnapshot>> tensor_;
+};
+
+class DistributedReader {
+ public:
+  DistributedReader(const std::string& metadata_path, const OpenOptions& options)
+      : path_(metadata_path),
+        folder_(folder_of(metadata_path)),
+        options_(options),
+        builder_(folder_, std::string(format_name(Format::pytorch)), "distributed") {}
+
+  Result<Archive> read() {
+    ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path_, options_.io));
+    builder_.state().file_bytes = source->size();
+    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, source->size(), options_.limits));
+    const PickleContent content(std::move(graph), source, Storage::no_file);
+    const PickleValue root = content.graph().root();
+    const auto tensors = attribute(content, root, "state_dict_metadata");
+    const auto items = attribute(content, root, "storage_data");
+    if (!tensors || !items || !content.is_dict(*tensors) || !content.is_dict(*items)) {
+      return bad("this is no metadata of a distributed checkpoint");
+    }
+    ANDIRON_TRY(read_items(content, *items));
+    const PickleItems pairs = content.graph().pairs(*tensors);
+    for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+      const auto name = content.text(*at++);
+      if (!name) return bad("a tensor without a name");
+      Status status = read_entry(content, std::string(*name), *at);
+      if (!status) {
+        Error error = std::move(status).error();
+        if (error.tensor.empty()) error.tensor = *name;
+        return with_file(std::move(error), path_);
+      }
+    }
+    ANDIRON_ASSIGN(const auto taken, builder_.index_names());
+    if (taken)
+      return bad("a tensor is listed twice", std::string(builder_.state().name_at(*taken)));
+    if (!values_.empty()) builder_.state().value = LazyValue(Value(std::move(values_)));
+    return builder_.finish();
+  }
+
+ private:
+  Error bad(std::string message, std::string found = {}) const {
+    return Error{.code = ErrorCode::bad_index,
+                 .message = std::move(message),
+                 .file = path_,
+                 .found = display_text(found)};
+  }
+
+  // Room for one more name, of a tensor or of what is skipped.
+  Status count_name(std::string_view name) {
+    const Limits& limits = options_.limits;
+    names_bytes_ += name.size();
+    const bool is_long = name.size() > limits.name_bytes || names_bytes_ > limits.name_bytes_in_all;
+    if (!is_long && builder_.size() < limits.tensors) return {};
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = is_long ? "names that are too long" : "too many tensors",
+                 .file = path_};
+  }
+
+  static std::optional<PickleValue> attribute(const PickleContent& content, PickleValue object,
+                                              std::string_view name) {
+    if (object.kind != PickleKind::object) return std::nullopt;
+    const auto state = content.state(object);
+    return state ? content.entry(*state, name) : std::nullopt;
+  }
+
+  static std::string_view class_name(const PickleContent& content, PickleValue object) {
+    if (object.kind != PickleKind::object) return "";
+    const PickleValue made_by = content.graph().object(object).callable;
+    return made_by.kind == PickleKind::global ? content.graph().global(made_by).name : "";
+  }
+
+  static Result<std::vector<std::uint64_t>> sizes(const PickleContent& content, PickleValue tuple,
+                                                  const Error& otherwise) {
+    const auto values = content.tuple(tuple);
+    if (!values || values->size() > max_rank) return Error(otherwise);
+    std::vector<std::uint64_t> numbers;
+    for (const PickleValue value : *values) {
+      const auto number = content.size(value);
+      if (!number) return Error(otherwise);
+      numbers.push_back(*number);
+    }
+    return numbers;
+  }
+
+  // A name no tensor can have: names hold no NUL here, which is checked below.
+  static std::string item_key(std::string_view name, const std::vector<std::uint64_t>* offsets) {
+    std::string key(name);
+    if (offsets == nullptr) return key;
+    key += '\0';
+    for (const std::uint64_t offset : *offsets) key += std::to_string(offset) + ",";
+    return key;
+  }
+
+  Status read_items(const PickleContent& content, PickleValue dict) {
+    const PickleItems pairs = content.graph().pairs(dict);
+    for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+      const PickleValue index = *at++;
+      const PickleValue info = *at;
+      const auto name_value = attribute(content, index, "fqn");
+      const auto name = name_value ? content.text(*name_value) : std::nullopt;
+      const auto file_value = attribute(content, info, "relative_path");
+      const auto file = file_value ? content.text(*file_value) : std::nullopt;
+      const auto offset = attribute(content, info, "offset");
+      const auto length = attribute(content, info, "length");
+      Item item;
+      if (!name || name->find('\0') != name->npos || !file || !offset || !length ||
+          !content.size(*offset) || !content.size(*length)) {
+        return bad("an item without name, file, offset and length");
+      }
+      item.file = *file;
+      item.offset = *content.size(*offset);
+      item.bytes = *content.size(*length);
+      if (!stays_in_folder(item.file)) {
+        return bad("an item in a file outside of the folder", item.file);
+      }
+      const auto transforms = attribute(content, info, "transform_descriptors");
+      const auto list = transforms ? content.tuple(*transforms) : std::nullopt;
+      if (list && !list->empty()) {
+        item.transform = content.text(list->front()).value_or("unknown");
+      }
+      const auto piece = attribute(content, index, "offset");
+      std::optional<std::vector<std::uint64_t>> offsets;
+      if (piece && piece->kind != PickleKind::none) {
+        ANDIRON_ASSIGN(offsets, sizes(content, *piece, bad("an item with bad offsets")));
+      }
+      items_.insert_or_assign(item_key(*name, offsets ? &*offsets : nullptr), std::move(item));
+    }
+    return {};
+  }
+
+  Status read_entry(const PickleContent& content, const std::string& name, PickleValue metadata) {
+    const std::string_view kind = class_name(content, metadata);
+    if (kind == "TensorStorageMetadata") return read_tensor(content, name, metadata);
+    if (kind == "BytesStorageMetadata") return read_object(name);
+    return bad("an entry of a kind that we do not know", std::string(kind));
+  }
+
+  Status read_tensor(const PickleContent& content, const std::string& name, PickleValue metadata) {
+    ANDIRON_TRY(count_name(name));
+    const auto properties = attribute(content, metadata, "properties");
+    const auto size = attribute(content, metadata, "size");
+    const auto chunks = attribute(content, metadata, "chunks");
+    const ElementType* type = properties ? dtype_of(content, *properties) : nullptr;
+    if (!size || !chunks || chunks->kind != PickleKind::list) return bad("a tensor without pieces");
+    if (type == nullptr || type->dtype == DType::raw || type->per_item != 1) {
+      builder_.state().skipped.push_back({name,
+                                          "a dtype that distributed checkpoints give no "
+                                          "layout for here"});
+      return {};
+    }
+    ANDIRON_ASSIGN(const auto shape, sizes(content, *size, bad("a tensor without a size")));
+    std::vector<Piece> pieces;
+    for (const PickleValue chunk : content.graph().items(*chunks)) {
+      const auto offsets = attribute(content, chunk, "offsets");
+      const auto extent = attribute(content, chunk, "sizes");
+      if (!offsets || !extent) return bad("a piece without offsets and sizes");
+      Piece piece;
+      ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece with bad offsets")));
+      ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece with bad sizes")));
+      ANDIRON_ASSIGN(piece.tensor, piece_tensor(name, piece, type->dtype));
+      pieces.push_back(std::move(piece));
+    }
+    ANDIRON_ASSIGN(TensorSnapshot whole, assemble(shape, type->dtype, std::move(pieces)));
+    return builder_.add(builder_.store(name), type->torch_name, std::move(whole));
+  }
+
+  // The first property of a state that is a tuple.
+  static const ElementType* dtype_of(const PickleContent& content, PickleValue properties) {
+    if (properties.kind != PickleKind::object) return nullptr;
+    const auto state = content.state(properties);
+    const auto values = state ? content.tuple(*state) : std::nullopt;
+    const auto dtype = values && !values->empty()
+                           ? std::optional(values->front())
+                           : (state ? content.entry(*state, "dtype") : std::nullopt);
+    if (!dtype || dtype->kind != PickleKind::global) return nullptr;
+    return torch_dtype(content.graph().global(*dtype).name);
+  }
+
+  Result<TensorSnapshot> piece_tensor(const std::string& name, const Piece& piece, DType dtype) {
+    const auto found = items_.find(item_key(name, &piece.offsets));
+    if (found == items_.end()) {
+      return Error{.code = ErrorCode::missing_storage,
+                   .message = "the checkpoint has no data for a piece of a tensor",
+                   .file = path_,
+                   .tensor = name,
+                   .found = "no item at " + Shape(piece.offsets).to_string()};
+    }
+    ANDIRON_ASSIGN(ByteSourcePtr source, item_source(found->second));
+    const Shape shape(piece.sizes);
+    ANDIRON_ASSIGN(const std::uint64_t bytes, shape.byte_count(dtype));
+    // A tensor takes more room in its archive than alone.
+    if (bytes > source->size()) {
+      return Error{.code = ErrorCode::size_mismatch,
+                   .message = "an item is smaller than the piece that it holds",
+                   .file = source->name(),
+                   .tensor = name,
+                   .found = std::to_string(source->size()) + " bytes",
+                   .expected = std::to_string(bytes)};
+    }
+    auto data = std::make_shared<PieceSource>(std::move(source), dtype, shape, bytes, options_);
+    return TensorSnapshot::from_source(name, std::move(data), 0, bytes, dtype, shape);
+  }
+
+  Result<ByteSourcePtr> item_source(const Item& item) {
+    if (!item.transform.empty()) {
+      return Error{.code = ErrorCode::unsupported,
+                   .message = "the checkpoint is compressed or otherwise transformed",
+                   .file = path_,
+                   .found = display_text(item.transform)};
+    }
+    auto file = files_.find(item.file);
+    if (file == files_.end()) {
+      if (files_.size() >= options_.limits.shards) return bad("too many files");
+      Result<ByteSourcePtr> opened = open_file(join_path(folder_, item.file), options_.io);
+      if (!opened) {
+        Error error = std::move(opened).error();
+        if (error.code == ErrorCode::not_found) error.code = ErrorCode::missing_shard;
+        return error;
+      }
+      builder_.state().file_bytes += (*opened)->size();
+      file = files_.emplace(item.file, *std::move(opened)).first;
+    }
+    const std::uint64_t size = file->second->size();
+    if (item.offset > size || item.bytes > size - item.offset) {
+      return Error{
+          .code = ErrorCode::truncated,
+          .message = "an item passes the end of its file",
+          .file = file->second->name(),
+          .found = std::to_string(item.bytes) + " bytes from " + std::to_string(item.offset),
+          .expected = "a range within " + std::to_string(size) + " bytes"};
+    }
+    return slice_source(file->second, item.offset, item.bytes);
+  }
+
+  // Anything else that was saved: tensors in it get names below its own.
+  Status read_object(const std::string& name) {
+    const auto found = items_.find(item_key(name, nullptr));
+    if (found == items_.end()) {
+      builder_.state().skipped.push_back({name, "the checkpoint has no data for it"});
+      return {};
+    }
+    ANDIRON_ASSIGN(const ByteSourcePtr source, item_source(found->second));
+    Result<std::shared_ptr<PickledFile>> file = open_item(source, options_);
+    if (!file) return std::move(file).error();
+    class Tensors : public StructureVisitor {
+     public:
+      Tensors(DistributedReader& reader, const std::string& prefix)
+          : reader_(reader), prefix_(prefix) {}
+      Status tensor(std::string_view below, std::string_view, std::string_view part,
+                    const TorchTensor& tensor) override {
+        const std::string full = full_name(below) + std::string(part);
+        ANDIRON_TRY(reader_.count_name(full));
+        ANDIRON_ASSIGN(TensorSnapshot snapshot, tensor.snapshot(full));
+        count += 1;
+        ArchiveBuilder& builder = reader_.builder_;
+        return builder.add(builder.store(full), tensor.type->torch_name, std::move(snapshot));
+      }
+      void skip(std::string_view below, std::string_view reason) override {
+        std::string full = full_name(below);
+        if (reader_.count_name(full)) {
+          reader_.builder_.state().skipped.push_back({std::move(full), std::string(reason)});
+        }
+      }
+      std::size_t count = 0;
+
+     private:
+      std::string full_name(std::string_view below) const {
+        return below.empty() ? prefix_ : prefix_ + "." + std::string(below);
+      }
+
+      DistributedReader& reader_;
+      const std::string& prefix_;
+    } tensors(*this, name);
+    ANDIRON_TRY(walk_file(**file, options_, tensors));
+    if (tensors.count != 0) return {};
+    ValueTree tree((*file)->content, options_.limits);
+    ANDIRON_TRY(walk_file(**file, options_, tree));
+    values_.emplace_back(name, tree.take());
+    return {};
+  }
+
+  std::string path_;
+  std::string folder_;
+  const OpenOptions& options_;
+  ArchiveBuilder builder_;
+  std::map<std::string, Item, std::less<>> items_;
+  std::map<std::string, ByteSourcePtr, std::less<>> files_;
+  std::uint64_t names_bytes_ = 0;
+  ValueDict values_;
+};
+
+}  // namespace
+
+Result<Archive> read_distributed(const std::string& metadata_path, const OpenOptions& options) {
+  return DistributedReader(metadata_path, options).read();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The layout:
+//
+//   pickle: 0x1950a86a20f9469cfc6c                          magic number
+//   pickle: 1001                                            protocol
+//   pickle: {"protocol_version", "little_endian", "type_sizes"}
+//   pickle: the object; storages by persistent ids of 6 items, the last for views
+//   pickle: [key, key ...]
+//   for each key: i64 number of elements, then their bytes, little-endian on every machine
+//
+// The size of an element is told by the persistent ids alone.
+// Tested by tests/format/pytorch_legacy_test.cpp
+#include "src/format/pytorch/legacy.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/codec/pickle/machine.h"
+#include "src/core/little_endian.h"
+#include "src/core/try.h"
+#include "src/format/pytorch/python_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+constexpr std::int64_t protocol = 1001;
+
+Error bad_file(const Storage& bytes, std::string message, std::string found = {}) {
+  return Error{.code = ErrorCode::bad_pickle,
+               .message = std::move(message),
+               .file = bytes.source->name(),
+               .found = std::move(found)};
+}
+
+class LegacyStorages : public StorageFinder {
+ public:
+  struct Run {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+  };
+
+  explicit LegacyStorages(Storage file) : file_(std::move(file)) {}
+
+  void add(std::string key, Run run) { runs_.insert_or_assign(std::move(key), run); }
+
+  Result<Storage> find(const StorageId& id) override {
+    const auto found = runs_.find(id.key);
+    if (found == runs_.end()) {
+      return Error{.code = ErrorCode::missing_storage,
+                   .message = "the file has no data for a storage",
+                   .file = file_.source->name(),
+                   .found = "storage '" + id.key + "'",
+                   .hint = "the file may be cut short"};
+    }
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(id.elements, id.type->bytes, &bytes) ||
+        bytes != found->second.bytes) {
+      return Error{
+          .code = ErrorCode::size_mismatch,
+          .message = "a storage has another size than the pickle says",
+          .file = file_.source->name(),
+          .found = std::to_string(found->second.bytes) + " bytes for storage '" + id.key + "'",
+          .expected =
+              std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
+    }
+    return Storage{file_.source, found->second.offset, bytes, id.type, file_.file};
+  }
+
+ private:
+  Storage file_;
+  std::unordered_map<std::string, Run> runs_;
+};
+
+// Reads numbers that lie apart: near ones come out of one read.
+class Numbers {
+ public:
+  explicit Numbers(const ByteSource& source) : source_(source) {}
+
+  Result<std::uint64_t> at(std::uint64_t offset) {
+    constexpr std::uint64_t size = 8;
+    if (offset < begin_ || offset + size > begin_ + count_) {
+      // Far apart, only the number itself is read.
+      const bool near = offset - begin_ < 16 * buffer_.size();
+      const std::uint64_t left = source_.size() - offset;
+      count_ =
+          static_cast<std::size_t>(std::min<std::uint64_t>(near ? buffer_.size() : size, left));
+      begin_ = offset;
+      ANDIRON_TRY(source_.read_at(offset, std::span(buffer_).first(count_)));
+    }
+    return load_u64(buffer_.data() + (offset - begin_));
+  }
+
+ private:
+  const ByteSource& source_;
+  std::uint64_t begin_ = 0;
+  std::size_t count_ = 0;
+  std::array<std::byte, 16 * 1024> buffer_;
+};
+
+class LegacyReader {
+ public:
+  LegacyReader(const Storage& bytes, const Limits& limits)
+      : bytes_(bytes), limits_(limits), at_(bytes.offset), end_(bytes.offset + bytes.bytes) {}
+
+  Result<std::shared_ptr<PickledFile>> read() {
+    ANDIRON_ASSIGN(const PickleGraph magic, next());
+    if (!is_legacy_magic(magic, magic.root())) {
+      return bad_file(bytes_, "no file of PyTorch: the magic number is missing");
+    }
+    ANDIRON_ASSIGN(const PickleGraph version, next());
+    if (version.root().kind != PickleKind::integer || version.integer(version.root()) != protocol) {
+      return bad_file(bytes_, "a protocol that we do not know");
+    }
+    ANDIRON_ASSIGN(const PickleGraph system, next());
+    if (system.root().kind != PickleKind::dict) {
+      return bad_file(bytes_, "the description of the system is missing");
+    }
+    ANDIRON_ASSIGN(PickleGraph object, next());
+    auto file = std::make_shared<PickledFile>(std::move(object), bytes_.source, bytes_.file);
+    file->file_bytes = bytes_.bytes;
+    ANDIRON_ASSIGN(PickleGraph keys, next());
+    ANDIRON_TRY(read_storages(PickleContent(std::move(keys), bytes_.source, bytes_.file), *file));
+    return file;
+  }
+
+ private:
+  Result<PickleGraph> next() {
+    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*bytes_.source, at_, end_, limits_));
+    at_ = graph.end();
+    return graph;
+  }
+
+  // The size of an element of each storage that the object refers to.
+  std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleContent& content) const {
+    std::unordered_map<std::string, std::uint64_t> sizes;
+    for (const PickleValue id : content.graph().persistent_ids()) {
+      if (id.kind != PickleKind::tuple) continue;
+      const auto items = content.graph().tuple(id);
+      if (items.size() < 5 || content.text(items[0]) != "storage") continue;
+      if (items[1].kind != PickleKind::global) continue;
+      const ElementType* type = storage_elements(content.graph().global(items[1]).name);
+      std::string key;
+      append_python_str(key, content.graph(), items[2]);
+      if (type != nullptr) sizes.try_emplace(std::move(key), type->bytes);
+    }
+    return sizes;
+  }
+
+  Status read_storages(const PickleContent& keys, PickledFile& file) {
+    const PickleValue list = keys.graph().root();
+    if (list.kind != PickleKind::list && list.kind != PickleKind::tuple) {
+      return bad_file(bytes_, "the list of storages is missing");
+    }
+    const auto sizes = element_sizes(file.content);
+    auto storages = std::make_unique<LegacyStorages>(bytes_);
+    Numbers numbers(*bytes_.source);
+    for (const PickleValue value : keys.graph().items(list)) {
+      std::string key;
+      append_python_str(key, keys.graph(), value);
+      const auto size = sizes.find(key);
+      if (size == sizes.end()) {
+        return bad_file(bytes_, "a storage in the file that no tensor refers to",
+                        "storage '" + key + "', of unknown size");
+      }
+      if (end_ - at_ < 8) return cut_short(key);
+      ANDIRON_ASSIGN(const std::uint64_t elements, numbers.at(at_));
+      at_ += 8;
+      std::uint64_t bytes = 0;
+      if (__builtin_mul_overflow(elements, size->second, &bytes) || bytes > end_ - at_) {
+        return cut_short(key);
+      }
+      storages->add(std::move(key), {at_, bytes});
+      at_ += bytes;
+    }
+    file.storages = std::move(storages);
+    return {};
+  }
+
+  Error cut_short(const std::string& key) const {
+    return Error{.code = ErrorCode::truncated,
+                 .message = "the file ends before the data of a storage does",
+                 .file = bytes_.source->name(),
+                 .found = "storage '" + key + "' at byte " + std::to_string(at_) + " of " +
+                          std::to_string(end_),
+                 .hint = "the download may be incomplete"};
+  }
+
+  const Storage& bytes_;
+  const Limits& limits_;
+  std::uint64_t at_;
+  std::uint64_t end_;
+};
+
+}  // namespace
+
+bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
+  constexpr std::string_view magic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+  return value.kind == PickleKind::big_integer && graph.blob(value).view() == magic;
+}
+
+Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits) {
+  return LegacyReader(bytes, limits).read();
+}
+
+Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) {
+  ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits));
+  const PickleValue root = file->content.graph().root();
+  if (root.kind != PickleKind::persistent) {
+    return bad_file(bytes, "bytes within a pickle that hold no storage");
+  }
+  TensorResolver resolver(file->content, *file->storages, false, bytes.bytes, limits);
+  return resolver.storage(root);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// PyTorch files of 0.1.10 to 1.5, which are pickles one after the other, then raw storages.
+#pragma once
+
+#include <memory>
+
+#include "andiron/error.h"
+#include "andiron/open.h"
+#include "src/format/pytorch/pickled_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Whether a value is the number that such a file begins with.
+bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
+
+// The file in `bytes`, which begins with the magic number.
+Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits);
+
+// The storage that a whole file consists of, as bytes within a pickle do.
+Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// NumPy's arrays and scalars in pickles.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "andiron/error.h"
+#include "andiron/value.h"
+#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/torch_tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// An array of numbers, or why it is none that we can take.
+struct NumpyArray {
+  TorchTensor tensor;
+  std::string refused;                 // empty when the tensor is there
+  std::optional<PickleValue> objects;  // what an array of objects holds
+};
+
+// REQUIRES: the object is a numpy_array or a numpy_buffer.
+Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
+                               const Limits& limits);
+
+// A scalar as a number; null for dates and the like. REQUIRES: the object is a numpy_scalar.
+Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, const Limits& limits);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_structure_test.cpp
+#include "src/format/pytorch/pickle_content.h"
+
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Latin-1 gives each code point below 256 a byte.
+Result<Bytes> encode_latin1(std::string_view text, const std::string& file) {
+  ANDIRON_ASSIGN(Bytes encoded, Bytes::allocate(text.size()));
+  std::byte* out = encoded.writable().data();
+  const char* const end = text.data() + text.size();
+  std::size_t count = 0;
+  for (const char* at = text.data(); at != end;) {
+    const CodePoint point = decode_utf8(at, end);
+    if (point.length == 0 || point.value > 0xff) {
+      return Error{.code = ErrorCode::bad_pickle,
+                   .message = "text that stands for bytes has a character that is none",
+                   .file = file};
+    }
+    out[count++] = static_cast<std::byte>(point.value);
+    at += point.length;
+  }
+  return encoded.slice(0, count);
+}
+
+}  // namespace
+
+std::optional<PickleValue> PickleContent::state(PickleValue object) const {
+  std::optional<PickleValue> last;
+  if (graph_.is_as_made(object)) return last;
+  for (const PickleValue state : graph_.states(object)) last = state;
+  return last;
+}
+
+std::optional<std::span<const PickleValue>> PickleContent::tuple(PickleValue value) const {
+  if (callable_of(value) == Callable::sequence_class && args(value).size() == 1) {
+    value = args(value)[0];
+  }
+  if (value.kind == PickleKind::tuple) return graph_.tuple(value);
+  if (value.kind != PickleKind::list) return std::nullopt;
+  // Appended in one go, a list lies in one run.
+  return graph_.items(value).only_run();
+}
+
+std::optional<double> PickleContent::real(PickleValue value) const {
+  if (value.kind == PickleKind::real) return graph_.real(value);
+  const std::optional<std::int64_t> number = integer(value);
+  if (!number) return std::nullopt;
+  return static_cast<double>(*number);
+}
+
+bool PickleContent::is_dict(PickleValue value) const {
+  return value.kind == PickleKind::dict || callable_of(value) == Callable::dict_class ||
+         (value.kind == PickleKind::object && !graph_.pairs(value).empty());
+}
+
+std::optional<PickleValue> PickleContent::entry(PickleValue dict, std::string_view key) const {
+  if (dict.kind != PickleKind::dict && dict.kind != PickleKind::object) return std::nullopt;
+  std::optional<PickleValue> found;
+  const PickleItems pairs = graph_.pairs(dict);
+  for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+    const PickleValue name = *at++;
+    if (text(name) == key) found = *at;
+  }
+  return found;
+}
+
+Result<Bytes> PickleContent::read_blob(const PickleBlob& blob, const Limits& limits) const {
+  if (blob.data != nullptr || blob.size == 0) {
+    return Bytes::copy(std::as_bytes(std::span(blob.view())));
+  }
+  if (blob.size > limits.inflated_bytes) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "bytes in a pickle that are too long",
+                 .file = source_->name(),
+                 .found = std::to_string(blob.size) + " bytes",
+                 .expected = "at most " + std::to_string(limits.inflated_bytes),
+                 .hint = "raise Limits::inflated_bytes"};
+  }
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(blob.size));
+  ANDIRON_TRY(source_->read_at(blob.offset, bytes.writable()));
+  return bytes;
+}
+
+Result<std::optional<Storage>> PickleContent::bytes(PickleValue value, const Limits& limits) const {
+  const auto of_memory = [&](Bytes memory) {
+    const std::uint64_t size = memory.size();
+    return Storage{memory_source(std::move(memory), source_->name()), 0, size, &byte_elements()};
+  };
+  if (value.kind == PickleKind::bytes || value.kind == PickleKind::old_text) {
+    const PickleBlob& blob = graph_.blob(value);
+    if (blob.offset != PickleBlob::decoded) {
+      return Storage{source_, blob.offset, blob.size, &byte_elements(), file_};
+    }
+    ANDIRON_ASSIGN(Bytes memory, read_blob(blob, limits));
+    return of_memory(std::move(memory));
+  }
+  const Callable callable = callable_of(value);
+  if (callable != Callable::encode && callable != Callable::bytes_class) {
+    return std::optional<Storage>();
+  }
+  const std::span<const PickleValue> arguments = args(value);
+  if (arguments.empty()) return of_memory(Bytes());
+  // bytearray(bytes): one more call around the bytes, and never two.
+  const PickleValue content = arguments[0];
+  if (callable == Callable::bytes_class && content.kind == PickleKind::object) {
+    if (callable_of(content) != Callable::encode) return std::optional<Storage>();
+    return bytes(content, limits);
+  }
+  if (content.kind == PickleKind::bytes || content.kind == PickleKind::old_text) {
+    return bytes(content, limits);
+  }
+  if (content.kind != PickleKind::text) return std::optional<Storage>();
+  const auto known = decoded_.find(content.index);
+  if (known != decoded_.end()) return known->second;
+  ANDIRON_ASSIGN(const Bytes text, read_blob(graph_.blob(content), limits));
+  ANDIRON_ASSIGN(Bytes encoded, encode_latin1(text.text(), source_->name()));
+  return decoded_.emplace(content.index, of_memory(std::move(encoded))).first->second;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_reader_test.cpp
+#include "src/format/pytorch/pickled_file.h"
+
+#include <algorithm>
+
+#include "andiron/display_text.h"
+#include "src/core/try.h"
+#include "src/format/header_findings.h"
+#include "src/format/pytorch/value_tree.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Notes on single tensors that are told; of the others, how many there are.
+constexpr std::size_t most_notes = 20;
+
+class ArchiveFiller : public StructureVisitor {
+ public:
+  ArchiveFiller(const PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder)
+      : file_(file), limits_(options.limits), strictness_(options.strictness), builder_(builder) {}
+
+  Status tensor(std::string_view name, std::string_view, std::string_view part,
+                const TorchTensor& tensor) override {
+    ANDIRON_TRY(count(name.size() + part.size(), name));
+    if (!part.empty()) {
+      name_ = name;
+      name_ += part;
+      name = name_;
+    }
+    const std::string_view stored = builder_.store(name);
+    if (tensor.dtype() == DType::raw && strictness_ == Strictness::strict) {
+      return Error{.code = ErrorCode::unsupported_dtype,
+                   .message = "a type that we do not know",
+                   .file = origin(),
+                   .tensor = std::string(stored),
+                   .found = std::string(tensor.type->torch_name)};
+    }
+    const bool is_run = tensor.storage.file != Storage::no_file && tensor.is_run();
+    if (is_run && tensor.type->per_item == 1) {
+      return builder_.add({stored, tensor.dtype(), tensor.type->torch_name,
+                           std::span(tensor.shape).first(tensor.rank), tensor.storage.file,
+                           tensor.first_byte(), tensor.byte_size()});
+    }
+    TorchTensor whole = tensor;
+    if (whole.storage.source == nullptr) {
+      whole.storage.source = builder_.state().files[whole.storage.file].source;
+    }
+    ANDIRON_ASSIGN(TensorSnapshot snapshot, whole.snapshot(std::string(stored)));
+    return builder_.add(stored, tensor.type->torch_name, std::move(snapshot));
+  }
+
+  void skip(std::string_view name, std::string_view reason) override {
+    // A few bytes of pickle can make many and long ones of these, too.
+    name = name.substr(0, limits_.name_bytes);
+    names_bytes_ += name.size();
+    std::vector<Skipped>& skipped = builder_.state().skipped;
+    if (skipped.size() >= limits_.tensors || names_bytes_ > limits_.name_bytes_in_all) return;
+    skipped.push_back({std::string(name), std::string(reason)});
+  }
+
+  void note(std::string_view name, std::string_view text) override {
+    std::vector<std::string>& notes = builder_.state().notes;
+    if (noted_++ < most_notes) {
+      notes.push_back("'" + display_text(name.substr(0, 200)) + "': " + std::string(text));
+    }
+  }
+
+  Status finish() {
+    if (noted_ > most_notes) {
+      builder_.state().notes.push_back(std::to_string(noted_ - most_notes) +
+                                       " more tensors are worth a note");
+    }
+    ANDIRON_ASSIGN(const auto taken, builder_.index_names());
+    if (!taken) return {};
+    return Error{.code = ErrorCode::name_collision,
+                 .message = "two tensors of the file have this name",
+                 .file = origin(),
+                 .tensor = std::string(builder_.state().name_at(*taken)),
+                 .hint = "names join keys with dots, and a key may have a dot of its own"};
+  }
+
+ private:
+  const std::string& origin() const { return builder_.state().origin; }
+
+  Status count(std::size_t name_bytes, std::string_view name) {
+    if (name_bytes > limits_.name_bytes) {
+      return over_limit(origin(), "a name that is too long", long_name(name), limits_.name_bytes);
+    }
+    names_bytes_ += name_bytes;
+    if (names_bytes_ > limits_.name_bytes_in_all) {
+      return over_limit(origin(), "all names together are too long", "", limits_.name_bytes_in_all);
+    }
+    if (builder_.size() >= limits_.tensors) {
+      return over_limit(origin(), "too many tensors", "", limits_.tensors);
+    }
+    return {};
+  }
+
+  const PickledFile& file_;
+  const Limits& limits_;
+  Strictness strictness_;
+  ArchiveBuilder& builder_;
+  std::string name_;
+  std::uint64_t names_bytes_ = 0;
+  std::size_t noted_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t PickledFile::most_tensor_bytes(const Limits& limits) const {
+  constexpr std::uint64_t factor = 16;
+  std::uint64_t most = 0;
+  if (__builtin_mul_overflow(file_bytes, factor, &most)) return file_bytes;
+  return std::max(most, limits.expanded_bytes);
+}
+
+Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor) {
+  TensorResolver resolver(file.content, *file.storages, file.big_endian,
+                          file.most_tensor_bytes(options.limits), options.limits);
+  return walk_structure(file.content, resolver, file.classes.get(), options, file.check_all_keys,
+                        visitor);
+}
+
+namespace {
+
+Status fill(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder) {
+  ArchiveFiller filler(file, options, builder);
+  ANDIRON_TRY(walk_file(file, options, filler));
+  return filler.finish();
+}
+
+}  // namespace
+
+Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
+                    ArchiveBuilder& builder) {
+  // A tensor is a storage, with some exceptions.
+  const std::size_t expected = file->content.graph().persistent_ids().size();
+  ANDIRON_TRY(builder.reserve(expected, 2 * expected));
+  Status filled = fill(*file, options, builder);
+  if (!filled && filled.error().code == ErrorCode::name_collision) {
+    builder.remove_tensors();
+    file->check_all_keys = true;
+    filled = fill(*file, options, builder);
+  }
+  if (!filled) return std::move(filled).error();
+  if (file->content.graph().has_leftovers()) {
+    builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
+  }
+  builder.state().value = LazyValue([file = std::move(file), options] {
+    ValueTree tree(file->content, options.limits);
+    // What the first walk took, this one takes.
+    if (!walk_file(*file, options, tree)) return Value();
+    return tree.take();
+  });
+  return {};
+}
+
+Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {
+  class OneTensor : public StructureVisitor {
+   public:
+    Status tensor(std::string_view name, std::string_view, std::string_view part,
+                  const TorchTensor& tensor) override {
+      if (!name.empty() || !part.empty() || found) return {};
+      ANDIRON_ASSIGN(found, tensor.snapshot(""));
+      return {};
+    }
+    std::optional<TensorSnapshot> found;
+  } one;
+  ANDIRON_TRY(walk_file(file, options, one));
+  if (one.found) return *std::move(one.found);
+  return Error{.code = ErrorCode::bad_pickle,
+               .message = "expected a tensor and nothing else",
+               .file = file.content.source()->name()};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

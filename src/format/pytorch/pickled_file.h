@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A pickle with the data that it refers to: what every container comes down to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "andiron/error.h"
+#include "andiron/open.h"
+#include "src/core/archive_builder.h"
+#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/structure.h"
+#include "src/format/pytorch/tensor_resolver.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+struct PickledFile {
+  PickledFile(PickleGraph graph, ByteSourcePtr source, std::uint32_t file)
+      : content(std::move(graph), std::move(source), file) {}
+
+  PickleContent content;
+  std::unique_ptr<StorageFinder> storages;
+  std::unique_ptr<ScriptClasses> classes;  // of TorchScript
+  bool big_endian = false;
+  // Set once a name, or a key of a dict, was seen twice: see walk_structure().
+  bool check_all_keys = false;
+  std::uint64_t file_bytes = 0;
+
+  // What one tensor may take in memory: strides of zero can repeat a few bytes without end.
+  std::uint64_t most_tensor_bytes(const Limits& limits) const;
+};
+
+// Adds all tensors to an archive, with what was skipped, and the tree that they are the leaves of.
+Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
+                    ArchiveBuilder& builder);
+
+// Shows a visitor what is there.
+Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor);
+
+// The tensor that is all there is in a file.
+Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

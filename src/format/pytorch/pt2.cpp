@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The weights of torch.export.save, in a zip archive:
+//
+//   archive_format                           "pt2"
+//   data/weights/NAME_weights_config.json    {"config": {name: {"path_name": record, "use_pickle",
+//                                              "tensor_meta": {"dtype": number, "sizes", "strides",
+//                                                "storage_offset"}}}}
+//   data/weights/RECORD                      the bytes of a storage, or an archive of torch.save
+//   data/constants/..._constants_config.json and records: constants and buffers that are not saved
+//
+// Tested by tests/format/pytorch_pt2_test.cpp
+#include "src/format/pytorch/pt2.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/json.h"
+#include "src/core/slice_source.h"
+#include "src/core/try.h"
+#include "src/format/pytorch/pickled_file.h"
+#include "src/format/pytorch/torch_tensor.h"
+#include "src/format/pytorch/zip_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// The numbers that torch.export has for dtypes, which are not those of PyTorch itself.
+const ElementType* export_dtype(std::int64_t number) {
+  struct Numbered {
+    std::int64_t number;
+    std::string_view name;
+  };
+  constexpr Numbered numbered[] = {
+      {1, "uint8"},
+      {2, "int8"},
+      {3, "int16"},
+      {4, "int32"},
+      {5, "int64"},
+      {6, "float16"},
+      {7, "float32"},
+      {8, "float64"},
+      {9, "complex32"},
+      {10, "complex64"},
+      {11, "complex128"},
+      {12, "bool"},
+      {13, "bfloat16"},
+      {28, "uint16"},
+      {29, "float8_e4m3fn"},
+      {30, "float8_e5m2"},
+      {31, "float8_e4m3fnuz"},
+      {32, "float8_e5m2fnuz"},
+      {33, "float8_e8m0fnu"},
+      {34, "uint32"},
+      {35, "uint64"},
+  };
+  for (const Numbered& one : numbered) {
+    if (one.number == number) return torch_dtype(one.name);
+  }
+  return nullptr;
+}
+
+// A number, or {"as_int": number}.
+std::optional<std::int64_t> integer(const Value* value) {
+  if (value != nullptr && value->get<ValueDict>() != nullptr) value = value->find("as_int");
+  if (value == nullptr || value->get<std::int64_t>() == nullptr) return std::nullopt;
+  return *value->get<std::int64_t>();
+}
+
+class Pt2Reader {
+ public:
+  Pt2Reader(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
+            const OpenOptions& options, ArchiveBuilder& builder)
+      : zip_(zip), root_(root), file_(file), options_(options), builder_(builder) {}
+
+  Status read() {
+    ANDIRON_ASSIGN(big_endian_, is_big_endian(*zip_, root_));
+    const std::string weights = root_ + "data/weights/";
+    const std::string constants = root_ + "data/constants/";
+    bool found = false;
+    for (std::uint32_t i = 0; i < zip_->entries().size(); ++i) {
+      const std::string_view name = zip_->entries()[i].name;
+      if (!name.ends_with("_config.json")) continue;
+      if (name.starts_with(constants)) ANDIRON_TRY(skip_constants(i));
+      if (!name.starts_with(weights)) continue;
+      found = true;
+      ANDIRON_TRY(read_weights(i, weights));
+    }
+    if (!found) {
+      return Error{.code = ErrorCode::unsupported,
+                   .message = "an archive of torch.export without a list of its weights",
+                   .file = zip_->source()->name(),
+                   .hint = "save it anew with PyTorch 2.8 or later"};
+    }
+    ANDIRON_ASSIGN(const auto taken, builder_.index_names());
+    if (!taken) return {};
+    return Error{.code = ErrorCode::duplicate_key,
+                 .message = "two models of the archive have a tensor of this name",
+                 .file = zip_->source()->name(),
+                 .tensor = std::string(builder_.state().name_at(*taken))};
+  }
+
+ private:
+  Error bad(std::string message, std::string tensor = {}) const {
+    return Error{.code = ErrorCode::bad_archive,
+                 .message = std::move(message),
+                 .file = zip_->source()->name(),
+                 .tensor = std::move(tensor)};
+  }
+
+  // {"config": {name: {...}}}
+  Result<ValueDict> read_config(std::uint32_t entry) const {
+    ANDIRON_ASSIGN(const Bytes text, zip_->read(entry, options_.limits.index_bytes));
+    ANDIRON_ASSIGN(const Value parsed, parse_json(text.text()));
+    const Value* config = parsed.find("config");
+    const auto* tensors = (config != nullptr ? *config : parsed).get<ValueDict>();
+    if (tensors == nullptr) return bad("a list of tensors is no JSON object");
+    return *tensors;
+  }
+
+  Status read_weights(std::uint32_t entry, const std::string& folder) {
+    ANDIRON_ASSIGN(const ValueDict weights, read_config(entry));
+    for (const auto& [name, weight] : weights) ANDIRON_TRY(read_weight(folder, name, weight));
+    return {};
+  }
+
+  Status skip_constants(std::uint32_t entry) {
+    ANDIRON_ASSIGN(const ValueDict constants, read_config(entry));
+    for (const auto& constant : constants) {
+      builder_.state().skipped.push_back(
+          {constant.first, "a constant of the program, not part of its state_dict"});
+    }
+    return {};
+  }
+
+  Status read_weight(const std::string& folder, const std::string& name, const Value& weight) {
+    if (builder_.size() >= options_.limits.tensors) {
+      Error error = bad("too many tensors");
+      error.code = ErrorCode::limit_exceeded;
+      error.expected = "at most " + std::to_string(options_.limits.tensors);
+      return error;
+    }
+    const Value* path = weight.find("path_name");
+    const Value* pickled = weight.find("use_pickle");
+    const auto* record = path != nullptr ? path->get<std::string>() : nullptr;
+    if (record == nullptr) return bad("a weight without a record", name);
+    const auto entry = zip_->find(folder + *record);
+    if (!entry) {
+      Error error = bad("the archive has no data for a weight", name);
+      error.code = ErrorCode::missing_storage;
+      error.found = "no record '" + folder + *record + "'";
+      return error;
+    }
+    const bool is_pickled =
+        pickled != nullptr && pickled->get<bool>() != nullptr && *pickled->get<bool>();
+    return is_pickled ? read_pickled(*entry, name) : read_raw(*entry, name, weight);
+  }
+
+  Result<Storage> storage(std::uint32_t entry) const {
+    const ZipEntry& record = zip_->entries()[entry];
+    if (!record.is_stored()) {
+      return Storage{zip_->inflated_source(entry), 0, record.bytes, &byte_elements()};
+    }
+    ANDIRON_ASSIGN(const std::uint64_t offset, zip_->data_offset(entry));
+    return Storage{zip_->checked_source(), offset, record.bytes, &byte_elements(), file_};
+  }
+
+  Status read_raw(std::uint32_t entry, const std::string& name, const Value& weight) {
+    const Value* meta = weight.find("tensor_meta");
+    if (meta == nullptr) return bad("a weight without a description", name);
+    TorchTensor tensor;
+    tensor.big_endian = big_endian_;
+    ANDIRON_ASSIGN(tensor.storage, storage(entry));
+    const auto dtype = integer(meta->find("dtype"));
+    tensor.type = dtype ? export_dtype(*dtype) : nullptr;
+    if (tensor.type == nullptr) {
+      builder_.state().skipped.push_back({name, "a dtype that we do not know"});
+      return {};
+    }
+    const Value* sizes = meta->find("sizes");
+    const Value* strides = meta->find("strides");
+    const auto* dims = sizes != nullptr ? sizes->get<ValueList>() : nullptr;
+    const auto* steps = strides != nullptr ? strides->get<ValueList>() : nullptr;
+    if (dims == nullptr || steps == nullptr || dims->size() != steps->size() ||
+        dims->size() > max_rank) {
+      return bad("a weight without sizes and strides", name);
+    }
+    tensor.rank = dims->size();
+    for (std::size_t d = 0; d < tensor.rank; ++d) {
+      const auto size = integer(&(*dims)[d]);
+      const auto stride = integer(&(*steps)[d]);
+      if (!size || *size < 0 || !stride) return bad("a weight with a size that is none", name);
+      tensor.shape[d] = static_cast<std::uint64_t>(*size);
+      tensor.strides[d] = *stride;
+    }
+    const auto offset = integer(meta->find("storage_offset"));
+    if (!offset || *offset < 0) return bad("a weight without an offset", name);
+    tensor.offset = static_cast<std::uint64_t>(*offset);
+    Status status = tensor.check(options_.limits.expanded_bytes + 16 * zip_->source()->size());
+    if (!status) {
+      Error error = std::move(status).error();
+      error.file = zip_->source()->name();
+      error.tensor = name;
+      return error;
+    }
+    const std::string_view stored = builder_.store(name);
+    if (tensor.is_run() && tensor.storage.file != Storage::no_file) {
+      return builder_.add({stored, tensor.dtype(), tensor.type->torch_name,
+                           std::span(tensor.shape).first(tensor.rank), file_, tensor.first_byte(),
+                           tensor.byte_size()});
+    }
+    ANDIRON_ASSIGN(TensorSnapshot snapshot, tensor.snapshot(name));
+    return builder_.add(stored, tensor.type->torch_name, std::move(snapshot));
+  }
+
+  // A weight that has no plain bytes is an archive within the archive. Tied ones have one.
+  Status read_pickled(std::uint32_t entry, const std::string& name) {
+    auto known = pickled_.find(entry);
+    if (known == pickled_.end()) {
+      ANDIRON_ASSIGN(TensorSnapshot tensor, pickled_tensor(entry, name));
+      known = pickled_.emplace(entry, std::move(tensor)).first;
+    }
+    return builder_.add(builder_.store(name), "", known->second);
+  }
+
+  Result<TensorSnapshot> pickled_tensor(std::uint32_t entry, const std::string& name) {
+    ANDIRON_ASSIGN(const Storage bytes, storage(entry));
+    ANDIRON_ASSIGN(
+        const ZipReaderPtr inner,
+        ZipReader::open(slice_source(bytes.source, bytes.offset, bytes.bytes), options_.limits));
+    const ZipContent content = zip_content(*inner);
+    if (content.kind != ZipContent::Kind::torch_save) {
+      return bad("a weight that is no archive of torch.save", name);
+    }
+    ANDIRON_ASSIGN(const auto file, read_zip_file(inner, content, Storage::no_file, options_,
+                                                  builder_.state().notes));
+    return only_tensor(*file, options_);
+  }
+
+  const ZipReaderPtr& zip_;
+  const std::string& root_;
+  std::uint32_t file_;
+  const OpenOptions& options_;
+  ArchiveBuilder& builder_;
+  bool big_endian_ = false;
+  std::map<std::uint32_t, TensorSnapshot> pickled_;  // by entry
+};
+
+}  // namespace
+
+Status read_pt2(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
+                const OpenOptions& options, ArchiveBuilder& builder) {
+  return Pt2Reader(zip, root, file, options, builder).read();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which container a PyTorch file is. Tested by tests/format/pytorch_reader_test.cpp
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "src/codec/gzip.h"
+#include "src/codec/pickle/machine.h"
+#include "src/codec/tar_reader.h"
+#include "src/core/archive_builder.h"
+#include "src/core/try.h"
+#include "src/core/with_file.h"
+#include "src/format/pytorch/legacy.h"
+#include "src/format/pytorch/pickled_file.h"
+#include "src/format/pytorch/pt2.h"
+#include "src/format/pytorch/pytorch.h"
+#include "src/format/pytorch/tar_file.h"
+#include "src/format/pytorch/zip_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// A pickle outside of torch.save has its storages in itself.
+class NoStorages : public StorageFinder {
+ public:
+  explicit NoStorages(std::string file) : file_(std::move(file)) {}
+  Result<Storage> find(const StorageId& id) override {
+    return Error{.code = ErrorCode::missing_storage,
+                 .message = "a pickle that refers to data outside of itself",
+                 .file = file_,
+                 .found = "storage '" + id.key + "'",
+                 .hint =
+                     "this may be the data.pkl of an archive that was unpacked: open the "
+                     "archive instead"};
+  }
+
+ private:
+  std::string file_;
+};
+
+// What is opened: a file, or what a compressed one inflates to.
+struct Content {
+  ByteSourcePtr source;
+  std::uint64_t compressed_bytes = 0;  // 0 for a file that is not compressed
+
+  ArchiveBuilder builder(std::string container) const {
+    if (compressed_bytes != 0) container += ".gz";
+    ArchiveBuilder builder(source->name(), std::string(format_name(Format::pytorch)), container);
+    return builder;
+  }
+  // The number of the file in which tensors lie: none where the file has them compressed.
+  std::uint32_t add_to(ArchiveBuilder& builder, const ByteSourcePtr& data) const {
+    if (compressed_bytes == 0) return builder.add_file(data);
+    builder.state().file_bytes = compressed_bytes;
+    return Storage::no_file;
+  }
+};
+
+Result<Archive> finished(std::shared_ptr<PickledFile> file, const OpenOptions& options,
+                         ArchiveBuilder& builder) {
+  ANDIRON_TRY(fill_archive(std::move(file), options, builder));
+  return builder.finish();
+}
+
+// The constants of a program are no part of its state_dict.
+void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const OpenOptions& options,
+                    ArchiveBuilder& builder) {
+  const auto constants = read_zip_constants(zip, content, options, builder.state().notes);
+  if (!constants) {
+    builder.state().skipped.push_back({"constants", constants.error().description()});
+    return;
+  }
+  const PickleContent& pickle = (*constants)->content;
+  const PickleValue root = pickle.graph().root();
+  if (root.kind != PickleKind::tuple) return;
+  const auto values = pickle.graph().tuple(root);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Callable callable = pickle.callable_of(values[i]);
+    if (callable < Callable::rebuild_tensor || callable > Callable::rebuild_sparse) continue;
+    builder.state().skipped.push_back({"constants." + std::to_string(i),
+                                       "a constant of the program, not part of its state_dict"});
+  }
+}
+
+Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
+  ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(opened.source, options.limits));
+  const ZipContent content = zip_content(*zip);
+  if (content.kind == ZipContent::Kind::pt2) {
+    ArchiveBuilder builder = opened.builder("pt2");
+    const std::uint32_t file = opened.add_to(builder, zip->checked_source());
+    ANDIRON_TRY(read_pt2(zip, content.root, file, options, builder));
+    return builder.finish();
+  }
+  if (content.kind == ZipContent::Kind::other) {
+    return Error{.code = ErrorCode::not_a_weight_file,
+                 .message = "this is no weight file that we know",
+                 .file = opened.source->name(),
+                 .found = content.what,
+                 .hint = content.hint == nullptr ? "" : content.hint};
+  }
+  const bool is_script = content.kind == ZipContent::Kind::torch_script;
+  ArchiveBuilder builder = opened.builder(is_script ? "torchscript" : "zip");
+  const std::uint32_t file = opened.add_to(builder, zip->checked_source());
+  ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
+  ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
+  if (is_script) skip_constants(zip, content, options, builder);
+  return builder.finish();
+}
+
+Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) {
+  const ByteSourcePtr& source = opened.source;
+  ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits));
+  const bool is_legacy = is_legacy_magic(first, first.root());
+  ArchiveBuilder builder = opened.builder(is_legacy ? "legacy" : "pickle");
+  const std::uint32_t file = opened.add_to(builder, source);
+  if (is_legacy) {
+    const Storage whole{source, 0, source->size(), &byte_elements(), file};
+    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits));
+    return finished(std::move(legacy), options, builder);
+  }
+  if (first.end() != source->size()) {
+    const std::string rest = std::to_string(source->size() - first.end()) + " bytes";
+    if (options.strictness == Strictness::strict) {
+      return Error{.code = ErrorCode::bad_pickle,
+                   .message = "bytes behind the end of the pickle",
+                   .file = source->name(),
+                   .found = rest};
+    }
+    builder.state().notes.push_back(rest + " follow the pickle");
+  }
+  auto pickled = std::make_shared<PickledFile>(std::move(first), source, file);
+  pickled->storages = std::make_unique<NoStorages>(source->name());
+  pickled->file_bytes = source->size();
+  return finished(std::move(pickled), options, builder);
+}
+
+Result<Archive> read_tar(const Content& opened, const OpenOptions& options) {
+  ArchiveBuilder builder = opened.builder("tar");
+  const std::uint32_t file = opened.add_to(builder, opened.source);
+  ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits));
+  return finished(std::move(pickled), options, builder);
+}
+
+Result<Archive> read_container(const ByteSourcePtr& source, const OpenOptions& options) {
+  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
+  Content opened{source};
+  if (head.compressed) {
+    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
+    opened.compressed_bytes = source->size();
+  }
+  if (head.bytes.starts_with("PK")) return read_zip(opened, options);
+  if (is_tar(head.bytes)) return read_tar(opened, options);
+  return read_pickles(opened, options);
+}
+
+}  // namespace
+
+bool is_pickle(std::string_view head) {
+  // Protocols 2 to 5 say so. Before them, an object begins with what it is.
+  if (head.size() > 2 && head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
+  constexpr std::string_view beginnings[] = {"(dp",
+                                             "(lp",
+                                             "(d.",
+                                             "(l.",
+                                             "(i",
+                                             "(c",
+                                             "}q",
+                                             "}(",
+                                             "}.",
+                                             "]q",
+                                             "](",
+                                             "].",
+                                             "ccollections\n",
+                                             "ctorch",
+                                             "cnumpy",
+                                             "ccopy_reg\n",
+                                             "L119547037146038801333356L\n"};
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
+                     [&](std::string_view beginning) { return head.starts_with(beginning); });
+}
+
+Result<Archive> read_pytorch(const ByteSourcePtr& source, const OpenOptions& options) {
+  Result<Archive> archive = read_container(source, options);
+  if (!archive) return with_file(std::move(archive).error(), source->name());
+  return archive;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

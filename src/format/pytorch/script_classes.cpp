@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_torchscript_test.cpp
+#include "src/format/pytorch/script_classes.h"
+
+#include <algorithm>
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+// Code is a few kilobytes a class.
+constexpr std::uint64_t most_code_bytes = std::uint64_t{64} << 20;
+
+// Adds what stands between quotes.
+void add_quoted(std::string_view text, std::set<std::string, std::less<>>& out) {
+  for (std::size_t begin = text.find('"'); begin != std::string_view::npos;) {
+    const std::size_t end = text.find('"', begin + 1);
+    if (end == std::string_view::npos) return;
+    out.emplace(text.substr(begin + 1, end - begin - 1));
+    begin = text.find('"', end + 1);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_view code) {
+  std::map<std::string, ScriptClass, std::less<>> classes;
+  ScriptClass* current = nullptr;
+  while (!code.empty()) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view line = code.substr(0, end);
+    code.remove_prefix(std::min(end + 1, code.size()));
+    constexpr std::string_view class_word = "class ";
+    if (line.starts_with(class_word)) {
+      const std::string_view rest = line.substr(class_word.size());
+      const std::string_view name = rest.substr(0, rest.find_first_of("(:"));
+      current = &classes[std::string(name)];
+      current->is_module = rest.substr(name.size()).starts_with("(Module)");
+    } else if (current != nullptr && (line.starts_with("  __parameters__ = [") ||
+                                      line.starts_with("  __buffers__ = ["))) {
+      add_quoted(line, current->tensors);
+      current->lists_tensors |= line.starts_with("  __buffers__");
+    }
+  }
+  return classes;
+}
+
+const ScriptClass* ZipScriptClasses::find(const PickleGlobal& global) {
+  if (!global.module.starts_with("__torch__")) return nullptr;
+  auto module = modules_.find(global.module);
+  if (module == modules_.end()) {
+    std::string path = root_ + "code/" + std::string(global.module) + ".py";
+    std::replace(path.begin() + static_cast<std::ptrdiff_t>(root_.size()), path.end() - 3, '.',
+                 '/');
+    module = modules_.try_emplace(std::string(global.module)).first;
+    if (const auto entry = zip_->find(path)) {
+      const Result<Bytes> code = zip_->read(*entry, most_code_bytes);
+      if (code) module->second = script_classes_in(code->text());
+    }
+  }
+  const auto found = module->second.find(global.name);
+  return found == module->second.end() ? nullptr : &found->second;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

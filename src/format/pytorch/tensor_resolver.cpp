@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_resolver_test.cpp
+#include "src/format/pytorch/tensor_resolver.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "src/core/little_endian.h"
+#include "src/core/try.h"
+#include "src/format/pytorch/legacy.h"
+#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/python_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+using Kind = Resolution::Kind;
+
+// Wrappers around wrappers: a parameter of a subclass of a tensor of another device.
+constexpr unsigned deepest = 16;
+// Of the dict with a tensor's bits, which many tensors may share: it is looked through for each.
+constexpr std::uint32_t most_metadata = 256;
+
+Resolution skipped(std::string reason) {
+  return {.kind = Kind::skipped, .text = std::make_unique<std::string>(std::move(reason))};
+}
+
+Resolution taken_with_note(std::string note) {
+  return {.kind = Kind::taken, .note = std::make_unique<std::string>(std::move(note))};
+}
+
+std::optional<PickleValue> at(std::span<const PickleValue> values, std::size_t index) {
+  return index < values.size() ? std::optional(values[index]) : std::nullopt;
+}
+
+// Hands a tensor on under the name of a part, where it has the length that the part must have.
+class PartOf : public PartSink {
+ public:
+  PartOf(PartSink& sink, std::string_view part, std::optional<std::uint64_t> length = {})
+      : sink_(sink), part_(part), length_(length) {}
+  Status take(std::string_view, const TorchTensor& tensor) override {
+    if (length_ && (tensor.rank != 1 || tensor.shape[0] != *length_)) {
+      return Error{.code = ErrorCode::bad_pickle,
+                   .message = "a quantized tensor with scales that do not fit its channels",
+                   .expected = std::to_string(*length_)};
+    }
+    return sink_.take(part_, tensor);
+  }
+
+ private:
+  PartSink& sink_;
+  std::string_view part_;
+  std::optional<std::uint64_t> length_;
+};
+
+bool makes_tensor(Callable callable) {
+  return (callable >= Callable::rebuild_tensor && callable <= Callable::uninitialized) ||
+         callable == Callable::numpy_array || callable == Callable::numpy_buffer;
+}
+
+}  // namespace
+
+Error TensorResolver::bad(std::string message, std::string found) const {
+  return Error{.code = ErrorCode::bad_pickle,
+               .message = std::move(message),
+               .file = content_.source()->name(),
+               .found = std::move(found)};
+}
+
+bool TensorResolver::is_tensor(PickleValue value) const {
+  if (value.kind == PickleKind::persistent) return true;
+  const Callable callable = content_.callable_of(value);
+  return makes_tensor(callable) || callable == Callable::load_from_bytes;
+}
+
+Result<Resolution> TensorResolver::resolve(PickleValue value, PartSink& sink) {
+  return resolve_inner(value, sink, 0);
+}
+
+Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& sink,
+                                                 unsigned depth) {
+  if (value.kind == PickleKind::persistent) return bare_storage(value, sink);
+  if (value.kind != PickleKind::object) return Resolution();
+  const Callable callable = content_.callable_of(value);
+  if (callable == Callable::load_from_bytes) return bare_storage(value, sink);
+  if (!makes_tensor(callable)) return Resolution();
+  const PickleGraph& graph = content_.graph();
+  if (!graph.is_as_made(value) && (!graph.items(value).empty() || !graph.pairs(value).empty())) {
+    return bad("a tensor is filled like a list or a dict");
+  }
+  if (callable == Callable::numpy_array || callable == Callable::numpy_buffer) {
+    return from_numpy(value, std::nullopt, sink);
+  }
+  return resolve_call({callable, content_.args(value), content_.state(value)}, sink, depth);
+}
+
+Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink, unsigned depth) {
+  if (depth > deepest) return bad("tensors are wrapped too deeply");
+  const std::span<const PickleValue> args = call.args;
+  switch (call.callable) {
+    case Callable::rebuild_tensor:
+    case Callable::rebuild_tensor_v2:
+      return plain(args, nullptr, at(args, 6), sink);
+    case Callable::rebuild_tensor_v3: {
+      const auto dtype = at(args, 6);
+      if (!dtype || dtype->kind != PickleKind::global) return bad("a tensor without a dtype");
+      const std::string_view name = content_.graph().global(*dtype).name;
+      const ElementType* type = torch_dtype(name);
+      if (type == nullptr) return skipped("a dtype that we do not know: " + std::string(name));
+      return plain(args, type, at(args, 7), sink);
+    }
+    case Callable::rebuild_parameter:
+    case Callable::rebuild_from_tensor: {
+      if (args.empty()) return bad("a parameter without a tensor");
+      ANDIRON_ASSIGN(Resolution inner, resolve_inner(args[0], sink, depth + 1));
+      if (inner.kind == Kind::no_tensor) return bad("a parameter that is made of no tensor");
+      if (!inner.state) inner.state = at(args, 3);
+      return inner;
+    }
+    case Callable::rebuild_from_type:
+      return from_type(call, sink, depth);
+    case Callable::rebuild_wrapper:
+      return skipped("the shell of a tensor, without data");
+    case Callable::rebuild_quantized:
+      return quantized(call, sink, depth);
+    case Callable::rebuild_sparse:
+      return sparse(call, sink, depth);
+    case Callable::rebuild_nested:
+      return nested(call, sink, depth);
+    case Callable::rebuild_jagged:
+      return jagged(call, sink, depth);
+    case Callable::rebuild_meta:
+      return skipped("a tensor on the device 'meta', which has no data");
+    case Callable::rebuild_from_numpy:
+      if (args.empty()) return bad("a tensor without an array");
+      return from_numpy(args[0], at(args, 1), sink);
+    case Callable::tensor_class:
+      return old_tensor(call, sink);
+    case Callable::parameter_class: {
+      const auto state = call.state ? content_.tuple(*call.state) : std::nullopt;
+      const bool in_state = state && !state->empty() && is_tensor((*state)[0]);
+      if (!in_state && args.empty()) return skipped("a parameter without a tensor");
+      return resolve_inner(in_state ? (*state)[0] : args[0], sink, depth + 1);
+    }
+    case Callable::uninitialized:
+      return skipped("a parameter of a lazy module, not initialized yet");
+    default:
+      return Resolution();
+  }
+}
+
+// A tensor of a class of its own, or with attributes.
+Result<Resolution> TensorResolver::from_type(const Call& call, PartSink& sink, unsigned depth) {
+  if (call.args.size() < 3) return bad("a tensor of a class of its own, without arguments");
+  const Callable function = content_.callable(call.args[0]);
+  const std::optional<PickleValue> state = at(call.args, 3);
+  if (function == Callable::rebuild_wrapper) {
+    Resolution shell{.kind = Kind::shell, .state = state};
+    if (call.args[1].kind == PickleKind::global) {
+      shell.text = std::make_unique<std::string>(content_.graph().global(call.args[1]).name);
+    }
+    return shell;
+  }
+  const auto args = content_.tuple(call.args[2]);
+  if (!makes_tensor(function) || !args) {
+    return skipped("a tensor that is made by a function that we do not know");
+  }
+  ANDIRON_ASSIGN(Resolution inner, resolve_call({function, *args, {}}, sink, depth + 1));
+  // A jagged tensor has its parts there again.
+  if (!inner.state && function != Callable::rebuild_jagged) inner.state = state;
+  return inner;
+}
+
+Result<Resolution> TensorResolver::plain(std::span<const PickleValue> args, const ElementType* type,
+                                         std::optional<PickleValue> metadata, PartSink& sink) {
+  TorchTensor tensor;
+  tensor.type = type;
+  ANDIRON_TRY(set_view(args, tensor));
+  if (metadata && metadata->kind == PickleKind::dict) {
+    if (content_.graph().pairs(*metadata).size() > most_metadata) {
+      return bad("a tensor with too many bits of metadata");
+    }
+    const auto is_set = [&](std::string_view name) {
+      const auto bit = content_.entry(*metadata, name);
+      return bit && content_.integer(*bit).value_or(0) != 0;
+    };
+    tensor.conjugate = is_set("conj");
+    tensor.negate = is_set("neg");
+  }
+  return take("", tensor, sink);
+}
+
+Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& tensor) {
+  if (args.size() < 4) return bad("a tensor without storage, offset, size and stride");
+  ANDIRON_ASSIGN(tensor.storage, storage(args[0]));
+  if (tensor.type == nullptr) tensor.type = tensor.storage.type;
+  tensor.big_endian = big_endian_;
+  const auto offset = content_.size(args[1]);
+  const auto dims = content_.tuple(args[2]);
+  const auto strides = content_.tuple(args[3]);
+  if (!offset || !dims || !strides) return bad("a tensor whose size or stride is no tuple");
+  if (dims->size() != strides->size() || dims->size() > max_rank) {
+    return bad("a tensor with " + std::to_string(dims->size()) + " dimensions and " +
+               std::to_string(strides->size()) + " strides");
+  }
+  tensor.offset = *offset;
+  tensor.rank = dims->size();
+  for (std::size_t d = 0; d < tensor.rank; ++d) {
+    const auto dim = content_.size((*dims)[d]);
+    const auto stride = content_.integer((*strides)[d]);
+    if (!dim || !stride) return bad("a tensor with a dimension that is no size");
+    tensor.shape[d] = *dim;
+    tensor.strides[d] = *stride;
+  }
+  return {};
+}
+
+Result<Resolution> TensorResolver::take(std::string_view part, TorchTensor& tensor,
+                                        PartSink& sink) const {
+  if (!tensor.storage.has_data) {
+    return skipped("a tensor on the device 'meta', which has no data");
+  }
+  Status status = tensor.check(most_bytes_);
+  if (status) status = sink.take(part, tensor);
+  if (!status) return std::move(status).error();
+  return Resolution{.kind = Kind::taken};
+}
+
+// Values that share bytes are shown as the bytes they are packed into, in one dimension.
+Status TensorResolver::show_packed_bytes(TorchTensor& tensor) const {
+  std::uint64_t values = 1;
+  for (std::size_t d = 0; d < tensor.rank; ++d) {
+    if (__builtin_mul_overflow(values, tensor.shape[d], &values)) {
+      return bad("a quantized tensor that is too large");
+    }
+  }
+  const std::uint64_t each = tensor.type->values_per_byte;
+  if (!tensor.is_contiguous() || tensor.offset % each != 0) {
+    return bad("a quantized tensor whose values do not begin with a byte");
+  }
+  tensor.offset /= each;
+  tensor.rank = 1;
+  tensor.shape[0] = values / each + (values % each != 0 ? 1 : 0);
+  tensor.strides[0] = 1;
+  return {};
+}
+
+// The numbers as they are stored, and what they are scaled by.
+Result<Resolution> TensorResolver::quantized(const Call& call, PartSink& sink, unsigned depth) {
+  TorchTensor tensor;
+  ANDIRON_TRY(set_view(call.args, tensor));
+  const auto params = call.args.size() > 4 ? content_.tuple(call.args[4]) : std::nullopt;
+  if (!tensor.type->is_quantized() || !params || params->size() < 3) {
+    return bad("a quantized tensor without scale and zero point");
+  }
+  const std::uint64_t channels = [&]() -> std::uint64_t {
+    const auto axis = params->size() > 3 ? content_.size((*params)[3]) : std::nullopt;
+    return axis && *axis < tensor.rank ? tensor.shape[*axis] : 0;
+  }();
+  tensor.as_int_repr = true;
+  if (tensor.type->values_per_byte > 1) ANDIRON_TRY(show_packed_bytes(tensor));
+  ANDIRON_ASSIGN(Resolution taken, take(".int_repr", tensor, sink));
+  if (taken.kind != Kind::taken) return taken;
+
+  // A number, or one for each channel as a list or a tensor.
+  const auto take_parameter = [&](std::string_view part, PickleValue value, bool whole) -> Status {
+    if (is_tensor(value)) {
+      PartOf renamed(sink, part, channels);
+      ANDIRON_ASSIGN(const Resolution inner, resolve_inner(value, renamed, depth + 1));
+      return inner.kind == Kind::taken ? Status() : bad("a quantized tensor without its scales");
+    }
+    TorchTensor scale;
+    ANDIRON_ASSIGN(scale.storage, stored_numbers(value, whole));
+    scale.type = scale.storage.type;
+    scale.rank = content_.tuple(value) ? 1 : 0;
+    scale.shape[0] = scale.storage.bytes / 8;
+    scale.strides[0] = 1;
+    if (scale.rank == 1 && scale.shape[0] != channels) {
+      return bad("a quantized tensor with scales that do not fit its channels");
+    }
+    return sink.take(part, scale);
+  };
+  ANDIRON_TRY(take_parameter(".scale", (*params)[1], false));
+  ANDIRON_TRY(take_parameter(".zero_point", (*params)[2], true));
+  return taken;
+}
+
+namespace {
+
+// The tensors that a sparse one is made of, as its layout names them.
+struct SparseParts {
+  std::string_view layout;
+  std::array<std::string_view, 3> parts;  // the last may be empty
+};
+
+constexpr SparseParts sparse_parts[] = {
+    {"sparse_coo", {".indices", ".values", ""}},
+    {"sparse_csr", {".crow_indices", ".col_indices", ".values"}},
+    {"sparse_bsr", {".crow_indices", ".col_indices", ".values"}},
+    {"sparse_csc", {".ccol_indices", ".row_indices", ".values"}},
+    {"sparse_bsc", {".ccol_indices", ".row_indices", ".values"}},
+};
+
+// By the numbers that the writer in C++ gives to layouts.
+constexpr std::string_view numbered_layouts[] = {"strided",    "sparse_coo", "sparse_csr", "mkldnn",
+                                                 "sparse_csc", "sparse_bsr", "sparse_bsc"};
+
+}  // namespace
+
+Result<Resolution> TensorResolver::sparse(const Call& call, PartSink& sink, unsigned depth) {
+  if (call.args.size() < 2) return bad("a sparse tensor without parts");
+  std::string_view layout;
+  std::optional<std::span<const PickleValue>> parts;
+  std::optional<PickleValue> size;
+  if (const auto number = content_.size(call.args[0])) {
+    // TorchScript: (layout, size, requires_grad, parts ..., hooks)
+    if (*number < std::size(numbered_layouts)) layout = numbered_layouts[*number];
+    parts = call.args.subspan(std::min<std::size_t>(3, call.args.size()));
+    size = call.args[1];
+  } else {
+    // torch.save: (layout, (parts ..., size))
+    if (content_.callable_of(call.args[0]) == Callable::get_layout &&
+        !content_.args(call.args[0]).empty()) {
+      layout = content_.text(content_.args(call.args[0])[0]).value_or("");
+      if (layout.starts_with("torch.")) layout.remove_prefix(6);
+    }
+    parts = content_.tuple(call.args[1]);
+    if (!parts) return bad("a sparse tensor without parts");
+  }
+  for (const SparseParts& known : sparse_parts) {
+    if (known.layout != layout) continue;
+    std::size_t count = 0;
+    for (const std::string_view name : known.parts) {
+      if (name.empty()) continue;
+      if (count >= parts->size()) return bad("a sparse tensor with too few parts");
+      PartOf part(sink, name);
+      ANDIRON_ASSIGN(const Resolution inner, resolve_inner((*parts)[count++], part, depth + 1));
+      if (inner.kind != Kind::taken) return bad("a sparse tensor with a part that is no tensor");
+    }
+    if (!size) size = at(*parts, count);
+    const auto dims = size ? content_.tuple(*size) : std::nullopt;
+    if (!dims || dims->size() > max_rank) return bad("a sparse tensor without a size");
+    std::vector<std::uint64_t> shape;
+    for (const PickleValue dim : *dims) shape.push_back(content_.size(dim).value_or(0));
+    return taken_with_note("a " + std::string(layout) +
+                           " tensor, listed as its parts; its shape is " +
+                           Shape(shape).to_string());
+  }
+  return skipped("a sparse tensor of a layout that we do not know: " + std::string(layout));
+}
+
+Result<Resolution> TensorResolver::nested(const Call& call, PartSink& sink, unsigned depth) {
+  constexpr std::string_view names[] = {".values", ".sizes", ".strides", ".offsets"};
+  if (call.args.size() < std::size(names)) return bad("a nested tensor with too few parts");
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    PartOf part(sink, names[i]);
+    ANDIRON_ASSIGN(const Resolution inner, resolve_inner(call.args[i], part, depth + 1));
+    if (inner.kind != Kind::taken) return bad("a nested tensor with a part that is no tensor");
+  }
+  return taken_with_note("a nested tensor, listed as its parts");
+}
+
+Result<Resolution> TensorResolver::jagged(const Call& call, PartSink& sink, unsigned depth) {
+  bool has_values = false;
+  for (const std::string_view name : {"values", "offsets", "lengths"}) {
+    const auto value = call.args.empty() ? std::nullopt : content_.entry(call.args[0], name);
+    if (!value || value->kind == PickleKind::none) continue;
+    const std::string part_name = "." + std::string(name);
+    PartOf part(sink, part_name);
+    ANDIRON_ASSIGN(const Resolution inner, resolve_inner(*value, part, depth + 1));
+    if (inner.kind != Kind::taken) return bad("a nested tensor with a part that is no tensor");
+    has_values = true;
+  }
+  if (!has_values) return bad("a nested tensor without values");
+  return taken_with_note("a nested tensor, listed as its parts");
+}
+
+Result<Resolution> TensorResolver::from_numpy(PickleValue array, std::optional<PickleValue> dtype,
+                                              PartSink& sink) {
+  const Callable callable = content_.callable_of(array);
+  if (callable != Callable::numpy_array && callable != Callable::numpy_buffer) {
+    return bad("a tensor made of no array");
+  }
+  ANDIRON_ASSIGN(NumpyArray read, numpy_array(content_, array, limits_));
+  if (read.objects) return Resolution{.kind = Kind::shell, .state = read.objects};
+  if (!read.refused.empty()) return skipped(read.refused);
+  // NumPy has no bfloat16: such tensors are stored as wider ones.
+  if (dtype && dtype->kind == PickleKind::global) {
+    read.tensor.converted = torch_dtype(content_.graph().global(*dtype).name);
+  }
+  return take("", read.tensor, sink);
+}
+
+// Before 0.4: an empty tensor of a class, whose state is what later became arguments.
+Result<Resolution> TensorResolver::old_tensor(const Call& call, PartSink& sink) {
+  const auto state = call.state ? content_.tuple(*call.state) : std::nullopt;
+  if (!state || state->size() < 4) return skipped("a tensor without data");
+  return plain(state->first(4), nullptr, std::nullopt, sink);
+}
+
+// A storage without a tensor is one of one dimension. Classes are named by persistent ids too.
+Result<Resolution> TensorResolver::bare_storage(PickleValue value, PartSink& sink) {
+  if (value.kind == PickleKind::persistent) {
+    const PickleValue id = content_.graph().persistent_id(value);
+    std::string key;
+    if (id.kind != PickleKind::tuple) append_python_str(key, content_.graph(), id);
+    if (const TorchTensor* tensor = storages_.tensor(key)) {
+      TorchTensor copy = *tensor;
+      return take("", copy, sink);
+    }
+    if (id.kind == PickleKind::tuple) {
+      const auto items = content_.graph().tuple(id);
+      if (items.empty() || content_.text(items[0]) != "storage") return Resolution();
+    }
+  }
+  TorchTensor tensor;
+  ANDIRON_ASSIGN(tensor.storage, storage(value));
+  tensor.type = tensor.storage.type;
+  tensor.big_endian = big_endian_;
+  tensor.rank = 1;
+  tensor.shape[0] = tensor.storage.bytes / tensor.type->bytes;
+  tensor.strides[0] = 1;
+  return take("", tensor, sink);
+}
+
+const ElementType* TensorResolver::class_elements(PickleValue storage_class) const {
+  if (storage_class.kind != PickleKind::global) return nullptr;
+  if (last_elements_ == nullptr || storage_class != last_class_) {
+    last_class_ = storage_class;
+    last_elements_ = storage_elements(content_.graph().global(storage_class).name);
+  }
+  return last_elements_;
+}
+
+Status TensorResolver::read_storage_id(PickleValue value, StorageId& id) const {
+  if (value.kind != PickleKind::tuple) {
+    return bad("a storage that is named by what is no tuple");
+  }
+  const std::span<const PickleValue> items = content_.graph().tuple(value);
+  if (items.size() < 5 || content_.text(items[0]) != "storage") {
+    return bad("a persistent id that names no storage");
+  }
+  id.type = class_elements(items[1]);
+  if (id.type == nullptr) {
+    std::string name;
+    append_python_str(name, content_.graph(), items[1]);
+    return bad("a storage of a class that we do not know", name);
+  }
+  id.key.clear();
+  append_python_str(id.key, content_.graph(), items[2]);
+  id.on_meta_device = content_.text(items[3]) == "meta";
+  const auto elements = content_.size(items[4]);
+  if (!elements) return bad("a storage without a size", "storage '" + id.key + "'");
+  id.elements = *elements;
+  id.view.reset();
+  if (items.size() > 5 && items[5].kind != PickleKind::none) {
+    const auto view = content_.tuple(items[5]);
+    const auto offset = view && view->size() == 3 ? content_.size((*view)[1]) : std::nullopt;
+    const auto size = offset ? content_.size((*view)[2]) : std::nullopt;
+    if (!size) return bad("a view of a storage without offset and size");
+    id.view = {*offset, *size};
+  }
+  return {};
+}
+
+Result<Storage> TensorResolver::storage(PickleValue value) {
+  if (content_.callable_of(value) == Callable::load_from_bytes) return embedded_storage(value);
+  // Some writers leave the id itself in place of what it names.
+  const bool is_id = value.kind == PickleKind::tuple;
+  if (value.kind != PickleKind::persistent && !is_id) return bad("a tensor without a storage");
+  const StorageId& id = id_;
+  ANDIRON_TRY(read_storage_id(is_id ? value : content_.graph().persistent_id(value), id_));
+  if (id.on_meta_device) {
+    Storage none;
+    none.type = id.type;
+    none.has_data = false;
+    return none;
+  }
+  ANDIRON_ASSIGN(Storage found, storages_.find(id));
+  found.type = id.type;
+  if (!id.view) return found;
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+  if (__builtin_mul_overflow(id.view->offset, id.type->bytes, &begin) ||
+      __builtin_mul_overflow(id.view->elements, id.type->bytes, &size) || begin > found.bytes ||
+      size > found.bytes - begin) {
+    return bad("a view that leaves its storage", "storage '" + id.key + "'");
+  }
+  found.offset += begin;
+  found.bytes = size;
+  return found;
+}
+
+Result<Storage> TensorResolver::stored_numbers(PickleValue value, bool whole) {
+  const auto list = content_.tuple(value);
+  const std::pair identity(list ? content_.graph().container_number(value) : 0, whole);
+  if (list) {
+    const auto known = lists_.find(identity);
+    if (known != lists_.end()) return known->second;
+  }
+  const std::span<const PickleValue> numbers = list ? *list : std::span(&value, 1);
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(numbers.size() * 8));
+  std::byte* out = bytes.writable().data();
+  for (const PickleValue number : numbers) {
+    const auto real = content_.real(number);
+    const auto integer = content_.integer(number);
+    if (!real || (whole && !integer)) return bad("a scale that is no number");
+    store_u64(whole ? static_cast<std::uint64_t>(*integer) : std::bit_cast<std::uint64_t>(*real),
+              out);
+    out += 8;
+  }
+  const std::uint64_t size = bytes.size();
+  Storage storage{memory_source(std::move(bytes), content_.source()->name()), 0, size,
+                  torch_dtype(whole ? "int64" : "float64")};
+  return list ? lists_.emplace(identity, std::move(storage)).first->second : storage;
+}
+
+Result<Storage> TensorResolver::embedded_storage(PickleValue object) {
+  const auto args = content_.args(object);
+  if (args.empty()) return bad("a storage without bytes");
+  const std::pair identity(args[0].kind, args[0].index);
+  const auto known = embedded_.find(identity);
+  if (known != embedded_.end()) return known->second;
+  ANDIRON_ASSIGN(const auto bytes, content_.bytes(args[0], limits_));
+  if (!bytes) return bad("a storage without bytes");
+  ANDIRON_ASSIGN(Storage storage, read_legacy_storage(*bytes, limits_));
+  return embedded_.emplace(identity, std::move(storage)).first->second;
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

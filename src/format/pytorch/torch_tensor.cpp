@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_tensor_test.cpp
+#include "src/format/pytorch/torch_tensor.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "src/core/try.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+namespace {
+
+std::string text_of(std::span<const std::uint64_t> numbers) { return Shape(numbers).to_string(); }
+
+// The rows of a strided view, one after the other, as a source of their own: types that cannot be
+// taken apart are read from there.
+class RowsSource : public ByteSource {
+ public:
+  explicit RowsSource(TensorSnapshot rows) : rows_(std::move(rows)) {}
+  std::uint64_t size() const noexcept override { return rows_.byte_size(); }
+  const std::string& name() const noexcept override { return rows_.full_path(); }
+
+ private:
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return rows_.read_part(offset, out);
+  }
+  TensorSnapshot rows_;
+};
+
+}  // namespace
+
+bool TorchTensor::is_contiguous() const noexcept {
+  std::uint64_t step = 1;
+  bool contiguous = true;
+  for (std::size_t d = rank; d-- > 0;) {
+    if (shape[d] == 0) return true;
+    if (shape[d] != 1 && strides[d] != static_cast<std::int64_t>(step)) contiguous = false;
+    step *= shape[d];
+  }
+  return contiguous;
+}
+
+void TorchTensor::set_row_major() noexcept {
+  std::uint64_t step = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    strides[d] = static_cast<std::int64_t>(step);
+    step *= std::max<std::uint64_t>(shape[d], 1);
+  }
+}
+
+Status TorchTensor::check(std::uint64_t most) const {
+  const std::uint64_t width = type->bytes;
+  std::uint64_t bytes = width;
+  std::uint64_t last = offset;  // element
+  bool fits = true;
+  bool empty = false;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (strides[d] < 0) {
+      return Error{.code = ErrorCode::bad_pickle,
+                   .message = "a tensor with a negative stride",
+                   .found = std::to_string(strides[d]),
+                   .expected = "0 or more"};
+    }
+    std::uint64_t reach = 0;
+    empty = empty || shape[d] == 0;
+    fits = !__builtin_mul_overflow(bytes, shape[d], &bytes) && fits;
+    if (shape[d] != 0) {
+      fits =
+          !__builtin_mul_overflow(shape[d] - 1, static_cast<std::uint64_t>(strides[d]), &reach) &&
+          !__builtin_add_overflow(last, reach, &last) && fits;
+    }
+  }
+  const std::uint64_t elements = storage.bytes / width;
+  // Without elements nothing is read, whatever the other numbers say: PyTorch writes offsets behind
+  // the end then.
+  if (empty) return {};
+  if (!fits || last >= elements) {
+    return Error{.code = ErrorCode::bad_offsets,
+                 .message = "the tensor leaves its storage",
+                 .found = "elements " + std::to_string(offset) + " to " +
+                          (fits ? std::to_string(last) : std::string("beyond 64 bits")) +
+                          " for shape " + text_of(std::span(shape).first(rank)),
+                 .expected = "a storage of " + std::to_string(elements) + " elements"};
+  }
+  if (bytes > most) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "the tensor repeats its data too often",
+                 .found = std::to_string(bytes) + " bytes from a storage of " +
+                          std::to_string(storage.bytes),
+                 .expected = "at most " + std::to_string(most),
+                 .hint = "raise Limits::expanded_bytes if the file can be trusted"};
+  }
+  return {};
+}
+
+Shape TorchTensor::our_shape() const {
+  const std::span<const std::uint64_t> dims(shape.data(), rank);
+  if (type->per_item == 1) return Shape(dims);
+  // Packed elements count in the last dimension; a tensor without dimensions gets one.
+  std::vector<std::uint64_t> all(dims.begin(), dims.end());
+  if (all.empty()) all.push_back(1);
+  all.back() *= type->per_item;
+  return Shape(all);
+}
+
+std::uint64_t TorchTensor::byte_size() const noexcept {
+  std::uint64_t bytes = type->bytes;
+  for (std::size_t d = 0; d < rank; ++d) bytes *= shape[d];
+  return bytes;
+}
+
+bool TorchTensor::is_run() const noexcept {
+  return !conjugate && !negate && !converts() && (!big_endian || type->bytes == 1) &&
+         is_contiguous();
+}
+
+Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
+  const DType ours = dtype();
+  const bool swaps = big_endian && type->bytes > 1;
+  if (is_run()) {
+    return TensorSnapshot::from_source(std::move(path), storage.source, first_byte(), byte_size(),
+                                       ours, our_shape(), std::string(raw_name()));
+  }
+  const bool taken_apart = !is_opaque(ours) && !is_sub_byte(ours);
+  if (!taken_apart && swaps) {
+    return Error{.code = ErrorCode::unsupported_dtype,
+                 .message = "big-endian data of a type that we do not know",
+                 .found = std::string(type->torch_name)};
+  }
+  // Of types that are not taken apart, bytes are moved.
+  constexpr DType by_width[] = {DType::u8, DType::u16, DType::raw, DType::u32};
+  const DType moved = taken_apart ? ours : by_width[type->bytes - 1];
+  std::vector<std::int64_t> byte_strides(rank);
+  // The stride of a single element may be any number.
+  for (std::size_t d = 0; d < rank; ++d) {
+    byte_strides[d] = shape[d] > 1 ? strides[d] * type->bytes : 0;
+  }
+  ANDIRON_ASSIGN(
+      TensorSnapshot view,
+      TensorSnapshot::from_strided(path, storage.source, first_byte(), moved,
+                                   Shape(std::span(shape).first(rank)), byte_strides, swaps));
+  if (conjugate) {
+    ANDIRON_ASSIGN(view, view.conjugate());
+  }
+  if (negate) {
+    ANDIRON_ASSIGN(view, view.negate());
+  }
+  if (taken_apart) return converts() ? view.cast(converted->dtype) : Result<TensorSnapshot>(view);
+  return TensorSnapshot::from_source(std::move(path), std::make_shared<RowsSource>(view), 0,
+                                     byte_size(), ours, our_shape(), std::string(raw_name()));
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A tensor as PyTorch files describe it: a strided view of a storage.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+#include "andiron/limits.h"
+#include "andiron/snapshot.h"
+#include "src/format/pytorch/element_type.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Bytes that tensors are views of.
+struct Storage {
+  static constexpr std::uint32_t no_file = ~std::uint32_t{0};
+
+  // Null for one that lies in a file of the archive, where nobody needs it: counting who holds it,
+  // for each tensor, would show.
+  ByteSourcePtr source;
+  std::uint64_t offset = 0;  // in the source
+  std::uint64_t bytes = 0;
+  const ElementType* type = nullptr;
+  // Number of the archive's file when it lies in one of them.
+  std::uint32_t file = no_file;
+  // A storage on the device "meta" has no data.
+  bool has_data = true;
+};
+
+struct TorchTensor {
+  Storage storage;
+  const ElementType* type = nullptr;
+  std::uint64_t offset = 0;  // in elements, as the strides
+  std::size_t rank = 0;
+  // The first `rank` count. Left unset: clearing a kilobyte for each tensor would show.
+  std::array<std::uint64_t, max_rank> shape;
+  std::array<std::int64_t, max_rank> strides;
+  bool conjugate = false;
+  bool negate = false;
+  bool big_endian = false;
+  // Of a quantized tensor: its numbers as they are stored.
+  bool as_int_repr = false;
+  // What the numbers are converted to when they are read; nullptr for nothing.
+  const ElementType* converted = nullptr;
+
+  // Whether rows lie one after the other, whatever the strides of dimensions of one element.
+  bool is_contiguous() const noexcept;
+  void set_row_major() noexcept;
+  // Every element lies in the storage, and all together take no more than `most` bytes.
+  Status check(std::uint64_t most) const;
+
+  DType dtype() const noexcept { return as_int_repr ? type->int_repr : type->dtype; }
+  bool converts() const noexcept { return converted != nullptr && converted != type; }
+  // Empty unless the dtype is raw.
+  std::string_view raw_name() const noexcept {
+    return dtype() == DType::raw ? type->torch_name : std::string_view();
+  }
+  // The shape in elements of ours.
+  Shape our_shape() const;
+  std::uint64_t byte_size() const noexcept;
+  // Whether it is one run of bytes as we read them.
+  bool is_run() const noexcept;
+  // In the storage's source; a tensor without elements lies anywhere.
+  std::uint64_t first_byte() const noexcept {
+    return storage.offset + (byte_size() == 0 ? 0 : offset * type->bytes);
+  }
+
+  // REQUIRES: check() passed, and the storage has a source.
+  Result<TensorSnapshot> snapshot(std::string path) const;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/pytorch_reader_test.cpp
+#include "src/format/pytorch/value_tree.h"
+
+#include <span>
+#include <utility>
+
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/python_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+bool ValueTree::spend(std::uint64_t bytes) {
+  if (bytes > room_) return false;
+  room_ -= bytes;
+  return true;
+}
+
+std::string ValueTree::kept(std::string_view key) {
+  constexpr std::size_t short_bytes = 64;
+  return key.size() <= short_bytes || spend(key.size()) ? std::string(key) : "...";
+}
+
+void ValueTree::put(std::string key, Value value) {
+  if (open_.empty()) {
+    root_ = std::move(value);
+  } else {
+    open_.back().entries.emplace_back(std::move(key), std::move(value));
+  }
+}
+
+Status ValueTree::tensor(std::string_view name, std::string_view key, std::string_view part,
+                         const TorchTensor&) {
+  const Value index(TensorIndex{tensors_++});
+  if (part.empty()) {
+    close_parts();
+    put(kept(key), index);
+    return {};
+  }
+  if (!parts_of_ || *parts_of_ != name) {
+    enter(key, false);
+    parts_of_ = name;
+  }
+  put(std::string(part.substr(1)), index);
+  return {};
+}
+
+void ValueTree::close_parts() {
+  if (!parts_of_) return;
+  parts_of_.reset();
+  leave();
+}
+
+void ValueTree::enter(std::string_view key, bool is_list) {
+  close_parts();
+  open_.push_back({kept(key), is_list, {}});
+}
+
+void ValueTree::leave() {
+  close_parts();
+  Open closed = std::move(open_.back());
+  open_.pop_back();
+  if (!closed.is_list) return put(std::move(closed.key), Value(std::move(closed.entries)));
+  ValueList list;
+  list.reserve(closed.entries.size());
+  for (auto& entry : closed.entries) list.push_back(std::move(entry.second));
+  put(std::move(closed.key), Value(std::move(list)));
+}
+
+Status ValueTree::leaf(std::string_view key, PickleValue value) {
+  close_parts();
+  // What is wrong with a single value keeps nobody from the others.
+  Result<Value> leaf = value_of(value);
+  put(kept(key), leaf ? *std::move(leaf) : Value());
+  return {};
+}
+
+// Text that is not kept in memory.
+Result<Value> ValueTree::long_text(const PickleBlob& blob) {
+  if (!spend(blob.size)) return Value();
+  std::string text(static_cast<std::size_t>(blob.size), '\0');
+  ANDIRON_TRY(content_.source()->read_at(blob.offset, std::as_writable_bytes(std::span(text))));
+  return is_utf8(text) ? Value(std::move(text)) : Value();
+}
+
+Result<Value> ValueTree::value_of(PickleValue value) {
+  const PickleGraph& graph = content_.graph();
+  switch (value.kind) {
+    case PickleKind::none:
+      return Value();
+    case PickleKind::boolean:
+      return Value(PickleGraph::boolean(value));
+    case PickleKind::integer:
+      return Value(graph.integer(value));
+    case PickleKind::real:
+      return Value(graph.real(value));
+    default:
+      break;
+  }
+  if (content_.callable_of(value) == Callable::numpy_scalar) {
+    return numpy_scalar(content_, value, limits_);
+  }
+  const bool is_text = value.kind == PickleKind::text || value.kind == PickleKind::old_text;
+  if (is_text && !content_.text(value)) return long_text(graph.blob(value));
+  ANDIRON_ASSIGN(const auto storage, content_.bytes(value, limits_));
+  if (storage && !is_text) {
+    if (!spend(storage->bytes)) return Value();
+    ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(storage->bytes));
+    ANDIRON_TRY(storage->source->read_at(storage->offset, bytes.writable()));
+    return Value(std::move(bytes));
+  }
+  std::string text;
+  append_python_str(text, graph, value);
+  if (!spend(text.size())) return Value();
+  return Value(std::move(text));
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a PyTorch file holds as one Value, with tensors as their numbers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/value.h"
+#include "src/format/pytorch/structure.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Numbers tensors in the order of the walk, as the archive does; one that is listed as its parts is
+// a dict of them. Of what is no plain value, text tells what it was: classes and functions by name,
+// dates and paths as the calls that make them. What was not taken is null. So is text and bytes
+// beyond Limits::metadata_bytes in all, which a pickle can repeat without end.
+class ValueTree : public StructureVisitor {
+ public:
+  ValueTree(const PickleContent& content, const Limits& limits)
+      : content_(content), limits_(limits), room_(limits.metadata_bytes) {}
+
+  Status tensor(std::string_view name, std::string_view key, std::string_view part,
+                const TorchTensor& tensor) override;
+  void enter(std::string_view key, bool is_list) override;
+  void leave() override;
+  Status leaf(std::string_view key, PickleValue value) override;
+
+  Value take() {
+    close_parts();
+    return std::move(root_);
+  }
+
+ private:
+  struct Open {
+    std::string key;
+    bool is_list;
+    ValueDict entries;
+  };
+  void put(std::string key, Value value);
+  // The key, or "..." of a long one when there is no more room.
+  std::string kept(std::string_view key);
+  void close_parts();
+  Result<Value> value_of(PickleValue value);
+  Result<Value> long_text(const PickleBlob& blob);
+  // Whether there is room for so many bytes more.
+  bool spend(std::uint64_t bytes);
+
+  const PickleContent& content_;
+  const Limits& limits_;
+  std::vector<Open> open_;
+  Value root_;
+  std::size_t tensors_ = 0;
+  std::optional<std::string> parts_of_;  // the tensor whose parts are being put
+  std::uint64_t room_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// PyTorch files since 1.6: zip archives with one folder that holds a pickle and the storages.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "andiron/error.h"
+#include "andiron/open.h"
+#include "src/codec/zip_reader.h"
+#include "src/format/pytorch/pickled_file.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// What a zip archive is, by the names in it.
+struct ZipContent {
+  enum class Kind : std::uint8_t { torch_save, torch_script, pt2, other } kind = Kind::other;
+  std::string root;  // the folder, with a slash; empty where there is none
+  std::string what;  // of other archives: what they are
+  const char* hint = nullptr;
+};
+
+ZipContent zip_content(const ZipReader& zip);
+
+// What the record `byteorder` says; no where there is none.
+Result<bool> is_big_endian(const ZipReader& zip, const std::string& root);
+
+// The pickle of an archive made by torch.save or torch.jit.save. `file` is the archive's number of
+// zip.checked_source(), or Storage::no_file. Oddities that are let pass go to `notes`.
+Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
+                                                   const ZipContent& content, std::uint32_t file,
+                                                   const OpenOptions& options,
+                                                   std::vector<std::string>& notes);
+
+// The constants of a TorchScript program: a tuple, of which some are tensors.
+Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
+                                                        const ZipContent& content,
+                                                        const OpenOptions& options,
+                                                        std::vector<std::string>& notes);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

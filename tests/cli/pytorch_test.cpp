@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Files of PyTorch as inputs of the tool.
+#include "tests/cli/sample_files.h"
+#include "tests/support/torch_containers.h"
+
+namespace andiron::test {
+namespace {
+
+class PytorchInput : public ToolTest {
+ protected:
+  // {"w": [2, 2], "b": [2], "tied": the same as "b", "turned": "w" by columns, "m": without data}
+  static Py object() {
+    const Py bias = torch_tensor({.shape = {2}, .key = "1", .elements = 2});
+    return py::dict(
+        {{"w", torch_tensor({.shape = {2, 2}, .elements = 4})},
+         {"b", bias},
+         {"tied", bias},
+         {"turned", torch_tensor({.shape = {2, 2}, .strides = {{1, 2}}, .elements = 4})},
+         {"m", torch_tensor({.shape = {1}, .elements = 1, .device = "meta"})}});
+  }
+  std::string sample() const {
+    return write_text("m.pt", zip_file(torch_records(object(), sample_storages())));
+  }
+  std::string wrapped(const std::string& key) const {
+    const Py checkpoint = py::dict({{key, sample_object()}, {"epoch", 3}});
+    return write_text("last.ckpt", zip_file(torch_records(checkpoint, sample_storages())));
+  }
+};
+
+TEST_F(PytorchInput, JsonHasContainerDtypesOffsetsAndSharing) {
+  const std::string file = sample();
+  const Outcome run = tool({"ls", "--json", "--sort", "offset", file});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json object = objects_of(run).at(0);
+  EXPECT_EQ(object.at("format"), "pytorch");
+  EXPECT_EQ(object.at("container"), "zip");
+  std::map<std::string, nlohmann::json> tensors;
+  for (const auto& tensor : object.at("tensors")) tensors[tensor.at("name")] = tensor;
+  ASSERT_EQ(tensors.size(), 4u);
+  EXPECT_EQ(tensors["b"].at("dtype"), "f32");
+  EXPECT_EQ(tensors["b"].at("file_dtype"), "float32");
+  EXPECT_EQ(tensors["b"].at("offset").get<std::size_t>() % 64, 0u);
+  EXPECT_EQ(tensors["tied"].at("alias_of"), "b");
+  EXPECT_EQ(tensors["tied"].at("offset"), tensors["b"].at("offset"));
+  // The same bytes in another arrangement are no alias.
+  for (const char* name : {"w", "b", "turned"}) {
+    EXPECT_FALSE(tensors[name].contains("alias_of")) << name;
+  }
+  EXPECT_FALSE(tensors["turned"].contains("offset"));
+  EXPECT_EQ(object.at("skipped").at(0).at("name"), "m");
+  EXPECT_TRUE(contains(object.at("skipped").at(0).at("reason"), "meta"));
+  EXPECT_TRUE(object.at("notes").empty());
+}
+
+TEST_F(PytorchInput, HashIsOverRowsWhateverTheStrides) {
+  const nlohmann::json object = objects_of(tool({"hash", "--json", sample()})).at(0);
+  std::map<std::string, std::string> digests;
+  for (const auto& tensor : object.at("tensors")) digests[tensor.at("name")] = tensor.at("sha256");
+  EXPECT_EQ(digests["b"], digests["tied"]);
+  // SHA-256 of 1, 2, 3, 4 and of 1, 3, 2, 4 as little-endian floats of 32 bits.
+  EXPECT_EQ(digests["w"], "ad73b9acd6e4a74b2f5bb5386658ce3bb146cd040a1867646ab3b973fb6632b1");
+  EXPECT_EQ(digests["turned"], "e3016490e6a9ec8d5797c7b5ec17a4746720e71e73e9b14b0b705307e13275c1");
+}
+
+TEST_F(PytorchInput, ANoteNamesTheKeyThatAModelLiesBelow) {
+  const std::string file = wrapped("state_dict");
+  const Outcome run = tool({"ls", file});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.out, "state_dict.w")) << run.out;
+  EXPECT_TRUE(contains(run.err, "andiron: " + file + ": note: ")) << run.err;
+  EXPECT_TRUE(contains(run.err, "--top-level-key 'state_dict'")) << run.err;
+  const nlohmann::json object = objects_of(tool({"ls", "--json", file})).at(0);
+  ASSERT_EQ(object.at("notes").size(), 1u);
+  EXPECT_TRUE(contains(object.at("notes").at(0), "state_dict"));
+}
+
+TEST_F(PytorchInput, WithTheKeyThereIsNothingToNote) {
+  const Outcome run =
+      tool({"ls", "--json", "--top-level-key", "state_dict", wrapped("state_dict")});
+  const nlohmann::json object = objects_of(run).at(0);
+  EXPECT_EQ(names_of(object), (Names{"b", "w"}));
+  EXPECT_TRUE(object.at("notes").empty());
+  // A key of one's own is no wrapper that all use.
+  EXPECT_TRUE(objects_of(tool({"ls", "--json", wrapped("mine")})).at(0).at("notes").empty());
+}
+
+TEST_F(PytorchInput, IsConvertedToSafetensors) {
+  const std::string target = path("m.safetensors");
+  const Outcome run = tool({"convert", sample(), "-o", target});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json before = objects_of(tool({"hash", "--json", path("m.pt")})).at(0);
+  const nlohmann::json after = objects_of(tool({"hash", "--json", target})).at(0);
+  ASSERT_EQ(names_of(after), names_of(before));
+  for (std::size_t i = 0; i < after.at("tensors").size(); ++i) {
+    EXPECT_EQ(after.at("tensors").at(i).at("sha256"), before.at("tensors").at(i).at("sha256"));
+  }
+}
+
+TEST_F(PytorchInput, IsNotWritten) {
+  const Outcome run = tool({"convert", sample(), "-o", path("copy.pt")});
+  EXPECT_EQ(run.exit_code, 4) << run.err;
+  EXPECT_TRUE(contains(run.err, "does not tell the format")) << run.err;
+}
+
+TEST_F(PytorchInput, ABrokenFileIsAFailureAndAForeignZipIsUnsupported) {
+  const std::string whole = zip_file(sample_records());
+  EXPECT_EQ(tool({"ls", write_text("cut.pt", whole.substr(0, whole.size() - 30))}).exit_code, 2);
+  const std::string foreign = write_text("a.npz", zip_file({{.name = "a.npy", .content = "x"}}));
+  const Outcome run = tool({"ls", foreign});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_TRUE(contains(run.err, "NumPy archive")) << run.err;
+}
+
+TEST_F(PytorchInput, InfoTellsFormatAndContainer) {
+  const Outcome run = tool({"info", sample()});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "pytorch")) << run.out;
+  EXPECT_TRUE(contains(run.out, "zip")) << run.out;
+}
+
+}  // namespace
+}  // namespace andiron::test
