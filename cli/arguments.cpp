@@ -18,8 +18,10 @@ constexpr const char* tool_description =
     "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
-    R"(An INPUT is a weight file, a shard index (*.safetensors.index.json) or a folder
-that holds an index or exactly one model. Formats are found by content.
+    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack or a record of Burn's),
+a shard index (*.safetensors.index.json, *.bin.index.json), or a folder that holds
+an index, exactly one model or a distributed checkpoint. Formats are found by
+content. Nothing in a PyTorch file is ever run.
 
 Exit codes: 0 fine, 1 findings, 2 the operation failed, 3 unsupported or not a
 weight file, 4 usage. With several inputs all are tried.
@@ -28,6 +30,8 @@ Examples:
   andiron ls model.safetensors
   andiron ls --sort size --include 'encoder.**.weight' model.safetensors
   andiron info Llama-3-8B/
+  andiron ls --top-level-key state_dict checkpoint.ckpt
+  andiron convert pytorch_model.bin -o model.safetensors
   andiron hash --threads 8 model.safetensors
   andiron convert model.safetensors -o model.bpk
   andiron ls --json *.safetensors | jq -r '.tensors[].name'

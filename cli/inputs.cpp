@@ -50,15 +50,14 @@ Result<Archive> InputReader::open(const std::string& path) const {
     error.hint = "raise --max-memory";
     return error;
   }
-  if (archive && top_level_key_) {
-    archive = at_top_level_key(*archive, *top_level_key_);
-  } else if (archive && archive->format() == format_name(Format::pytorch)) {
+  if (archive && top_level_key_) archive = at_top_level_key(*archive, *top_level_key_);
+  if (archive && !remapper_.is_empty()) archive = remap(*archive, remapper_);
+  if (archive && !top_level_key_ && archive->format() == format_name(Format::pytorch)) {
     if (const auto key = suggest_top_level_key(*archive)) {
       archive->add_note("the model seems to lie below '" + display_text(*key) +
                         "': --top-level-key '" + display_text(*key) + "' takes that off");
     }
   }
-  if (archive && !remapper_.is_empty()) archive = remap(*archive, remapper_);
   if (archive && contiguous_indices_) archive = close_index_gaps(*archive);
   if (archive && !filter_.is_empty()) archive = filter(*archive, filter_);
   return archive;

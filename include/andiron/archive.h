@@ -113,8 +113,8 @@ class Archive {
   /// twice. Aliases of tensors that are left out go too; in value() they become null.
   Result<Archive> select(std::span<const std::size_t> indices) const;
   /// The same tensors under new names, one for each. NameCollision names both old names when two
-  /// would become one. Aliases keep their names and follow their tensors. A value() that has
-  /// tensors in it is dropped: it is a tree of the old names.
+  /// would become one. Aliases keep their names and follow their tensors. value() stays: its
+  /// keys are the old names, its tensors the same.
   Result<Archive> rename(std::span<const std::string> names) const;
 
   /// Indices in natural order of names: layers.2 before layers.10.

@@ -294,11 +294,6 @@ Result<Archive> Archive::rename(std::span<const std::string> names) const {
     if (const auto index = find(kept)) kept = names[*index];
   }
   state->replace_aliases(std::move(aliases));
-  // A tree of tensors tells names too, the old ones.
-  if (!state_->value.is_absent()) {
-    state->value = detail::LazyValue(
-        [tree = state_->value] { return holds_tensors(tree.get()) ? Value() : tree.get(); });
-  }
   return Archive(std::move(state));
 }
 

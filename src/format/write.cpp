@@ -27,7 +27,9 @@ struct Target {
 Error not_written() {
   return Error{.code = ErrorCode::unsupported,
                .message = "PyTorch files are read, but not written",
-               .hint = "write SafeTensors, which PyTorch reads too"};
+               .hint =
+                   "write SafeTensors, which PyTorch reads too; a module's needs "
+                   "with_to_adapter(BurnToPyTorchAdapter())"};
 }
 
 Result<Target> target_of(const std::string& path, const WriteOptions& options) {

@@ -168,15 +168,15 @@ Result<Archive> Store::renamed() const {
       Result<Archive> below = at_top_level_key(content, settings_.top_level_key);
       if (!below) return with_file(std::move(below).error(), origin);
       content = *std::move(below);
-    } else if (content.format() == format_name(Format::pytorch)) {
-      const auto key = andiron::suggest_top_level_key(content);
-      if (key) {
-        content.add_note("the model seems to lie below '" + display_text(*key) +
-                         "': with_top_level_key(\"" + display_text(*key) + "\") takes that off");
-      }
     }
     Result<Archive> remapped = andiron::remap(content, settings_.remapper);
     if (!remapped) return with_file(std::move(remapped).error(), origin);
+    if (settings_.top_level_key.empty() && content.format() == format_name(Format::pytorch)) {
+      if (const auto key = andiron::suggest_top_level_key(*remapped)) {
+        remapped->add_note("the model seems to lie below '" + display_text(*key) +
+                           "': with_top_level_key(\"" + display_text(*key) + "\") takes that off");
+      }
+    }
     return remapped;
   });
 }

@@ -108,9 +108,9 @@ void note_square_matrices(const std::vector<Slot>& slots,
                           const std::vector<Assignment>& assignments, const Archive& source,
                           const ApplyOptions& options, ApplyResult& result) {
   const auto format = source.metadata().find("format");
-  if (options.adapter.is_set() || format == source.metadata().end() || format->second != "pt") {
-    return;
-  }
+  const bool is_pickle = source.format() == "pytorch";
+  const bool says_so = format != source.metadata().end() && format->second == "pt";
+  if (options.adapter.is_set() || (!is_pickle && !says_so)) return;
   std::vector<std::string_view> square;
   for (const Assignment& assignment : assignments) {
     const Slot& slot = slots[assignment.slot];
@@ -120,9 +120,10 @@ void note_square_matrices(const std::vector<Slot>& slots,
     }
   }
   if (square.empty()) return;
-  result.notes.push_back("the metadata says that PyTorch wrote this file, which stores " +
-                         some(square) +
-                         " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
+  result.notes.push_back(
+      (is_pickle ? "this is a PyTorch file, which stores "
+                 : "the metadata says that PyTorch wrote this file, which stores ") +
+      some(square) + " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
 }
 
 }  // namespace

@@ -299,6 +299,19 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     if (result.missing.size() > 1) {
       refused.message += " (nor for " + count_of(result.missing.size() - 1, "other") + ")";
     }
+    const std::vector<Skipped>& skipped = source.skipped();
+    const auto not_taken = std::find_if(skipped.begin(), skipped.end(), [&](const Skipped& one) {
+      return one.name == refused.tensor;
+    });
+    if (not_taken != skipped.end()) {
+      refused.found = "it is in the file, but was not taken: " + not_taken->reason;
+    } else if (source.empty()) {
+      refused.found = "no tensors at all";
+      if (!skipped.empty()) {
+        refused.found += "; not taken was '" + display_text(skipped.front().name) +
+                         "': " + skipped.front().reason;
+      }
+    }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";
   } else if (!options.allow_unused && !result.unused.empty()) {
     refused.code = ErrorCode::unused_tensor;

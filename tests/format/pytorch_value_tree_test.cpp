@@ -96,6 +96,12 @@ TEST_F(PytorchValues, KeysAreTheStepsOfNames) {
   EXPECT_EQ(text(*value.find("None")), "c");
 }
 
+TEST_F(PytorchValues, AKeyThatIsNotThereGivesNothing) {
+  const Value value = value_of(py::dict({{"epoch", 42}}));
+  EXPECT_EQ(value.find("nonexistent"), nullptr);
+  EXPECT_EQ(value.find("epoch")->find("epoch"), nullptr) << "a number has no entries";
+}
+
 TEST_F(PytorchValues, WhatWouldHaveBeenMadeIsTold) {
   const Value value = value_of(py::list(
       {py::global("torch", "float32"), py::call(py::global("torch", "device"), {"cuda", 0}),

@@ -120,6 +120,7 @@ TEST(PytorchStore, FindsNormsUnderPytorchsNames) {
   EXPECT_EQ(numbers(norms.norm1.gamma), (Floats{1, 2}));
   EXPECT_EQ(numbers(norms.norm1.running_var), (Floats{7, 8}));
   EXPECT_EQ(numbers(norms.norm2.gamma), (Floats{11, 12}));
+  EXPECT_EQ(numbers(*norms.norm3.gamma), (Floats{15, 16}));
 }
 
 TEST(PytorchStore, LeavesConvolutionsAlone) {
@@ -222,6 +223,26 @@ TEST(PytorchStore, TakesWhatLiesBelowATopLevelKey) {
   EXPECT_NE(none.error().found.find("'model'"), std::string::npos);
 }
 
+TEST(PytorchStore, AKeyThatHoldsNoTensorsIsRefused) {
+  const auto store = store_of(two_layers().file({"model"}, {{"epoch", 42}}));
+  const Result<Names> keys = PytorchStore(store).with_top_level_key("epoch").keys();
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().code, ErrorCode::missing_tensor);
+  // The number itself is in the tree.
+  EXPECT_EQ(*store.archive().value().value().find("epoch")->get<std::int64_t>(), 42);
+}
+
+TEST(PytorchStore, AWholeModuleIsTakenFromBelowAKey) {
+  const Py module = py::module(
+      "Linear", {{"weight", torch_tensor({.shape = {1, 2}, .elements = 2})}, {"bias", nullptr}}, {},
+      {});
+  const Py checkpoint = py::dict({{"model", module}, {"epoch", 3}});
+  const std::string file = zip_file(torch_records(checkpoint, {{"0", memory_of<float>({5, 6})}}));
+  nn::Linear linear = nn::LinearConfig(2, 1).with_bias(false).init();
+  load_from(linear, store_of(file).with_top_level_key("model")).value();
+  EXPECT_EQ(numbers(linear.weight), (Floats{5, 6}));
+}
+
 TEST(PytorchStore, NamesTheKeyThatAModelSeemsToLieBelow) {
   const auto notes = [](const PytorchStore& store) { return store.archive().value().notes(); };
   auto store = store_of(two_layers().file({"state_dict"}, {{"epoch", 3}}));
@@ -275,6 +296,36 @@ TEST(PytorchStore, FiltersByTheModulesNames) {
   EXPECT_EQ(numbers(net.fc1.weight), (Floats{0, 2, 4, 1, 3, 5}));
   EXPECT_EQ(store.get_all_snapshots().value().size(), 4u);
   EXPECT_EQ(store.keys().value().size(), 4u);
+}
+
+TEST(PytorchStore, TakesItsSettingsTogether) {
+  struct Wide {
+    nn::Linear fc1 = nn::LinearConfig(2, 3).init();
+    nn::Linear fc2 = nn::LinearConfig(4, 4).init();
+    ANDIRON_MODULE(Wide, fc1, fc2)
+  } wide;
+  const ApplyResult result = load_from(wide, store_of(two_layers())
+                                                 .validate(false)
+                                                 .allow_partial()
+                                                 .with_regex(R"(^fc1\.)")
+                                                 .with_full_path("fc2.weight"))
+                                 .value();
+  EXPECT_EQ(result.applied, (Names{"fc1.weight", "fc1.bias"}));
+  EXPECT_EQ(result.skipped, Names{"fc2.bias"});
+  EXPECT_EQ(result.errors.size(), 1u);
+}
+
+TEST(PytorchStore, LeavesFieldsAloneThatAModuleDoesNotList) {
+  struct Partial {
+    nn::Linear first = nn::LinearConfig(2, 3).init();
+    bool extra_field = true;
+    ANDIRON_MODULE(Partial, first)
+  } partial;
+  const ApplyResult result =
+      load_from(partial, store_of(two_layers()).with_key_remapping(R"(^fc1\.(.*))", "first.$1"))
+          .value();
+  EXPECT_EQ(result.applied, (Names{"first.weight", "first.bias"}));
+  EXPECT_TRUE(partial.extra_field);
 }
 
 TEST(PytorchStore, AMissingParameterIsRefusedUnlessFilteredOutOrAllowed) {

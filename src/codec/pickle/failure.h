@@ -17,6 +17,12 @@ namespace detail {
 // Keeps the first failure. All that record one return false.
 class PickleFailure {
  public:
+  // The pickle ends too soon.
+  bool cut_short(std::string message) {
+    return fail({.code = ErrorCode::bad_pickle,
+                 .message = std::move(message),
+                 .hint = "the download may be incomplete"});
+  }
   bool bad(std::string message, std::string expected = {}) {
     return fail({.code = ErrorCode::bad_pickle,
                  .message = std::move(message),

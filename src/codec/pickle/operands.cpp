@@ -31,7 +31,7 @@ bool PickleOperands::make_ready(std::uint64_t count) {
   return status.ok() || failure_.fail_as_is(std::move(status).error());
 }
 
-bool PickleOperands::cut_short() { return failure_.bad("the pickle ends within an operand"); }
+bool PickleOperands::cut_short() { return failure_.cut_short("the pickle ends within an operand"); }
 
 bool PickleOperands::negative_size() { return failure_.bad("a length is negative"); }
 
@@ -121,7 +121,7 @@ bool PickleOperands::line(PickleBlob& out) {
       input_.advance(size + 1);
       return true;
     }
-    if (ready == input_.left()) return failure_.bad("the pickle ends within a line");
+    if (ready == input_.left()) return failure_.cut_short("the pickle ends within a line");
     searched = ready;
     // Twice as many each time: the search through a long line stays linear.
     if (!make_ready(std::min<std::uint64_t>(input_.left(), 2 * ready + 1))) return false;
@@ -242,7 +242,7 @@ bool PickleOperands::global_lines(PickleValue& out) {
 }
 
 bool PickleOperands::frame(std::uint64_t size) {
-  return size <= input_.left() || failure_.bad("a frame ends behind the pickle");
+  return size <= input_.left() || failure_.cut_short("a frame ends behind the pickle");
 }
 
 }  // namespace detail

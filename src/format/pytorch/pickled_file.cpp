@@ -146,6 +146,7 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
     filled = fill(*file, options, builder);
   }
   if (!filled) return std::move(filled).error();
+  if (builder.size() == 0) builder.state().notes.push_back("there are no tensors in the file");
   if (file->content.graph().has_leftovers()) {
     builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
   }

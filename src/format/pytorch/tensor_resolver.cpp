@@ -95,7 +95,14 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
   if (callable == Callable::numpy_array || callable == Callable::numpy_buffer) {
     return from_numpy(value, std::nullopt, sink);
   }
-  return resolve_call({callable, content_.args(value), content_.state(value)}, sink, depth);
+  ANDIRON_ASSIGN(
+      Resolution made,
+      resolve_call({callable, content_.args(value), content_.state(value)}, sink, depth));
+  // What a state holds beside the tensor is to be told, too.
+  const bool is_state_read =
+      callable == Callable::tensor_class || callable == Callable::parameter_class;
+  if (!made.state && !is_state_read) made.state = content_.state(value);
+  return made;
 }
 
 Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink, unsigned depth) {
@@ -257,10 +264,10 @@ Result<Resolution> TensorResolver::quantized(const Call& call, PartSink& sink, u
   if (!tensor.type->is_quantized() || !params || params->size() < 3) {
     return bad("a quantized tensor without scale and zero point");
   }
-  const std::uint64_t channels = [&]() -> std::uint64_t {
-    const auto axis = params->size() > 3 ? content_.size((*params)[3]) : std::nullopt;
-    return axis && *axis < tensor.rank ? tensor.shape[*axis] : 0;
-  }();
+  const bool per_channel = params->size() > 3;
+  const std::uint64_t axis =
+      per_channel ? content_.size((*params)[3]).value_or(max_rank) : max_rank;
+  const std::uint64_t channels = axis < tensor.rank ? tensor.shape[axis] : 0;
   tensor.as_int_repr = true;
   if (tensor.type->values_per_byte > 1) ANDIRON_TRY(show_packed_bytes(tensor));
   ANDIRON_ASSIGN(Resolution taken, take(".int_repr", tensor, sink));
@@ -286,7 +293,8 @@ Result<Resolution> TensorResolver::quantized(const Call& call, PartSink& sink, u
   };
   ANDIRON_TRY(take_parameter(".scale", (*params)[1], false));
   ANDIRON_TRY(take_parameter(".zero_point", (*params)[2], true));
-  return taken;
+  if (!per_channel) return taken;
+  return taken_with_note("quantized for each channel of dimension " + std::to_string(axis));
 }
 
 namespace {

@@ -277,6 +277,9 @@ ZipContent zip_content(const ZipReader& zip) {
     content.what = zip.entries().empty() ? "an empty zip archive"
                    : all_numpy           ? "a NumPy archive (.npz)"
                                          : "a zip archive without 'data.pkl'";
+    if (all_numpy) content.hint = "convert it to SafeTensors first";
+    if (!all_numpy && !zip.entries().empty())
+      content.hint = "if the model is a file in it, unpack it";
   }
   return content;
 }
