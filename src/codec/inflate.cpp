@@ -45,8 +45,8 @@ Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_
   ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(stored_bytes, window_bytes)));
   std::byte spare;  // data that goes on where it should end shows here
   for (;;) {
-    if (stream.avail_in == 0) {
-      if (stored_bytes == 0) return bad("its data ends too soon");
+    // At the end of the input there may still be output to come.
+    if (stream.avail_in == 0 && stored_bytes != 0) {
       const auto part = window.writable().first(
           static_cast<std::size_t>(std::min<std::uint64_t>(stored_bytes, window.size())));
       ANDIRON_TRY(source.read_at(offset, part));
@@ -65,6 +65,7 @@ Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_
     out = out.subspan(made);
     if (code == Z_STREAM_END) break;
     if (code == Z_MEM_ERROR) return out_of_memory();
+    if (code == Z_BUF_ERROR) return bad("its data ends too soon");
     if (code != Z_OK) return bad("its deflated data is damaged");
   }
   if (!out.empty()) return bad("its data inflates to less than the directory tells");

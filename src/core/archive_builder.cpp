@@ -71,7 +71,6 @@ void ArchiveBuilder::remove_tensors() {
   state_->names = {};
   state_->snapshots.clear();
   state_->skipped.clear();
-  state_->notes.clear();
 }
 
 Result<std::optional<std::uint32_t>> ArchiveBuilder::index_names() {

@@ -47,7 +47,7 @@ class ArchiveBuilder {
   Status add(const TensorRun& run);
   // Appends a tensor that is something else.
   Status add(std::string_view name, std::string_view file_dtype, TensorSnapshot snapshot);
-  // Takes back all tensors, and what was said of them.
+  // Takes back all tensors, and those that were skipped.
   void remove_tensors();
   // Moves all runs within their files, modulo 2^64.
   void move_runs(std::uint64_t by);

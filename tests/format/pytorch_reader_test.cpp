@@ -302,10 +302,20 @@ TEST(PytorchReader, KeepsToItsLimits) {
 }
 
 TEST(PytorchReader, NamesThatCollideAreRefused) {
-  const auto one = [] { return torch_tensor({.shape = {1}, .elements = 1}); };
-  const Py object = py::dict({{"a.b", one()}, {"a", py::dict({{"b", one()}})}});
-  expect_refused(open_text(zip_file(torch_records(object, {{"0", memory_of<float>({1})}}))),
-                 ErrorCode::name_collision, "'a.b'");
+  const auto view = [](std::int64_t offset) {
+    return torch_tensor({.shape = {1}, .offset = offset, .elements = 2});
+  };
+  const auto records = [](const Py& object) {
+    return zip_file(torch_records(object, {{"0", memory_of<float>({1, 2})}}));
+  };
+  const Py object = py::dict({{"a.b", view(0)}, {"a", py::dict({{"b", view(1)}})}});
+  expect_refused(open_text(records(object)), ErrorCode::name_collision, "'a.b'");
+  // One tensor twice under a name, as dicts have it whose items are attributes, is one.
+  const Py same = py::dict({{"a.b", view(1)}, {"a", py::dict({{"b", view(1)}, {"c", view(0)}})}});
+  const Archive archive = open_text(records(same)).value();
+  EXPECT_EQ(archive.size(), 2u);
+  EXPECT_EQ(archive.value().find("a")->find("b")->get<TensorIndex>()->index, 0u);
+  EXPECT_EQ(archive.value().find("a")->find("c")->get<TensorIndex>()->index, 1u);
 }
 
 }  // namespace

@@ -268,6 +268,19 @@ TEST_F(HostileTensor, OfAnUnknownTypeIsRefusedInAStrictReading) {
   EXPECT_EQ(file.open(bits).value().snapshot(0).dtype_text(), "raw:bits8");
 }
 
+TEST_F(HostileTensor, WithoutElementsButWithASizeBeyondSixtyFourBits) {
+  const std::int64_t huge = std::int64_t{1} << 62;
+  EXPECT_EQ(code(view(0, py::tuple({huge, huge, 0}), py::tuple({1, 1, 1}))), ErrorCode::overflow);
+}
+
+// Four parts each, level below level, would be four to the power of the levels.
+TEST_F(HostileTensor, WhosePartsHaveParts) {
+  const Py plain = file.tensor({1});
+  const Py inner = py::rebuild("_rebuild_nested_tensor", {plain, plain, plain, plain});
+  const Py outer = py::rebuild("_rebuild_nested_tensor", {inner, plain, plain, plain});
+  EXPECT_EQ(message(outer), "a part of a tensor that has parts itself");
+}
+
 TEST_F(HostileTensor, IsNotMadeByReinterpretingAStorage) {
   // The same record under another type: the bytes are the same, if there are as many.
   const Py floats = file.storage(six);

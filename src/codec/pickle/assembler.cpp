@@ -11,6 +11,9 @@ inline namespace v1 {
 namespace detail {
 namespace {
 
+// No pickler gives an object more than one; whoever looks at states need not fear many.
+constexpr std::uint32_t most_states = 16;
+
 std::string kind_name(PickleKind kind) {
   switch (kind) {
     case PickleKind::none:
@@ -151,7 +154,11 @@ bool PickleAssembler::object_from_mark() {
 bool PickleAssembler::build() {
   if (!need(2) || !need_kind(stack_.top(1), PickleKind::object)) return false;
   PickleAdditions* additions = builder_.additions(stack_.top(1));
-  if (additions == nullptr || !builder_.add_run(additions->states, stack_.tail(1))) return false;
+  if (additions == nullptr) return false;
+  if (additions->states.count >= most_states) {
+    return failure_.bad("an object is given state after state", "one");
+  }
+  if (!builder_.add_run(additions->states, stack_.tail(1))) return false;
   stack_.drop(1);
   return true;
 }

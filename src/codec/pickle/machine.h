@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a pickle without running anything: opcodes build a graph, and that is all they do.
 //
-// Every opcode of protocols 0 to 5 is known. Three are refused: those that name a registered
+// Every opcode of protocols 0 to 5 is known. Five are refused: those that name a registered
 // extension (EXT1, EXT2, EXT4) and those that ask for buffers from elsewhere (NEXT_BUFFER,
 // READONLY_BUFFER), as what they name is not in the file. Time and memory follow the length of the
 // pickle: no opcode copies what it refers to. docs/formats/pytorch.md has the table of opcodes.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "src/core/name_table.h"
@@ -22,15 +23,31 @@ class KeyTexts {
   explicit KeyTexts(const PickleContent& content) : content_(content) {}
 
   std::string_view of(PickleValue key) {
-    if (const auto text = content_.text(key)) return *text;
-    scratch_ = '\xff';
-    if (append_python_str(scratch_, content_.graph(), key)) return scratch_;
+    const auto text = content_.text(key);
+    if (text && text->size() <= longest) return *text;
+    if (!text && append_short(key)) return scratch_;
     scratch_ = '\xfe' + std::to_string(static_cast<int>(key.kind)) + '.';
     scratch_ += std::to_string(key.index);
     return scratch_;
   }
 
  private:
+  // Names are shorter; longer text would be looked at for each time that it is a key.
+  static constexpr std::size_t longest = 1024;
+
+  // Whether the text tells all.
+  bool append_short(PickleValue key) {
+    scratch_ = '\xff';
+    // In Python, True and 1.0 are the key 1.
+    const double real = key.kind == PickleKind::real ? content_.graph().real(key) : std::nan("");
+    if (key.kind == PickleKind::boolean || (std::trunc(real) == real && std::fabs(real) < 1e15)) {
+      scratch_ += std::to_string(key.kind == PickleKind::real ? static_cast<std::int64_t>(real)
+                                                              : *content_.integer(key));
+      return true;
+    }
+    return append_python_str(scratch_, content_.graph(), key);
+  }
+
   const PickleContent& content_;
   std::string scratch_;
 };

@@ -24,6 +24,7 @@
 #include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/format/header_findings.h"
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pieces.h"
 #include "src/format/pytorch/pytorch.h"
@@ -35,6 +36,8 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
+
+constexpr std::uint32_t most_attributes = 64;
 
 // Where an item lies.
 struct Item {
@@ -160,7 +163,10 @@ class DistributedReader {
                                               std::string_view name) {
     if (object.kind != PickleKind::object) return std::nullopt;
     const auto state = content.state(object);
-    return state ? content.entry(*state, name) : std::nullopt;
+    if (!state || state->kind != PickleKind::dict) return std::nullopt;
+    // The objects of such files have a handful.
+    if (content.graph().pairs(*state).size() > 2 * most_attributes) return std::nullopt;
+    return content.entry(*state, name);
   }
 
   static std::string_view class_name(const PickleContent& content, PickleValue object) {
@@ -254,6 +260,8 @@ class DistributedReader {
       const auto offsets = attribute(content, chunk, "offsets");
       const auto extent = attribute(content, chunk, "sizes");
       if (!offsets || !extent) return bad("a piece without offsets and sizes");
+      if (++pieces_ > options_.limits.tensors)
+        return over_limit(path_, "too many pieces", "", options_.limits.tensors);
       Piece piece;
       ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece with bad offsets")));
       ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece with bad sizes")));
@@ -387,6 +395,7 @@ class DistributedReader {
   std::map<std::string, ByteSourcePtr, std::less<>> files_;
   std::uint64_t names_bytes_ = 0;
   ValueDict values_;
+  std::uint64_t pieces_ = 0;
 };
 
 }  // namespace

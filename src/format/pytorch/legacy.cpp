@@ -28,6 +28,8 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t protocol = 1001;
+// PyTorch's keys are numbers.
+constexpr std::size_t longest_key = 1024;
 
 Error bad_file(const Storage& bytes, std::string message, std::string found = {}) {
   return Error{.code = ErrorCode::bad_pickle,
@@ -143,6 +145,8 @@ class LegacyReader {
       if (items.size() < 5 || content.text(items[0]) != "storage") continue;
       if (items[1].kind != PickleKind::global) continue;
       const ElementType* type = storage_elements(content.graph().global(items[1]).name);
+      const auto text = content.text(items[2]);
+      if (text && text->size() > longest_key) continue;
       std::string key;
       append_python_str(key, content.graph(), items[2]);
       if (type != nullptr) sizes.try_emplace(std::move(key), type->bytes);

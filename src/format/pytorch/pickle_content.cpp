@@ -98,8 +98,10 @@ Result<std::optional<Storage>> PickleContent::bytes(PickleValue value, const Lim
     if (blob.offset != PickleBlob::decoded) {
       return Storage{source_, blob.offset, blob.size, &byte_elements(), file_};
     }
+    const auto known = decoded_.find(value.index);
+    if (known != decoded_.end()) return known->second;
     ANDIRON_ASSIGN(Bytes memory, read_blob(blob, limits));
-    return of_memory(std::move(memory));
+    return decoded_.emplace(value.index, of_memory(std::move(memory))).first->second;
   }
   const Callable callable = callable_of(value);
   if (callable != Callable::encode && callable != Callable::bytes_class) {
@@ -116,11 +118,14 @@ Result<std::optional<Storage>> PickleContent::bytes(PickleValue value, const Lim
   if (content.kind == PickleKind::bytes || content.kind == PickleKind::old_text) {
     return bytes(content, limits);
   }
-  if (content.kind != PickleKind::text) return std::optional<Storage>();
+  const auto codec = arguments.size() > 1 ? text(arguments[1]) : std::nullopt;
+  if (content.kind != PickleKind::text || (codec != "latin1" && codec != "latin-1")) {
+    return std::optional<Storage>();
+  }
   const auto known = decoded_.find(content.index);
   if (known != decoded_.end()) return known->second;
-  ANDIRON_ASSIGN(const Bytes text, read_blob(graph_.blob(content), limits));
-  ANDIRON_ASSIGN(Bytes encoded, encode_latin1(text.text(), source_->name()));
+  ANDIRON_ASSIGN(const Bytes spelled, read_blob(graph_.blob(content), limits));
+  ANDIRON_ASSIGN(Bytes encoded, encode_latin1(spelled.text(), source_->name()));
   return decoded_.emplace(content.index, of_memory(std::move(encoded))).first->second;
 }
 

@@ -7,6 +7,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 #include "src/format/header_findings.h"
+#include "src/format/pytorch/repeated_tensors.h"
 #include "src/format/pytorch/value_tree.h"
 
 namespace andiron {
@@ -29,6 +30,9 @@ class ArchiveFiller : public StructureVisitor {
       name_ = name;
       name_ += part;
       name = name_;
+    }
+    if (file_.check_all_keys && repeated_.find_or_add(std::string(name), tensor, builder_.size())) {
+      return {};
     }
     const std::string_view stored = builder_.store(name);
     if (tensor.dtype() == DType::raw && strictness_ == Strictness::strict) {
@@ -104,6 +108,7 @@ class ArchiveFiller : public StructureVisitor {
   Strictness strictness_;
   ArchiveBuilder& builder_;
   std::string name_;
+  RepeatedTensors repeated_;
   std::uint64_t names_bytes_ = 0;
   std::size_t noted_ = 0;
 };
@@ -137,11 +142,14 @@ Status fill(PickledFile& file, const OpenOptions& options, ArchiveBuilder& build
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
                     ArchiveBuilder& builder) {
   // A tensor is a storage, with some exceptions.
-  const std::size_t expected = file->content.graph().persistent_ids().size();
+  const auto expected = static_cast<std::size_t>(std::min<std::uint64_t>(
+      file->content.graph().persistent_ids().size(), options.limits.tensors));
   ANDIRON_TRY(builder.reserve(expected, 2 * expected));
+  const std::size_t notes = builder.state().notes.size();
   Status filled = fill(*file, options, builder);
   if (!filled && filled.error().code == ErrorCode::name_collision) {
     builder.remove_tensors();
+    builder.state().notes.resize(notes);
     file->check_all_keys = true;
     filled = fill(*file, options, builder);
   }
@@ -151,7 +159,7 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
     builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
   }
   builder.state().value = LazyValue([file = std::move(file), options] {
-    ValueTree tree(file->content, options.limits);
+    ValueTree tree(file->content, options.limits, file->check_all_keys);
     // What the first walk took, this one takes.
     if (!walk_file(*file, options, tree)) return Value();
     return tree.take();

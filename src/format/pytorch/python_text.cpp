@@ -78,10 +78,10 @@ class Printer {
         return;
       case PickleKind::text:
       case PickleKind::old_text:
-        if (!is_in_memory(value)) return leave_out("...");
+        if (!is_in_memory(value) || (quoted && is_long(value))) return leave_out("...");
         return print_text(graph_.blob(value).view(), quoted);
       case PickleKind::bytes:
-        if (!is_in_memory(value)) return leave_out("...");
+        if (!is_in_memory(value) || is_long(value)) return leave_out("...");
         return append_quoted(out_, graph_.blob(value).view(), true);
       case PickleKind::tuple:
         print_sequence(value, "(", graph_.items(value).size() == 1 ? ",)" : ")", depth);
@@ -97,6 +97,10 @@ class Printer {
       case PickleKind::dict:
         return leave_out("{...}");
       case PickleKind::global:
+        if (graph_.global(value).module.size() > longest ||
+            graph_.global(value).name.size() > longest) {
+          return leave_out("...");
+        }
         print_global(graph_.global(value));
         return;
       case PickleKind::object: {
@@ -115,6 +119,7 @@ class Printer {
 
  private:
   bool is_too_long() const { return out_.size() - begin_ > longest; }
+  bool is_long(PickleValue value) const { return graph_.blob(value).size > longest; }
   bool is_in_memory(PickleValue value) const {
     const PickleBlob& blob = graph_.blob(value);
     return blob.data != nullptr || blob.size == 0;

@@ -19,6 +19,8 @@ namespace {
 constexpr char not_in_state_dict[] = "an attribute of a module, not part of its state_dict";
 constexpr char attribute_of_tensor[] = "an attribute of a tensor";
 constexpr unsigned deepest_wrapping = 16;
+// Parts of a state, or arguments, that are looked through for a module's.
+constexpr std::size_t most_parts = 8;
 constexpr std::string_view module_tables[] = {"_parameters", "_buffers", "_modules"};
 
 bool is_container(PickleValue value) {
@@ -104,7 +106,7 @@ class Walk {
       skip = not_in_state_dict;
     }
     const bool is_tensor = resolver_.is_tensor(value);
-    frame.has_others |= !is_tensor;
+    frame.has_others |= !is_tensor || key.kind != PickleKind::text;
     ANDIRON_ASSIGN(const std::size_t name, append_key(key, number));
     return is_tensor ? visit_tensor(value, name, skip) : visit(value, name, skip);
   }
@@ -268,12 +270,23 @@ class Walk {
   // The state of a module: a dict with the tables of one.
   std::optional<PickleValue> module_state(PickleValue value) const {
     const auto state = content_.state(value);
-    if (!state) return std::nullopt;
-    for (const std::string_view table : module_tables) {
-      const auto found = content_.entry(*state, table);
-      if (!found || !content_.is_dict(*found)) return std::nullopt;
-    }
-    return state;
+    if (state && has_module_tables(*state)) return state;
+    // With slots, or with code of its own for it, a module's state is a tuple; traced ones have it
+    // as an argument.
+    const auto parts = state ? content_.tuple(*state) : content_.args(value);
+    if (!parts || parts->size() > most_parts) return std::nullopt;
+    const auto found = std::find_if(parts->begin(), parts->end(),
+                                    [&](PickleValue part) { return has_module_tables(part); });
+    return found == parts->end() ? std::nullopt : std::optional(*found);
+  }
+
+  bool has_module_tables(PickleValue state) const {
+    if (state.kind != PickleKind::dict) return false;
+    return std::all_of(std::begin(module_tables), std::end(module_tables),
+                       [&](std::string_view table) {
+                         const auto found = content_.entry(state, table);
+                         return found && content_.is_dict(*found);
+                       });
   }
 
   const ScriptClass* script_class(const PickleObject& object) const {
@@ -525,11 +538,13 @@ class Walk {
     const std::size_t begin = begin_step();
     if (is_text(key) && !content_.text(key)) {
       ANDIRON_TRY(append_long_text(graph_.blob(key)));
-    } else if (content_.callable_of(key) == Callable::numpy_scalar) {
-      ANDIRON_TRY(append_numpy_scalar(key));
-    } else if (!append_python_str(path_, graph_, key)) {
-      path_.resize(end);
-      return append_index(number);
+    } else {
+      const bool is_scalar = content_.callable_of(key) == Callable::numpy_scalar;
+      if (!(is_scalar ? append_numpy_scalar(key) : append_python_str(path_, graph_, key))) {
+        key_bytes_ += path_.size() - end;
+        path_.resize(end);
+        return append_index(number);
+      }
     }
     key_bytes_ += path_.size() - begin;
     if (key_bytes_ > limits_.name_bytes_in_all) {
@@ -542,14 +557,20 @@ class Walk {
     return begin;
   }
 
-  // As Python prints the number.
-  Status append_numpy_scalar(PickleValue key) {
-    ANDIRON_ASSIGN(const Value number, numpy_scalar(content_, key, limits_));
-    if (const auto* flag = number.get<bool>()) path_ += *flag ? "True" : "False";
-    if (const auto* whole = number.get<std::int64_t>()) path_ += std::to_string(*whole);
-    if (const auto* whole = number.get<std::uint64_t>()) path_ += std::to_string(*whole);
-    if (const auto* real = number.get<double>()) append_python_float(path_, *real);
-    return {};
+  // As Python prints the number; false for what is none.
+  bool append_numpy_scalar(PickleValue key) {
+    const Result<Value> number = numpy_scalar(content_, key, limits_);
+    if (!number) return false;
+    if (const auto* flag = number->get<bool>()) return path_ += *flag ? "True" : "False", true;
+    if (const auto* whole = number->get<std::int64_t>()) {
+      return path_ += std::to_string(*whole), true;
+    }
+    if (const auto* whole = number->get<std::uint64_t>()) {
+      return path_ += std::to_string(*whole), true;
+    }
+    const auto* real = number->get<double>();
+    if (real != nullptr) append_python_float(path_, *real);
+    return real != nullptr;
   }
 
   // Of text that is not kept in memory, as much as shows that a name is too long.

@@ -225,6 +225,7 @@ class TarFileReader {
 
   Status read_tensors(MemberCursor cursor, TarStorages& out) {
     ANDIRON_ASSIGN(const std::uint64_t count, cursor.count());
+    if (count > limits_.tensors) return bad_file(*source_, "too many tensors");
     for (std::uint64_t i = 0; i < count; ++i) {
       ANDIRON_ASSIGN(const auto content, cursor.pickle());
       const auto items = content->tuple(content->graph().root());

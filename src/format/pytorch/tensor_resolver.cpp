@@ -24,6 +24,8 @@ using Kind = Resolution::Kind;
 constexpr unsigned deepest = 16;
 // Of the dict with a tensor's bits, which many tensors may share: it is looked through for each.
 constexpr std::uint32_t most_metadata = 256;
+// PyTorch's keys are numbers.
+constexpr std::size_t longest_key = 1024;
 
 Resolution skipped(std::string reason) {
   return {.kind = Kind::skipped, .text = std::make_unique<std::string>(std::move(reason))};
@@ -36,6 +38,27 @@ Resolution taken_with_note(std::string note) {
 std::optional<PickleValue> at(std::span<const PickleValue> values, std::size_t index) {
   return index < values.size() ? std::optional(values[index]) : std::nullopt;
 }
+
+// Whether tensors that are made so are listed as their parts.
+bool makes_parts(Callable callable) {
+  return callable == Callable::rebuild_quantized || callable == Callable::rebuild_sparse ||
+         callable == Callable::rebuild_nested || callable == Callable::rebuild_jagged;
+}
+
+// Hands a tensor on to be read as another dtype.
+class ConvertedTo : public PartSink {
+ public:
+  ConvertedTo(PartSink& sink, const ElementType* type) : sink_(sink), type_(type) {}
+  Status take(std::string_view part, const TorchTensor& tensor) override {
+    TorchTensor converted = tensor;
+    converted.converted = type_;
+    return sink_.take(part, converted);
+  }
+
+ private:
+  PartSink& sink_;
+  const ElementType* type_;
+};
 
 // Hands a tensor on under the name of a part, where it has the length that the part must have.
 class PartOf : public PartSink {
@@ -108,6 +131,16 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
 Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink, unsigned depth) {
   if (depth > deepest) return bad("tensors are wrapped too deeply");
   const std::span<const PickleValue> args = call.args;
+  const bool has_parts = makes_parts(call.callable);
+  if (has_parts && within_parts_) return bad("a part of a tensor that has parts itself");
+  within_parts_ = within_parts_ || has_parts;
+  Result<Resolution> made = resolve_known(call, sink, depth);
+  if (has_parts) within_parts_ = false;
+  return made;
+}
+
+Result<Resolution> TensorResolver::resolve_known(const Call& call, PartSink& sink, unsigned depth) {
+  const std::span<const PickleValue> args = call.args;
   switch (call.callable) {
     case Callable::rebuild_tensor:
     case Callable::rebuild_tensor_v2:
@@ -120,8 +153,16 @@ Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink
       if (type == nullptr) return skipped("a dtype that we do not know: " + std::string(name));
       return plain(args, type, at(args, 7), sink);
     }
-    case Callable::rebuild_parameter:
     case Callable::rebuild_from_tensor: {
+      const auto dtype = at(args, 1);
+      const ElementType* type = dtype && dtype->kind == PickleKind::global
+                                    ? torch_dtype(content_.graph().global(*dtype).name)
+                                    : nullptr;
+      if (type == nullptr) return skipped("a tensor of a dtype that we do not know");
+      ConvertedTo converted(sink, type);
+      return resolve_inner(args[0], converted, depth + 1);
+    }
+    case Callable::rebuild_parameter: {
       if (args.empty()) return bad("a parameter without a tensor");
       ANDIRON_ASSIGN(Resolution inner, resolve_inner(args[0], sink, depth + 1));
       if (inner.kind == Kind::no_tensor) return bad("a parameter that is made of no tensor");
@@ -205,7 +246,7 @@ Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& 
   if (args.size() < 4) return bad("a tensor without storage, offset, size and stride");
   ANDIRON_ASSIGN(tensor.storage, storage(args[0]));
   if (tensor.type == nullptr) tensor.type = tensor.storage.type;
-  tensor.big_endian = big_endian_;
+  tensor.big_endian = big_endian_ && !tensor.storage.is_embedded;
   const auto offset = content_.size(args[1]);
   const auto dims = content_.tuple(args[2]);
   const auto strides = content_.tuple(args[3]);
@@ -374,6 +415,10 @@ Result<Resolution> TensorResolver::nested(const Call& call, PartSink& sink, unsi
 
 Result<Resolution> TensorResolver::jagged(const Call& call, PartSink& sink, unsigned depth) {
   bool has_values = false;
+  if (!call.args.empty() && call.args[0].kind == PickleKind::dict &&
+      content_.graph().pairs(call.args[0]).size() > most_metadata) {
+    return bad("a nested tensor with too many parts");
+  }
   for (const std::string_view name : {"values", "offsets", "lengths"}) {
     const auto value = call.args.empty() ? std::nullopt : content_.entry(call.args[0], name);
     if (!value || value->kind == PickleKind::none) continue;
@@ -428,7 +473,7 @@ Result<Resolution> TensorResolver::bare_storage(PickleValue value, PartSink& sin
   TorchTensor tensor;
   ANDIRON_ASSIGN(tensor.storage, storage(value));
   tensor.type = tensor.storage.type;
-  tensor.big_endian = big_endian_;
+  tensor.big_endian = big_endian_ && !tensor.storage.is_embedded;
   tensor.rank = 1;
   tensor.shape[0] = tensor.storage.bytes / tensor.type->bytes;
   tensor.strides[0] = 1;
@@ -458,6 +503,8 @@ Status TensorResolver::read_storage_id(PickleValue value, StorageId& id) const {
     append_python_str(name, content_.graph(), items[1]);
     return bad("a storage of a class that we do not know", name);
   }
+  const auto key = content_.text(items[2]);
+  if (key && key->size() > longest_key) return bad("a storage with a key that is too long");
   id.key.clear();
   append_python_str(id.key, content_.graph(), items[2]);
   id.on_meta_device = content_.text(items[3]) == "meta";
@@ -530,13 +577,16 @@ Result<Storage> TensorResolver::stored_numbers(PickleValue value, bool whole) {
 Result<Storage> TensorResolver::embedded_storage(PickleValue object) {
   const auto args = content_.args(object);
   if (args.empty()) return bad("a storage without bytes");
-  const std::pair identity(args[0].kind, args[0].index);
-  const auto known = embedded_.find(identity);
-  if (known != embedded_.end()) return known->second;
   ANDIRON_ASSIGN(const auto bytes, content_.bytes(args[0], limits_));
   if (!bytes) return bad("a storage without bytes");
+  // Bytes that are decoded are so once, so that their place tells them.
+  const auto place = std::make_tuple(bytes->source.get(), bytes->offset, bytes->bytes);
+  const auto known = embedded_.find(place);
+  if (known != embedded_.end()) return known->second;
   ANDIRON_ASSIGN(Storage storage, read_legacy_storage(*bytes, limits_));
-  return embedded_.emplace(identity, std::move(storage)).first->second;
+  // Such streams are little-endian, whatever they lie in.
+  storage.is_embedded = true;
+  return embedded_.emplace(place, std::move(storage)).first->second;
 }
 
 }  // namespace detail

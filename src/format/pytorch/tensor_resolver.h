@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "andiron/error.h"
@@ -91,6 +92,7 @@ class TensorResolver {
     std::optional<PickleValue> state;
   };
   Result<Resolution> resolve_call(const Call& call, PartSink& sink, unsigned depth);
+  Result<Resolution> resolve_known(const Call& call, PartSink& sink, unsigned depth);
   Result<Resolution> resolve_inner(PickleValue value, PartSink& sink, unsigned depth);
   Result<Resolution> from_type(const Call& call, PartSink& sink, unsigned depth);
   Result<Resolution> quantized(const Call& call, PartSink& sink, unsigned depth);
@@ -127,7 +129,8 @@ class TensorResolver {
   mutable const ElementType* last_elements_ = nullptr;
   // What is made of values that others may refer to as well is made once: storages out of bytes
   // that are whole files, and out of lists of numbers.
-  std::map<std::pair<PickleKind, std::uint32_t>, Storage> embedded_;
+  std::map<std::tuple<const ByteSource*, std::uint64_t, std::uint64_t>, Storage> embedded_;
+  bool within_parts_ = false;
   std::map<std::pair<std::size_t, bool>, Storage> lists_;
 };
 

@@ -75,7 +75,11 @@ Status TorchTensor::check(std::uint64_t most) const {
   const std::uint64_t elements = storage.bytes / width;
   // Without elements nothing is read, whatever the other numbers say: PyTorch writes offsets behind
   // the end then.
-  if (empty) return {};
+  if (empty) {
+    const Result<std::uint64_t> none =
+        our_shape().byte_count(dtype() == DType::raw ? DType::u8 : dtype());
+    return none ? Status() : Status(Error(none.error()));
+  }
   if (!fits || last >= elements) {
     return Error{.code = ErrorCode::bad_offsets,
                  .message = "the tensor leaves its storage",
@@ -112,6 +116,7 @@ std::uint64_t TorchTensor::byte_size() const noexcept {
 }
 
 bool TorchTensor::is_run() const noexcept {
+  if (byte_size() == 0) return true;
   return !conjugate && !negate && !converts() && (!big_endian || type->bytes == 1) &&
          is_contiguous();
 }

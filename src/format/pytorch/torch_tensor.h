@@ -29,6 +29,8 @@ struct Storage {
   const ElementType* type = nullptr;
   // Number of the archive's file when it lies in one of them.
   std::uint32_t file = no_file;
+  // A file of its own in the bytes of a pickle.
+  bool is_embedded = false;
   // A storage on the device "meta" has no data.
   bool has_data = true;
 };

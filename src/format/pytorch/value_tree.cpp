@@ -34,8 +34,12 @@ void ValueTree::put(std::string key, Value value) {
 }
 
 Status ValueTree::tensor(std::string_view name, std::string_view key, std::string_view part,
-                         const TorchTensor&) {
-  const Value index(TensorIndex{tensors_++});
+                         const TorchTensor& tensor) {
+  std::optional<std::size_t> before;
+  if (may_repeat_) {
+    before = repeated_.find_or_add(std::string(name) + std::string(part), tensor, tensors_);
+  }
+  const Value index(TensorIndex{before ? *before : tensors_++});
   if (part.empty()) {
     close_parts();
     put(kept(key), index);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "andiron/value.h"
+#include "src/format/pytorch/repeated_tensors.h"
 #include "src/format/pytorch/structure.h"
 
 namespace andiron {
@@ -19,8 +20,9 @@ namespace detail {
 // beyond Limits::metadata_bytes in all, which a pickle can repeat without end.
 class ValueTree : public StructureVisitor {
  public:
-  ValueTree(const PickleContent& content, const Limits& limits)
-      : content_(content), limits_(limits), room_(limits.metadata_bytes) {}
+  // With `may_repeat`, tensors that come again under one name have one number, as in the archive.
+  ValueTree(const PickleContent& content, const Limits& limits, bool may_repeat = false)
+      : content_(content), limits_(limits), may_repeat_(may_repeat), room_(limits.metadata_bytes) {}
 
   Status tensor(std::string_view name, std::string_view key, std::string_view part,
                 const TorchTensor& tensor) override;
@@ -50,6 +52,8 @@ class ValueTree : public StructureVisitor {
 
   const PickleContent& content_;
   const Limits& limits_;
+  bool may_repeat_;
+  RepeatedTensors repeated_;
   std::vector<Open> open_;
   Value root_;
   std::size_t tensors_ = 0;

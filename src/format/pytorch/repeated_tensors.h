@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tensors that an object gives twice under one name, as some dicts do that have their items as
+// attributes, too.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/format/pytorch/torch_tensor.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+class RepeatedTensors {
+ public:
+  // The number under which this very tensor came before with this name; otherwise notes `number`.
+  std::optional<std::size_t> find_or_add(std::string name, const TorchTensor& tensor,
+                                         std::size_t number) {
+    Place place{tensor.storage.source.get(),
+                tensor.storage.file,
+                tensor.first_byte(),
+                tensor.type,
+                {tensor.shape.begin(), tensor.shape.begin() + tensor.rank},
+                {tensor.strides.begin(), tensor.strides.begin() + tensor.rank}};
+    const auto [known, is_new] = known_.try_emplace(std::move(name), place, number);
+    if (is_new || !(known->second.first == place)) return std::nullopt;
+    return known->second.second;
+  }
+
+ private:
+  struct Place {
+    const ByteSource* source;
+    std::uint32_t file;
+    std::uint64_t offset;
+    const ElementType* type;
+    std::vector<std::uint64_t> shape;
+    std::vector<std::int64_t> strides;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  std::map<std::string, std::pair<Place, std::size_t>> known_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron
