@@ -18,8 +18,8 @@ constexpr const char* tool_description =
     "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
-    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack or a record of Burn's),
-a shard index (*.safetensors.index.json, *.bin.index.json), or a folder that holds
+    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, a record of Burn's),
+an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder with
 an index, exactly one model or a distributed checkpoint. Formats are found by
 content. Nothing in a PyTorch file is ever run.
 
@@ -75,8 +75,9 @@ constexpr const char* convert_footer =
     R"(The output's format goes by its name: .safetensors, .bpk, .mpk or .mpk.gz; --to
 says otherwise. Metadata, scalars and parameter ids go along where the format
 has a place for them; what is lost is said on standard error. Numbers keep their
-type, except in .mpk records. The file appears whole or not at all; with --force
-it may be the input itself.
+type, except in .mpk records. Names and layouts stay as they are: a Linear of
+PyTorch's stays transposed for Burn. The file appears whole or not at all; with
+--force it may be the input itself.
 
 Examples:
   andiron convert model.safetensors -o model.bpk

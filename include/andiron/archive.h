@@ -96,9 +96,9 @@ class Archive {
 
   const Metadata& metadata() const noexcept;
   void set_metadata(Metadata metadata);
-  /// Nested content that is no tensor; null where a format has none. In Burnpack, a dict of
-  /// scalars; in records and PyTorch files, all there is, with tensors as their indices. The tree
-  /// of a PyTorch file is built when first asked for.
+  /// Nested content, null where there is none: in Burnpack a dict of scalars, in records and
+  /// PyTorch files all there is, with tensors as their indices, built when first asked for; of
+  /// distributed checkpoints what is no tensor. Shards and torch.export have none.
   const Value& value() const;
   void set_value(Value value);
   /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
