@@ -20,8 +20,8 @@ constexpr const char* tool_description =
 constexpr const char* tool_footer =
     R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, a record of Burn's),
 an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder
-with an index, exactly one model or a distributed checkpoint. Formats are found by
-content. Nothing in a PyTorch file is ever run.
+with an index, exactly one model or a distributed checkpoint. Formats are found
+by content. Nothing in a PyTorch file is ever run.
 
 Exit codes: 0 fine, 1 findings, 2 the operation failed, 3 unsupported or not a
 weight file, 4 usage. With several inputs all are tried.
