@@ -197,7 +197,7 @@ TEST(HostilePickle, CutInEveryKindOfOperand) {
 }
 
 TEST(HostilePickle, ErrorsTellTheOpcodeAndThePlace) {
-  const TestSource source(to_bytes("before\x80\x02K\x01\x86."));
+  const TestSource source(byte_vector("before\x80\x02K\x01\x86."));
   const auto result = read_pickle(source, 6, source.size(), {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().found, "TUPLE2 (0x86) at byte 4 of the pickle");

@@ -30,7 +30,7 @@ TEST(PickleWindows, OffsetsCountFromTheStartOfTheSource) {
       "before"
       "\x8c\x03one."
       "after";
-  const TestSource source(to_bytes(file));
+  const TestSource source(byte_vector(file));
   const auto graph = read_pickle(source, 6, source.size(), {}).value();
   EXPECT_EQ(graph.blob(graph.root()).offset, 8u);
   EXPECT_EQ(graph.end(), 12u);
@@ -64,7 +64,7 @@ TEST(PickleWindows, ManySmallValuesStayWhereTheyWereRead) {
     pickle += "X" + little(name.size(), 4) + name + "r" + little(i, 4);
   }
   pickle += "t.";
-  const TestSource source(to_bytes(pickle));
+  const TestSource source(byte_vector(pickle));
   const auto graph = read_pickle(source, 0, source.size(), {}).value();
   EXPECT_EQ(source.bytes_read(), source.size());
   unsigned i = 0;
@@ -82,7 +82,7 @@ TEST(PickleWindows, LongTextAndBytesArePassedOver) {
   const std::string pickle = "(B" + little(kept.size(), 4) + kept + "\x8e" +
                              little(passed.size(), 8) + passed + "X" + little(passed.size(), 4) +
                              passed + "K\x05t.";
-  const TestSource source(to_bytes(pickle));
+  const TestSource source(byte_vector(pickle));
   const auto in_windows = read_pickle(source, 0, source.size(), {}).value();
   EXPECT_LT(source.bytes_read(), 200'000u);
   for (const PickleGraph& graph : {in_windows, read_in_memory(pickle).value()}) {
@@ -101,13 +101,13 @@ TEST(PickleWindows, LongTextAndBytesArePassedOver) {
 }
 
 TEST(PickleWindows, ASmallPickleBeforeMuchDataReadsLittle) {
-  const TestSource source(to_bytes("K\x01." + std::string(5'000'000, 'd')));
+  const TestSource source(byte_vector("K\x01." + std::string(5'000'000, 'd')));
   EXPECT_TRUE(read_pickle(source, 0, source.size(), {}));
   EXPECT_EQ(source.bytes_read(), 4096u);
 }
 
 TEST(PickleWindows, FailuresOfTheSourceComeThrough) {
-  TestSource source(to_bytes("(" + std::string(10'000, 'N') + "t."));
+  TestSource source(byte_vector("(" + std::string(10'000, 'N') + "t."));
   source.fail_reads_past(5000);
   const auto result = read_pickle(source, 0, source.size(), {});
   ASSERT_FALSE(result);

@@ -278,8 +278,8 @@ TEST(PickleMachine, StackedPicklesFollowEachOther) {
       "a." +
       std::string("tail");
   for (const bool lends : {true, false}) {
-    const ByteSourcePtr source = lends ? memory_source(Bytes::own(to_bytes(stream)))
-                                       : std::make_shared<TestSource>(to_bytes(stream));
+    const ByteSourcePtr source = lends ? memory_source(Bytes::own(byte_vector(stream)))
+                                       : std::make_shared<TestSource>(byte_vector(stream));
     const auto first = read_pickle(*source, 0, source->size(), {}).value();
     EXPECT_EQ(show(first), "1");
     EXPECT_EQ(first.end(), 3u);
@@ -290,7 +290,7 @@ TEST(PickleMachine, StackedPicklesFollowEachOther) {
 }
 
 TEST(PickleMachine, NothingBehindTheEndIsRead) {
-  const TestSource source(to_bytes("K\x01K\x02\x86."));
+  const TestSource source(byte_vector("K\x01K\x02\x86."));
   EXPECT_EQ(read_pickle(source, 0, 3, {}).error().code, ErrorCode::bad_pickle);
 }
 

@@ -18,7 +18,7 @@ namespace andiron::test {
 
 using namespace std::string_literals;
 
-inline std::vector<std::byte> to_bytes(std::string_view text) {
+inline std::vector<std::byte> byte_vector(std::string_view text) {
   std::vector<std::byte> bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
@@ -26,13 +26,13 @@ inline std::vector<std::byte> to_bytes(std::string_view text) {
 
 inline Result<detail::PickleGraph> read_in_memory(std::string_view pickle,
                                                   const Limits& limits = {}) {
-  const ByteSourcePtr source = memory_source(Bytes::own(to_bytes(pickle)), "m.pkl");
+  const ByteSourcePtr source = memory_source(Bytes::own(byte_vector(pickle)), "m.pkl");
   return detail::read_pickle(*source, 0, source->size(), limits);
 }
 
 inline Result<detail::PickleGraph> read_in_windows(std::string_view pickle,
                                                    const Limits& limits = {}) {
-  const TestSource source(to_bytes(pickle));
+  const TestSource source(byte_vector(pickle));
   return detail::read_pickle(source, 0, source.size(), limits);
 }
 

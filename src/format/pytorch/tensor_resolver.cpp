@@ -130,7 +130,6 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
 
 Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink, unsigned depth) {
   if (depth > deepest) return bad("tensors are wrapped too deeply");
-  const std::span<const PickleValue> args = call.args;
   const bool has_parts = makes_parts(call.callable);
   if (has_parts && within_parts_) return bad("a part of a tensor that has parts itself");
   within_parts_ = within_parts_ || has_parts;
