@@ -42,8 +42,11 @@ inline Py torch_storage(const TorchView& view) {
 
 inline Py torch_tensor(const TorchView& view) {
   std::vector<std::int64_t> strides(view.shape.size());
-  std::int64_t step = 1;
-  for (std::size_t d = view.shape.size(); d-- > 0; step *= view.shape[d]) strides[d] = step;
+  std::uint64_t step = 1;  // of shapes that cannot be it wraps
+  for (std::size_t d = view.shape.size(); d-- > 0;) {
+    strides[d] = static_cast<std::int64_t>(step);
+    step *= static_cast<std::uint64_t>(view.shape[d]);
+  }
   return py::rebuild_tensor_v2(torch_storage(view), view.offset, view.shape,
                                view.strides.value_or(strides));
 }
