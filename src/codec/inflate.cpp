@@ -6,6 +6,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "andiron/bytes.h"
 #include "src/core/try.h"
@@ -73,9 +78,61 @@ Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_
   return {};
 }
 
-std::uint32_t crc_of(std::span<const std::byte> data) noexcept {
+namespace {
+
+std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) noexcept {
   return static_cast<std::uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size()));
+      ::crc32_z(crc, reinterpret_cast<const Bytef*>(data.data()), data.size()));
+}
+
+#if defined(__x86_64__)
+
+// A CRC is the remainder of a polynomial over bits: bytes in front may be multiplied by a power of
+// x, modulo the divisor, and added to bytes behind them, and it stays the same.
+[[gnu::target("pclmul")]] __m128i fold(__m128i front, __m128i power, __m128i behind) noexcept {
+  return _mm_xor_si128(behind, _mm_xor_si128(_mm_clmulepi64_si128(front, power, 0x00),
+                                             _mm_clmulepi64_si128(front, power, 0x11)));
+}
+
+// Takes all blocks of 64 bytes off `data` and gives the 16 that they come down to, several times
+// faster than tables do. REQUIRES: there is a block.
+[[gnu::target("pclmul")]] std::array<std::byte, 16> fold_blocks(
+    std::span<const std::byte>& data) noexcept {
+  const auto load = [&](std::size_t i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data.data()) + i);
+  };
+  // x^(n + 32) and x^(n - 32), with their bits reversed, for n bits.
+  const __m128i by_512 = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);
+  const __m128i by_128 = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
+  __m128i a = _mm_xor_si128(load(0), _mm_cvtsi32_si128(-1));
+  __m128i b = load(1);
+  __m128i c = load(2);
+  __m128i d = load(3);
+  for (data = data.subspan(64); data.size() >= 64; data = data.subspan(64)) {
+    a = fold(a, by_512, load(0));
+    b = fold(b, by_512, load(1));
+    c = fold(c, by_512, load(2));
+    d = fold(d, by_512, load(3));
+  }
+  std::array<std::byte, 16> rest;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()),
+                   fold(fold(fold(a, by_128, b), by_128, c), by_128, d));
+  return rest;
+}
+
+#endif
+
+}  // namespace
+
+std::uint32_t crc_of(std::span<const std::byte> data) noexcept {
+  std::uint32_t crc = 0;
+#if defined(__x86_64__)
+  if (data.size() >= 64 && __builtin_cpu_supports("pclmul")) {
+    // The bytes that were folded have the register's first state in them.
+    crc = continue_crc(~std::uint32_t{0}, fold_blocks(data));
+  }
+#endif
+  return continue_crc(crc, data);
 }
 
 }  // namespace detail

@@ -59,7 +59,7 @@ struct AnyCase {
 };
 
 // The order of numbers that have no leading zeros.
-bool is_before_in_run(std::string_view a, std::string_view b) noexcept {
+bool is_before_as_number(std::string_view a, std::string_view b) noexcept {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
@@ -120,7 +120,8 @@ class ZipDirectoryReader {
     const std::size_t extra_size = load_u16(at + 30);
     const std::size_t size = entry_bytes + name_size + extra_size + load_u16(at + 32);
     if (rest.size() < size) return no_entry(rest);
-    ZipEntry entry;
+    ANDIRON_TRY(directory_.entries_.reserve_one());
+    ZipEntry& entry = directory_.entries_.emplace();
     entry.name = {reinterpret_cast<const char*>(at + entry_bytes), name_size};
     entry.flags = load_u16(at + 8);
     entry.method = load_u16(at + 10);
@@ -140,7 +141,7 @@ class ZipDirectoryReader {
                 std::to_string(entry.bytes));
     }
     rest = rest.subspan(size);
-    return directory_.entries_.push(entry);
+    return {};
   }
 
   Error no_entry(std::span<const std::byte> rest) const {
@@ -218,6 +219,8 @@ class ZipDirectoryReader {
     std::string_view folder;  // of the run that goes on
     unsigned folder_seen = plain;
     bool goes_on = false;
+    bool as_numbers = false;
+    bool as_text = false;
     for (std::uint32_t i = 0; i < size; ++i) {
       const std::string_view name = entries[i].name;
       // What is in the folder's name was seen before.
@@ -226,8 +229,11 @@ class ZipDirectoryReader {
       const unsigned seen = classify(name.substr(known)) | (is_beside ? folder_seen : 0U);
       ANDIRON_TRY(check_name(entries[i], seen));
       const bool is_lower = (seen & upper_case) == 0;
-      if (!is_beside || !is_lower || !is_before_in_run(entries[i - 1].name, name) ||
-          name.find('/', known) != name.npos) {
+      const std::string_view before = is_beside ? entries[i - 1].name.substr(known) : "";
+      as_numbers = as_numbers && is_beside && is_before_as_number(before, name.substr(known));
+      as_text = as_text && is_beside && before < name.substr(known);
+      if (!is_lower || !(as_numbers || as_text) || name.find('/', known) != name.npos) {
+        as_numbers = as_text = true;
         begin = i;
         folder = name.substr(0, name.rfind('/') + 1);
         folder_seen = classify(folder);
@@ -237,6 +243,7 @@ class ZipDirectoryReader {
       if (is_lower && i + 1 - begin > longest) {
         directory_.run_begin_ = begin;
         directory_.run_end_ = i + 1;
+        directory_.run_is_text_ = !as_numbers;
       }
     }
     return {};
@@ -294,7 +301,8 @@ std::optional<std::uint32_t> ZipDirectory::find_in_run(std::string_view name) co
   std::uint32_t high = run_end_;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    if (is_before_in_run(entries_[middle].name, name)) {
+    const std::string_view here = entries_[middle].name;
+    if (run_is_text_ ? here < name : is_before_as_number(here, name)) {
       low = middle + 1;
     } else {
       high = middle;

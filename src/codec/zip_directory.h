@@ -74,10 +74,11 @@ class ZipDirectory {
 
   Bytes memory_;             // what the names are views of
   Table<ZipEntry> entries_;  // in the order of the directory
-  // PyTorch numbers its records: 100 000 entries of one folder whose names ascend, first by length.
-  // They are found by halving, and cannot be there twice.
+  // PyTorch numbers its records: 100 000 entries of one folder whose names ascend, as numbers or,
+  // in older files, as text. They are found by halving, and cannot be there twice.
   std::uint32_t run_begin_ = 0;
   std::uint32_t run_end_ = 0;
+  bool run_is_text_ = false;
   NameTable names_;  // the others, by names in lower case
   // Entries in the order of the file; null where the directory is in that order.
   std::unique_ptr<std::uint32_t[]> by_offset_;

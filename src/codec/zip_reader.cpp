@@ -194,7 +194,10 @@ std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t 
   const bool far = entry.header_offset >= zip64_elsewhere;
   const std::uint64_t head = entry.header_offset + zip_local_header_bytes + entry.name.size();
   std::uint64_t extra = 4u + (large || far ? 4u : 0u) + (large ? 16u : 0u) + (far ? 8u : 0u);
-  extra += (alignment - (head + extra) % alignment) % alignment;
+  // Divisions would show, for a hundred thousand entries.
+  const std::uint64_t beyond = (alignment & (alignment - 1)) == 0 ? (head + extra) & (alignment - 1)
+                                                                  : (head + extra) % alignment;
+  if (beyond != 0) extra += alignment - beyond;
   const std::uint64_t descriptor = entry.bytes == 0 ? 0 : large || far ? 24 : 16;
   if (extra + descriptor != end - head - entry.stored_bytes) return std::nullopt;
   return head + extra;
@@ -203,14 +206,13 @@ std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t 
 }  // namespace
 
 Result<std::uint64_t> ZipState::data_offset(std::uint32_t index, std::uint64_t alignment) const {
-  ANDIRON_TRY(check_zip_entry_is_readable(*source, entry(index)));
-  std::uint64_t place = places[index].load(std::memory_order_acquire);
+  const std::uint64_t place = places[index].load(std::memory_order_acquire);
   if (place != 0) return place & ~checked;
   const auto told = padded_offset(entry(index), directory.end_of(index), alignment);
   if (!told) return checked_offset(index);
-  // Another thread may have been here with more knowledge.
-  if (places[index].compare_exchange_strong(place, *told, std::memory_order_acq_rel)) return *told;
-  return place & ~checked;
+  // If another thread checked the header meanwhile, that is forgotten and done again.
+  places[index].store(*told, std::memory_order_release);
+  return *told;
 }
 
 // `head` may hold what was read of the file from the entry's header on.

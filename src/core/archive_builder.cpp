@@ -39,22 +39,24 @@ void ArchiveBuilder::keep(Bytes header) { state_->headers.push_back(std::move(he
 std::string_view ArchiveBuilder::store(std::string_view text) { return state_->texts.store(text); }
 
 Status ArchiveBuilder::add(const TensorRun& run) {
-  ArchiveEntry entry{};
+  ANDIRON_TRY(state_->entries.reserve_one());
+  const std::size_t rank = run.shape.size();
+  const auto dims_begin = static_cast<std::uint32_t>(state_->dims.size());
+  ANDIRON_TRY(state_->dims.append(run.shape));
+  ArchiveEntry& entry = state_->entries.emplace();
   entry.name_data = run.name.data();
   entry.name_size = static_cast<std::uint32_t>(run.name.size());
   entry.file_dtype_data = run.file_dtype.data();
   entry.file_dtype_size = static_cast<std::uint32_t>(run.file_dtype.size());
   entry.offset = run.offset;
   entry.byte_size = run.byte_size;
-  entry.dims_begin = static_cast<std::uint32_t>(state_->dims.size());
+  entry.dims_begin = dims_begin;
   entry.file = run.file;
   entry.snapshot = ArchiveEntry::none;
-  entry.rank = static_cast<std::uint8_t>(run.shape.size());
+  entry.rank = static_cast<std::uint8_t>(rank);
   entry.dtype = run.dtype;
   entry.has_param_id = run.param_id.has_value();
   entry.param_id = run.param_id.value_or(ParamId{}).value;
-  ANDIRON_TRY(state_->entries.push(entry));
-  for (std::uint64_t dim : run.shape) ANDIRON_TRY(state_->dims.push(dim));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -41,9 +42,20 @@ class Table {
     if (memory_.size() >= (size_ + 1) * sizeof(T)) return {};
     return reserve(2 * size_ + 16);
   }
+  // A new item, to be filled in place: what is put together elsewhere and copied, field after field
+  // and then as a whole, waits for its own stores. REQUIRES: reserve_one() succeeded.
+  T& emplace() noexcept { return *::new (static_cast<void*>(mutable_data() + size_++)) T(); }
   Status push(const T& item) {
     ANDIRON_TRY(reserve_one());
     mutable_data()[size_++] = item;
+    return {};
+  }
+
+  Status append(std::span<const T> items) {
+    if (memory_.size() / sizeof(T) - size_ < items.size()) {
+      ANDIRON_TRY(reserve(2 * size_ + 16 + items.size()));
+    }
+    for (const T& item : items) mutable_data()[size_++] = item;
     return {};
   }
 

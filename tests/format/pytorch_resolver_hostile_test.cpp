@@ -103,7 +103,7 @@ TEST_F(HostileTensor, WithAStorageOfAnotherSize) {
         py::rebuild_tensor_v2(file.storage("FloatStorage", content, elements), 0, {1}, {1}));
     EXPECT_EQ(error.code, ErrorCode::size_mismatch);
     EXPECT_EQ(error.expected, std::to_string(elements) + " elements of float32");
-    EXPECT_TRUE(error.found.starts_with("24 bytes in record")) << error.found;
+    EXPECT_TRUE(error.found.starts_with("24 bytes for storage")) << error.found;
   }
 }
 

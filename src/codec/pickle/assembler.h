@@ -31,6 +31,10 @@ class PickleAssembler {
     stack_.push(value);
     return true;
   }
+  bool push_integer(std::int64_t number) {
+    PickleValue made;
+    return builder_.integer(number, made) && push(made);
+  }
   bool mark() {
     if (!builder_.has_room(stack_.marks())) return false;
     stack_.mark();

@@ -18,7 +18,7 @@ inline namespace v1 {
 namespace detail {
 
 // What makes something returns false when memory for it cannot be had, which is recorded as a
-// failure. REQUIRES: no array of the graph gets 2^32 items.
+// failure. REQUIRES: no array of the graph gets more items than a value can tell apart.
 class PickleBuilder {
  public:
   // `input` is looked at for how much is still to come.
@@ -32,10 +32,10 @@ class PickleBuilder {
   }
 
   bool integer(std::int64_t number, PickleValue& out) {
-    if (number != static_cast<std::int32_t>(number)) {
+    if (!PickleValue::fits(number)) {
       return add(graph_.integers_, number, PickleKind::integer, out);
     }
-    out = PickleValue::of(PickleKind::integer, true, static_cast<std::uint32_t>(number));
+    out = PickleValue::of_integer(number);
     return true;
   }
   bool real(double number, PickleValue& out) {
@@ -50,8 +50,7 @@ class PickleBuilder {
   bool object(PickleCall call, PickleValue callable, PickleValue args, PickleValue kwargs,
               PickleValue& out) {
     if (!has_room(graph_.objects_)) return false;
-    out = PickleValue::of(PickleKind::object, false,
-                          static_cast<std::uint32_t>(graph_.objects_.size()));
+    out = PickleValue::of(PickleKind::object, graph_.objects_.size());
     PickleObject& object = graph_.objects_.emplace();
     object.call = call;
     object.callable = callable;
@@ -86,13 +85,13 @@ class PickleBuilder {
   PickleRuns& runs(PickleValue container) noexcept { return graph_.containers_[container.index]; }
   // What is added to an object, to be added to; nullptr when memory for it cannot be had.
   PickleAdditions* additions(PickleValue object) {
-    std::uint32_t& number = graph_.objects_[object.index].additions;
-    if (number == PickleObject::none) {
+    PickleObject& extended = graph_.objects_[object.index];
+    if (extended.additions == PickleObject::none) {
       if (!has_room(graph_.additions_)) return nullptr;
-      number = static_cast<std::uint32_t>(graph_.additions_.size());
+      extended.additions = static_cast<std::uint32_t>(graph_.additions_.size());
       graph_.additions_.push({});
     }
-    return &graph_.additions_[number];
+    return &graph_.additions_[extended.additions];
   }
   const PickleBlob& blob(PickleValue value) const noexcept { return graph_.blob(value); }
   // Adds to what a container or object holds. REQUIRES: `runs` is of this graph.
@@ -107,7 +106,7 @@ class PickleBuilder {
   template <class T>
   bool add(PickleArray<T>& array, const T& item, PickleKind kind, PickleValue& out) {
     if (!has_room(array)) return false;
-    out = PickleValue::of(kind, false, static_cast<std::uint32_t>(array.size()));
+    out = PickleValue::of(kind, array.size());
     array.push(item);
     return true;
   }

@@ -2,7 +2,7 @@
 // What a pickle describes: a graph of values. Nothing in it has been imported, called or made; a
 // class or function is its name, a call is an object that remembers what was to be called.
 //
-// Values are handles of 8 bytes into flat arrays, so that a checkpoint of a hundred thousand
+// Values are handles of 4 bytes into flat arrays, so that a checkpoint of a hundred thousand
 // tensors, some thirty values each, costs no allocation per value. The graph may have cycles and
 // values that many others share: whoever walks it counts steps and keeps a stack of its own.
 #pragma once
@@ -43,23 +43,40 @@ enum class PickleKind : std::uint8_t {
 };
 
 struct PickleValue {
-  PickleKind kind = PickleKind::none;
-  bool inlined = false;  // an integer whose low 32 bits are `index`
-  std::uint16_t unused = 0;
-  std::uint32_t index = 0;  // in the array of its kind; the value itself of a boolean
+  static constexpr unsigned index_bits = 27;
 
-  // Made as one word: a value that was stored field by field cannot be loaded whole right after.
-  static constexpr PickleValue of(PickleKind kind, bool inlined, std::uint32_t index) noexcept;
+  static constexpr std::uint32_t largest_index = (std::uint32_t{1} << index_bits) - 1;
+
+  PickleKind kind : 4;
+  bool inlined : 1;  // an integer that `index` has the low bits of
+  // In the array of its kind; the value itself of a boolean.
+  std::uint32_t index : index_bits;
+
+  constexpr PickleValue() noexcept : PickleValue(PickleKind::none, false, 0) {}
+  constexpr PickleValue(PickleKind of_kind, bool as_inlined, std::size_t at) noexcept
+      : kind(of_kind), inlined(as_inlined), index(static_cast<std::uint32_t>(at) & largest_index) {}
+
+  static constexpr PickleValue of(PickleKind kind, std::size_t index) noexcept {
+    return {kind, false, index};
+  }
+  // Whether an integer needs no place in an array.
+  static constexpr bool fits(std::int64_t number) noexcept {
+    constexpr std::int64_t half = std::int64_t{1} << (index_bits - 1);
+    return number >= -half && number < half;
+  }
+  // REQUIRES: fits(number).
+  static constexpr PickleValue of_integer(std::int64_t number) noexcept {
+    return {PickleKind::integer, true, static_cast<std::size_t>(number)};
+  }
+  // REQUIRES: inlined.
+  constexpr std::int64_t integer() const noexcept {
+    constexpr unsigned above = 32 - index_bits;
+    return static_cast<std::int32_t>(index << above) >> above;
+  }
 
   friend bool operator==(const PickleValue&, const PickleValue&) = default;
 };
-static_assert(sizeof(PickleValue) == 8);
-
-constexpr PickleValue PickleValue::of(PickleKind kind, bool inlined, std::uint32_t index) noexcept {
-  if constexpr (std::endian::native != std::endian::little) return {kind, inlined, 0, index};
-  return std::bit_cast<PickleValue>(static_cast<std::uint64_t>(kind) | std::uint64_t{inlined} << 8 |
-                                    std::uint64_t{index} << 32);
-}
+static_assert(sizeof(PickleValue) == 4);
 
 // Text, bytes or the digits of a large integer.
 struct PickleBlob {
@@ -109,9 +126,9 @@ struct PickleObject {
   PickleValue callable = {};
   PickleValue args = {};    // a tuple; of TorchScript's enums any value
   PickleValue kwargs = {};  // a dict, or none
-  PickleCall call = PickleCall::reduce;
   // Number of what came later, which most objects have none of.
   std::uint32_t additions = none;
+  PickleCall call = PickleCall::reduce;
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 };
@@ -199,7 +216,7 @@ class PickleGraph {
 
   static bool boolean(PickleValue value) noexcept { return value.index != 0; }
   std::int64_t integer(PickleValue value) const noexcept {
-    return value.inlined ? static_cast<std::int32_t>(value.index) : integers_[value.index];
+    return value.inlined ? value.integer() : integers_[value.index];
   }
   double real(PickleValue value) const noexcept { return reals_[value.index]; }
   // Of text, old_text, bytes and big_integer.

@@ -56,7 +56,7 @@ class PickleMemo {
 
  private:
   // No value of a graph looks like this.
-  static constexpr PickleValue unset = PickleValue::of(PickleKind::none, true, 0);
+  static constexpr PickleValue unset = {PickleKind::none, true, 0};
 
   const PickleValue* find_sparse(std::uint64_t number) const noexcept {
     const auto found = sparse_.find(number);

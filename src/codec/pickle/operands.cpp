@@ -158,7 +158,7 @@ bool PickleOperands::int_line(PickleValue& out) {
   if (!line(text)) return false;
   // How protocols before 2 write truth.
   if (text.view() == "00" || text.view() == "01") {
-    out = PickleValue::of(PickleKind::boolean, false, text.view() == "01");
+    out = PickleValue::of(PickleKind::boolean, text.view() == "01");
     return true;
   }
   return decimal(text.view(), out);

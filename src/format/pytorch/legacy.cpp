@@ -49,27 +49,15 @@ class LegacyStorages : public StorageFinder {
 
   void add(std::string key, Run run) { runs_.insert_or_assign(std::move(key), run); }
 
-  Result<Storage> find(const StorageId& id) override {
-    const auto found = runs_.find(id.key);
-    if (found == runs_.end()) {
-      return Error{.code = ErrorCode::missing_storage,
-                   .message = "the file has no data for a storage",
-                   .file = file_.source->name(),
-                   .found = "storage '" + id.key + "'",
-                   .hint = "the file may be cut short"};
-    }
-    std::uint64_t bytes = 0;
-    if (__builtin_mul_overflow(id.elements, id.type->bytes, &bytes) ||
-        bytes != found->second.bytes) {
-      return Error{
-          .code = ErrorCode::size_mismatch,
-          .message = "a storage has another size than the pickle says",
-          .file = file_.source->name(),
-          .found = std::to_string(found->second.bytes) + " bytes for storage '" + id.key + "'",
-          .expected =
-              std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
-    }
-    return Storage{file_.source, found->second.offset, bytes, id.type, file_.file};
+  Status find(const StorageId& id, Storage& out) override {
+    const auto found = runs_.find(std::string(id.key));
+    if (found == runs_.end()) return missing_storage("storage", id.key, file_.source->name());
+    const Run& run = found->second;
+    ANDIRON_TRY(check_storage_size(id, run.bytes, file_.source->name()));
+    out.source = file_.source;
+    out.offset = run.offset;
+    out.file = file_.file;
+    return {};
   }
 
  private:
@@ -216,8 +204,9 @@ Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) 
   if (root.kind != PickleKind::persistent) {
     return bad_file(bytes, "bytes within a pickle that hold no storage");
   }
-  TensorResolver resolver(file->content, *file->storages, false, bytes.bytes, limits);
-  return resolver.storage(root);
+  Storage storage;
+  ANDIRON_TRY(StorageResolver(file->content, *file->storages, limits).resolve(root, storage));
+  return storage;
 }
 
 }  // namespace detail

@@ -101,7 +101,7 @@ Result<std::optional<Storage>> PickleContent::bytes(PickleValue value, const Lim
     const auto known = decoded_.find(value.index);
     if (known != decoded_.end()) return known->second;
     ANDIRON_ASSIGN(Bytes memory, read_blob(blob, limits));
-    return decoded_.emplace(value.index, of_memory(std::move(memory))).first->second;
+    return decoded_.emplace(std::uint32_t{value.index}, of_memory(std::move(memory))).first->second;
   }
   const Callable callable = callable_of(value);
   if (callable != Callable::encode && callable != Callable::bytes_class) {

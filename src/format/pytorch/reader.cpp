@@ -27,11 +27,11 @@ namespace {
 class NoStorages : public StorageFinder {
  public:
   explicit NoStorages(std::string file) : file_(std::move(file)) {}
-  Result<Storage> find(const StorageId& id) override {
+  Status find(const StorageId& id, Storage&) override {
     return Error{.code = ErrorCode::missing_storage,
                  .message = "a pickle that refers to data outside of itself",
                  .file = file_,
-                 .found = "storage '" + id.key + "'",
+                 .found = "storage '" + std::string(id.key) + "'",
                  .hint =
                      "this may be the data.pkl of an archive that was unpacked: open the "
                      "archive instead"};

@@ -3,13 +3,12 @@
 #include "src/format/pytorch/structure.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "src/core/try.h"
 #include "src/format/pytorch/dict_keys.h"
-#include "src/format/pytorch/numpy.h"
-#include "src/format/pytorch/python_text.h"
+#include "src/format/pytorch/name_path.h"
+#include "src/format/pytorch/python_objects.h"
 
 namespace andiron {
 inline namespace v1 {
@@ -19,17 +18,6 @@ namespace {
 constexpr char not_in_state_dict[] = "an attribute of a module, not part of its state_dict";
 constexpr char attribute_of_tensor[] = "an attribute of a tensor";
 constexpr unsigned deepest_wrapping = 16;
-// Parts of a state, or arguments, that are looked through for a module's.
-constexpr std::size_t most_parts = 8;
-constexpr std::string_view module_tables[] = {"_parameters", "_buffers", "_modules"};
-
-bool is_container(PickleValue value) {
-  return value.kind >= PickleKind::tuple && value.kind <= PickleKind::frozen_set;
-}
-
-bool is_text(PickleValue value) {
-  return value.kind == PickleKind::text || value.kind == PickleKind::old_text;
-}
 
 // What a container still has to show. Several frames in a row may belong to one container.
 struct Frame {
@@ -57,10 +45,10 @@ class Walk {
         graph_(content.graph()),
         resolver_(resolver),
         classes_(classes),
-        limits_(options.limits),
         lenient_(options.strictness == Strictness::lenient),
         check_all_keys_(check_all_keys),
         visitor_(visitor),
+        path_(content, options.limits),
         seen_(graph_.container_count()),
         on_path_(graph_.container_count()),
         repeats_left_(options.limits.pickle_repeats) {}
@@ -80,11 +68,11 @@ class Walk {
       frames_.pop_back();
       return {};
     }
-    path_.resize(frame.path);
+    path_.cut(frame.path);
     const std::uint32_t number = frame.next++;
     if (frame.kind == Frame::Kind::items) {
       const PickleValue value = *frame.at++;
-      return visit(value, append_index(number), frame.skip);
+      return visit(value, path_.append_index(number, depth_ == 1), frame.skip);
     }
     PickleValue key;
     PickleValue value;
@@ -97,7 +85,7 @@ class Walk {
       value = *++pair.begin();
     }
     if (!frame.superseded.empty() && frame.superseded[number]) return {};
-    if (frame.is_module_rest && is_module_table(key)) return {};
+    if (frame.is_module_rest && is_module_table(content_, key)) return {};
     const char* skip = frame.skip;
     if (!frame.unsaved.empty() && is_among(frame.unsaved, key)) {
       skip = "a buffer that its module does not save";
@@ -107,7 +95,7 @@ class Walk {
     }
     const bool is_tensor = resolver_.is_tensor(value);
     frame.has_others |= !is_tensor || key.kind != PickleKind::text;
-    ANDIRON_ASSIGN(const std::size_t name, append_key(key, number));
+    ANDIRON_ASSIGN(const std::size_t name, path_.append_key(key, number, depth_ == 1));
     return is_tensor ? visit_tensor(value, name, skip) : visit(value, name, skip);
   }
 
@@ -120,56 +108,45 @@ class Walk {
 
   // `key` is where the last step of the name begins in path_.
   Status visit(PickleValue value, std::size_t key, const char* skip) {
-    value = without_type_tag(value);
+    value = without_type_tag(content_, value);
     if (resolver_.is_tensor(value)) return visit_tensor(value, key, skip);
     if (value.kind == PickleKind::object) return visit_object(value, key, skip);
     if (is_container(value)) return open_container(value, key, skip);
-    return skip == nullptr ? visitor_.leaf(key_text(key), value) : Status();
-  }
-
-  // TorchScript's lists and dicts are arguments of a call that tells their type.
-  PickleValue without_type_tag(PickleValue value) const {
-    for (unsigned i = 0; i < deepest_wrapping; ++i) {
-      const Callable callable = content_.callable_of(value);
-      const bool is_tag =
-          callable == Callable::script_list || callable == Callable::script_type_tag;
-      if (!is_tag || content_.args(value).empty()) break;
-      value = content_.args(value)[0];
-    }
-    return value;
+    return skip == nullptr ? visitor_.leaf(path_.last(key), value) : Status();
   }
 
   Status visit_tensor(PickleValue value, std::size_t key, const char* skip, unsigned wrapped = 0) {
     if (skip != nullptr) {
       // A class by persistent id is no tensor, and no loss.
-      if (value.kind == PickleKind::object) visitor_.skip(path_, skip);
+      if (value.kind == PickleKind::object) visitor_.skip(path_.text(), skip);
       return {};
     }
     class Sink : public PartSink {
      public:
       Sink(Walk& walk, std::string_view key) : walk_(walk), key_(key) {}
       Status take(std::string_view part, const TorchTensor& tensor) override {
-        return walk_.visitor_.tensor(walk_.path_, key_, part, tensor);
+        return walk_.visitor_.tensor(walk_.path_.text(), key_, part, tensor);
       }
 
      private:
       Walk& walk_;
       std::string_view key_;
-    } sink(*this, key_text(key));
+    } sink(*this, path_.last(key));
     Result<Resolution> resolved = resolver_.resolve(value, sink);
     if (!resolved) return refused(std::move(resolved).error(), key);
-    if (resolved->note) visitor_.note(path_, *resolved->note);
+    if (resolved->note) visitor_.note(path_.text(), *resolved->note);
     switch (resolved->kind) {
       case Resolution::Kind::no_tensor:
-        return visitor_.leaf(key_text(key), value);
+        return visitor_.leaf(path_.last(key), value);
       case Resolution::Kind::skipped:
-        visitor_.skip(path_, *resolved->text);
+        visitor_.skip(path_.text(), *resolved->text);
         return leave_out(key, skip);
       case Resolution::Kind::taken:
-        if (!resolved->state || !may_share(*resolved->state, attribute_of_tensor)) return {};
-        return open_state(value, *resolved->state, key, attribute_of_tensor);
+        if (!resolved->has_state() || !may_share(resolved->state, attribute_of_tensor)) return {};
+        return open_state(value, resolved->state, key, attribute_of_tensor);
       case Resolution::Kind::shell:
-        if (!resolved->state || !may_share(*resolved->state, skip)) return leave_out(key, skip);
+        if (!resolved->has_state() || !may_share(resolved->state, skip))
+          return leave_out(key, skip);
         return visit_shell(value, *resolved, key, wrapped);
     }
     return {};
@@ -177,32 +154,32 @@ class Walk {
 
   // A tensor that cannot be: in a lenient reading the others still count.
   Status refused(Error error, std::size_t key) {
-    if (error.tensor.empty()) error.tensor = path_;
+    if (error.tensor.empty()) error.tensor = path_.text();
     const bool stops = error.code == ErrorCode::limit_exceeded || error.code == ErrorCode::io ||
                        error.code == ErrorCode::out_of_memory ||
                        error.code == ErrorCode::name_collision;
     if (!lenient_ || stops) return error;
     error.tensor.clear();
-    visitor_.skip(path_, error.description());
+    visitor_.skip(path_.text(), error.description());
     return leave_out(key, nullptr);
   }
 
   Status visit_shell(PickleValue value, const Resolution& shell, std::size_t key,
                      unsigned wrapped) {
     if (shell.text && *shell.text == "DTensor" && wrapped < deepest_wrapping) {
-      if (const auto local = attribute(*shell.state, "_local_tensor")) {
-        visitor_.note(path_, "this rank's part of a distributed tensor");
+      if (const auto local = attribute(content_, shell.state, "_local_tensor")) {
+        visitor_.note(path_.text(), "this rank's part of a distributed tensor");
         return visit_tensor(*local, key, nullptr, wrapped + 1);
       }
     }
-    return open_state(value, *shell.state, key, nullptr);
+    return open_state(value, shell.state, key, nullptr);
   }
 
   Status visit_object(PickleValue value, std::size_t key, const char* skip) {
     const PickleObject& object = graph_.object(value);
     const std::span<const PickleValue> args = content_.args(value);
     if (!may_look_into(value, skip)) return leave_out(key, skip);
-    if (const auto state = module_state(value)) {
+    if (const auto state = module_state(content_, value)) {
       return begin(value, key, skip, false) ? add_module(*state, skip) : Status();
     }
     switch (content_.callable_of(value)) {
@@ -227,8 +204,8 @@ class Walk {
       default:
         break;
     }
-    if (is_plain_call(value)) {
-      return skip == nullptr ? visitor_.leaf(key_text(key), value) : Status();
+    if (is_plain_call(content_, value)) {
+      return skip == nullptr ? visitor_.leaf(path_.last(key), value) : Status();
     }
     if (!begin(value, key, skip, false)) return {};
     if (const ScriptClass* script = script_class(object)) {
@@ -248,61 +225,14 @@ class Walk {
     return {};
   }
 
-  // A call with nothing but plain arguments: a device, a path, a date, a member of an enum.
-  bool is_plain_call(PickleValue value) const {
-    const Callable callable = content_.callable_of(value);
-    if (callable == Callable::numpy_scalar || callable == Callable::encode ||
-        callable == Callable::bytes_class || callable == Callable::numpy_dtype) {
-      return true;
-    }
-    if (!graph_.items(value).empty() || !graph_.pairs(value).empty() ||
-        !graph_.states(value).empty()) {
-      return false;
-    }
-    const auto args = content_.args(value);
-    return std::none_of(args.begin(), args.end(), [&](PickleValue arg) {
-      const bool is_bytes = content_.callable_of(arg) == Callable::encode;
-      return is_container(arg) || (arg.kind == PickleKind::object && !is_bytes) ||
-             arg.kind == PickleKind::persistent;
-    });
-  }
-
-  // The state of a module: a dict with the tables of one.
-  std::optional<PickleValue> module_state(PickleValue value) const {
-    const auto state = content_.state(value);
-    if (state && has_module_tables(*state)) return state;
-    // With slots, or with code of its own for it, a module's state is a tuple; traced ones have it
-    // as an argument.
-    const auto parts = state ? content_.tuple(*state) : content_.args(value);
-    if (!parts || parts->size() > most_parts) return std::nullopt;
-    const auto found = std::find_if(parts->begin(), parts->end(),
-                                    [&](PickleValue part) { return has_module_tables(part); });
-    return found == parts->end() ? std::nullopt : std::optional(*found);
-  }
-
-  bool has_module_tables(PickleValue state) const {
-    if (state.kind != PickleKind::dict) return false;
-    return std::all_of(std::begin(module_tables), std::end(module_tables),
-                       [&](std::string_view table) {
-                         const auto found = content_.entry(state, table);
-                         return found && content_.is_dict(*found);
-                       });
-  }
-
   const ScriptClass* script_class(const PickleObject& object) const {
     if (classes_ == nullptr || object.callable.kind != PickleKind::global) return nullptr;
     return classes_->find(graph_.global(object.callable));
   }
 
-  bool is_module_table(PickleValue key) const {
-    const auto text = content_.text(key);
-    return text && std::find(std::begin(module_tables), std::end(module_tables), *text) !=
-                       std::end(module_tables);
-  }
-
   // Tensors of the class's lists, and submodules.
   bool is_script_state(const ScriptClass& script, PickleValue key, PickleValue value) const {
-    value = without_type_tag(value);
+    value = without_type_tag(content_, value);
     if (resolver_.is_tensor(value)) {
       const auto text = content_.text(key);
       return !script.lists_tensors || (text && script.tensors.contains(*text));
@@ -312,33 +242,9 @@ class Walk {
     return inner == nullptr || inner->is_module;
   }
 
-  // The text in a set, sorted.
-  std::vector<std::string_view> texts_in(PickleValue set) const {
-    if (set.kind == PickleKind::object && !content_.args(set).empty()) set = content_.args(set)[0];
-    std::vector<std::string_view> texts;
-    if (!is_container(set) || set.kind == PickleKind::dict) return texts;
-    for (const PickleValue item : graph_.items(set)) {
-      if (const auto text = content_.text(item)) texts.push_back(*text);
-    }
-    std::sort(texts.begin(), texts.end());
-    return texts;
-  }
-
   bool is_among(const std::vector<std::string_view>& texts, PickleValue value) const {
     const auto text = content_.text(value);
     return text && std::binary_search(texts.begin(), texts.end(), *text);
-  }
-
-  // An attribute in a state: a dict, or the pair of a dict and the dict of slots.
-  std::optional<PickleValue> attribute(PickleValue state, std::string_view name) const {
-    if (state.kind == PickleKind::dict) return content_.entry(state, name);
-    const auto parts = content_.tuple(state);
-    if (!parts) return std::nullopt;
-    for (const PickleValue part : *parts) {
-      const auto found = content_.entry(part, name);
-      if (found) return found;
-    }
-    return std::nullopt;
   }
 
   // Enters a container, unless it lies within itself, too deep, or was seen too often.
@@ -350,7 +256,7 @@ class Walk {
     }
     on_path_[number] = true;
     ++depth_;
-    if (skip == nullptr) visitor_.enter(key_text(key), is_list);
+    if (skip == nullptr) visitor_.enter(path_.last(key), is_list);
     Frame frame;
     frame.path = path_.size();
     frame.skip = skip;
@@ -363,7 +269,8 @@ class Walk {
   bool may_begin(PickleValue value, const char* skip) {
     if (on_path_[graph_.container_number(value)]) return false;
     if (depth_ >= max_pickle_depth) {
-      visitor_.skip(path_, "nested deeper than " + std::to_string(max_pickle_depth) + " levels");
+      visitor_.skip(path_.text(),
+                    "nested deeper than " + std::to_string(max_pickle_depth) + " levels");
       return false;
     }
     return may_share(value, skip);
@@ -371,7 +278,7 @@ class Walk {
 
   // What is not walked has its place all the same.
   Status leave_out(std::size_t key, const char* skip) {
-    return skip == nullptr ? visitor_.leaf(key_text(key), PickleValue()) : Status();
+    return skip == nullptr ? visitor_.leaf(path_.last(key), PickleValue()) : Status();
   }
 
   void end(const Frame& frame) {
@@ -396,7 +303,7 @@ class Walk {
       repeats_left_ -= cost;
       return true;
     }
-    visitor_.skip(path_, "shared by more names than are followed (Limits::pickle_repeats)");
+    visitor_.skip(path_.text(), "shared by more names than are followed (Limits::pickle_repeats)");
     return false;
   }
 
@@ -471,17 +378,10 @@ class Walk {
 
   // Attributes: a dict, or (dict or None, dict of slots); anything else by index.
   Status add_state(PickleValue state, const char* skip) {
-    if (state.kind == PickleKind::tuple) {
-      const auto parts = graph_.tuple(state);
-      const bool is_slots =
-          parts.size() == 2 && parts[1].kind == PickleKind::dict &&
-          (parts[0].kind == PickleKind::none || parts[0].kind == PickleKind::dict);
-      if (is_slots) {
-        if (may_share(parts[1], skip)) ANDIRON_TRY(add_content(parts[1], skip));
-        return may_share(parts[0], skip) ? add_content(parts[0], skip) : Status();
-      }
-    }
-    return add_content(state, skip);
+    if (!is_state_with_slots(content_, state)) return add_content(state, skip);
+    const auto parts = graph_.tuple(state);
+    if (may_share(parts[1], skip)) ANDIRON_TRY(add_content(parts[1], skip));
+    return may_share(parts[0], skip) ? add_content(parts[0], skip) : Status();
   }
 
   Status open_state(PickleValue value, PickleValue state, std::size_t key, const char* skip) {
@@ -511,7 +411,7 @@ class Walk {
     ANDIRON_TRY(add_table("_buffers"));
     const auto unsaved = content_.entry(state, "_non_persistent_buffers_set");
     if (unsaved && may_share(*unsaved, skip)) {
-      const std::vector<std::string_view> names = texts_in(*unsaved);
+      const std::vector<std::string_view> names = texts_in(content_, *unsaved);
       for (std::size_t i = before; i < frames_.size(); ++i) frames_[i].unsaved = names;
     }
     return add_table("_parameters");
@@ -523,88 +423,19 @@ class Walk {
     return {};
   }
 
-  // The name's last step; returns where it begins.
-  std::size_t append_index(std::uint32_t index) {
-    const std::size_t key = begin_step();
-    char digits[10];
-    path_.append(digits, std::to_chars(digits, digits + sizeof digits, index).ptr);
-    return key;
-  }
-
-  // Keys whose text does not tell all, as that of tensors and of objects with attributes, go by
-  // their number.
-  Result<std::size_t> append_key(PickleValue key, std::uint32_t number) {
-    const std::size_t end = path_.size();
-    const std::size_t begin = begin_step();
-    if (is_text(key) && !content_.text(key)) {
-      ANDIRON_TRY(append_long_text(graph_.blob(key)));
-    } else {
-      const bool is_scalar = content_.callable_of(key) == Callable::numpy_scalar;
-      if (!(is_scalar ? append_numpy_scalar(key) : append_python_str(path_, graph_, key))) {
-        key_bytes_ += path_.size() - end;
-        path_.resize(end);
-        return append_index(number);
-      }
-    }
-    key_bytes_ += path_.size() - begin;
-    if (key_bytes_ > limits_.name_bytes_in_all) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "all names together are too long",
-                   .file = content_.source()->name(),
-                   .expected = "at most " + std::to_string(limits_.name_bytes_in_all),
-                   .hint = "raise Limits::name_bytes_in_all"};
-    }
-    return begin;
-  }
-
-  // As Python prints the number; false for what is none.
-  bool append_numpy_scalar(PickleValue key) {
-    const Result<Value> number = numpy_scalar(content_, key, limits_);
-    if (!number) return false;
-    if (const auto* flag = number->get<bool>()) return path_ += *flag ? "True" : "False", true;
-    if (const auto* whole = number->get<std::int64_t>()) {
-      return path_ += std::to_string(*whole), true;
-    }
-    if (const auto* whole = number->get<std::uint64_t>()) {
-      return path_ += std::to_string(*whole), true;
-    }
-    const auto* real = number->get<double>();
-    if (real != nullptr) append_python_float(path_, *real);
-    return real != nullptr;
-  }
-
-  // Of text that is not kept in memory, as much as shows that a name is too long.
-  Status append_long_text(const PickleBlob& blob) {
-    const std::size_t begin = path_.size();
-    path_.resize(begin + static_cast<std::size_t>(std::min(blob.size, limits_.name_bytes + 1)));
-    return content_.source()->read_at(blob.offset,
-                                      std::as_writable_bytes(std::span(path_).subspan(begin)));
-  }
-
-  std::size_t begin_step() {
-    if (depth_ > 1) path_ += '.';
-    return path_.size();
-  }
-
-  std::string_view key_text(std::size_t begin) const {
-    return std::string_view(path_).substr(begin);
-  }
-
   const PickleContent& content_;
   const PickleGraph& graph_;
   TensorResolver& resolver_;
   ScriptClasses* classes_;
-  const Limits& limits_;
   bool lenient_;
   bool check_all_keys_;
   StructureVisitor& visitor_;
-  std::string path_;
+  NamePath path_;
   std::vector<Frame> frames_;
   std::size_t depth_ = 0;
   std::vector<bool> seen_;
   std::vector<bool> on_path_;
   std::uint64_t repeats_left_;
-  std::uint64_t key_bytes_ = 0;
 };
 
 }  // namespace

@@ -40,24 +40,13 @@ Error bad_file(const ByteSource& source, std::string message, std::string found 
 
 class TarStorages : public StorageFinder {
  public:
-  Result<Storage> find(const StorageId& id) override {
-    const auto found = storages.find(id.key);
-    if (found == storages.end()) {
-      return Error{.code = ErrorCode::missing_storage,
-                   .message = "the file has no data for a storage",
-                   .found = "storage '" + id.key + "'"};
-    }
-    std::uint64_t bytes = 0;
-    if (__builtin_mul_overflow(id.elements, id.type->bytes, &bytes) ||
-        bytes != found->second.bytes) {
-      return Error{
-          .code = ErrorCode::size_mismatch,
-          .message = "a storage has another size than the pickle says",
-          .found = std::to_string(found->second.bytes) + " bytes for storage '" + id.key + "'",
-          .expected =
-              std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
-    }
-    return found->second;
+  explicit TarStorages(std::string file) : file_(std::move(file)) {}
+  Status find(const StorageId& id, Storage& out) override {
+    const auto found = storages.find(std::string(id.key));
+    if (found == storages.end()) return missing_storage("storage", id.key, file_);
+    ANDIRON_TRY(check_storage_size(id, found->second.bytes, file_));
+    out = found->second;
+    return {};
   }
   const TorchTensor* tensor(std::string_view key) const override {
     const auto found = tensors.find(std::string(key));
@@ -66,6 +55,9 @@ class TarStorages : public StorageFinder {
 
   std::unordered_map<std::string, Storage> storages;
   std::unordered_map<std::string, TorchTensor> tensors;
+
+ private:
+  std::string file_;
 };
 
 // Goes through one member.
@@ -147,7 +139,7 @@ class TarFileReader {
                    .found = "a tar archive without 'pickle' and 'storages'",
                    .hint = "unpack it first"};
     }
-    auto found = std::make_unique<TarStorages>();
+    auto found = std::make_unique<TarStorages>(source_->name());
     ANDIRON_TRY(read_storages({source_, file_, *storages, limits_}, *found));
     if (const TarMember* tensors = member("tensors")) {
       ANDIRON_TRY(read_tensors({source_, file_, *tensors, limits_}, *found));

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <vector>
 
-#include "src/core/little_endian.h"
 #include "src/core/try.h"
-#include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -24,8 +21,6 @@ using Kind = Resolution::Kind;
 constexpr unsigned deepest = 16;
 // Of the dict with a tensor's bits, which many tensors may share: it is looked through for each.
 constexpr std::uint32_t most_metadata = 256;
-// PyTorch's keys are numbers.
-constexpr std::size_t longest_key = 1024;
 
 Resolution skipped(std::string reason) {
   return {.kind = Kind::skipped, .text = std::make_unique<std::string>(std::move(reason))};
@@ -35,8 +30,9 @@ Resolution taken_with_note(std::string note) {
   return {.kind = Kind::taken, .note = std::make_unique<std::string>(std::move(note))};
 }
 
-std::optional<PickleValue> at(std::span<const PickleValue> values, std::size_t index) {
-  return index < values.size() ? std::optional(values[index]) : std::nullopt;
+// None where there are fewer.
+PickleValue at(std::span<const PickleValue> values, std::size_t index) {
+  return index < values.size() ? values[index] : PickleValue();
 }
 
 // Whether tensors that are made so are listed as their parts.
@@ -101,6 +97,12 @@ bool TensorResolver::is_tensor(PickleValue value) const {
 }
 
 Result<Resolution> TensorResolver::resolve(PickleValue value, PartSink& sink) {
+  // Nearly all tensors, without a way around: nothing wraps them, nothing was added to them.
+  if (content_.callable_of(value) == Callable::rebuild_tensor_v2 &&
+      content_.graph().is_as_made(value)) {
+    const std::span<const PickleValue> args = content_.args(value);
+    return plain(args, nullptr, at(args, 6), sink);
+  }
   return resolve_inner(value, sink, 0);
 }
 
@@ -116,7 +118,7 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
     return bad("a tensor is filled like a list or a dict");
   }
   if (callable == Callable::numpy_array || callable == Callable::numpy_buffer) {
-    return from_numpy(value, std::nullopt, sink);
+    return from_numpy(value, {}, sink);
   }
   ANDIRON_ASSIGN(
       Resolution made,
@@ -124,7 +126,9 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
   // What a state holds beside the tensor is to be told, too.
   const bool is_state_read =
       callable == Callable::tensor_class || callable == Callable::parameter_class;
-  if (!made.state && !is_state_read) made.state = content_.state(value);
+  if (!made.has_state() && !is_state_read) {
+    made.state = content_.state(value).value_or(PickleValue());
+  }
   return made;
 }
 
@@ -145,17 +149,17 @@ Result<Resolution> TensorResolver::resolve_known(const Call& call, PartSink& sin
     case Callable::rebuild_tensor_v2:
       return plain(args, nullptr, at(args, 6), sink);
     case Callable::rebuild_tensor_v3: {
-      const auto dtype = at(args, 6);
-      if (!dtype || dtype->kind != PickleKind::global) return bad("a tensor without a dtype");
-      const std::string_view name = content_.graph().global(*dtype).name;
+      const PickleValue dtype = at(args, 6);
+      if (dtype.kind != PickleKind::global) return bad("a tensor without a dtype");
+      const std::string_view name = content_.graph().global(dtype).name;
       const ElementType* type = torch_dtype(name);
       if (type == nullptr) return skipped("a dtype that we do not know: " + std::string(name));
       return plain(args, type, at(args, 7), sink);
     }
     case Callable::rebuild_from_tensor: {
-      const auto dtype = at(args, 1);
-      const ElementType* type = dtype && dtype->kind == PickleKind::global
-                                    ? torch_dtype(content_.graph().global(*dtype).name)
+      const PickleValue dtype = at(args, 1);
+      const ElementType* type = dtype.kind == PickleKind::global
+                                    ? torch_dtype(content_.graph().global(dtype).name)
                                     : nullptr;
       if (type == nullptr) return skipped("a tensor of a dtype that we do not know");
       ConvertedTo converted(sink, type);
@@ -165,7 +169,7 @@ Result<Resolution> TensorResolver::resolve_known(const Call& call, PartSink& sin
       if (args.empty()) return bad("a parameter without a tensor");
       ANDIRON_ASSIGN(Resolution inner, resolve_inner(args[0], sink, depth + 1));
       if (inner.kind == Kind::no_tensor) return bad("a parameter that is made of no tensor");
-      if (!inner.state) inner.state = at(args, 3);
+      if (!inner.has_state()) inner.state = at(args, 3);
       return inner;
     }
     case Callable::rebuild_from_type:
@@ -204,7 +208,7 @@ Result<Resolution> TensorResolver::resolve_known(const Call& call, PartSink& sin
 Result<Resolution> TensorResolver::from_type(const Call& call, PartSink& sink, unsigned depth) {
   if (call.args.size() < 3) return bad("a tensor of a class of its own, without arguments");
   const Callable function = content_.callable(call.args[0]);
-  const std::optional<PickleValue> state = at(call.args, 3);
+  const PickleValue state = at(call.args, 3);
   if (function == Callable::rebuild_wrapper) {
     Resolution shell{.kind = Kind::shell, .state = state};
     if (call.args[1].kind == PickleKind::global) {
@@ -218,21 +222,23 @@ Result<Resolution> TensorResolver::from_type(const Call& call, PartSink& sink, u
   }
   ANDIRON_ASSIGN(Resolution inner, resolve_call({function, *args, {}}, sink, depth + 1));
   // A jagged tensor has its parts there again.
-  if (!inner.state && function != Callable::rebuild_jagged) inner.state = state;
+  if (!inner.has_state() && function != Callable::rebuild_jagged) {
+    inner.state = state;
+  }
   return inner;
 }
 
 Result<Resolution> TensorResolver::plain(std::span<const PickleValue> args, const ElementType* type,
-                                         std::optional<PickleValue> metadata, PartSink& sink) {
+                                         PickleValue metadata, PartSink& sink) {
   TorchTensor tensor;
   tensor.type = type;
   ANDIRON_TRY(set_view(args, tensor));
-  if (metadata && metadata->kind == PickleKind::dict) {
-    if (content_.graph().pairs(*metadata).size() > most_metadata) {
+  if (metadata.kind == PickleKind::dict) {
+    if (content_.graph().pairs(metadata).size() > most_metadata) {
       return bad("a tensor with too many bits of metadata");
     }
     const auto is_set = [&](std::string_view name) {
-      const auto bit = content_.entry(*metadata, name);
+      const auto bit = content_.entry(metadata, name);
       return bit && content_.integer(*bit).value_or(0) != 0;
     };
     tensor.conjugate = is_set("conj");
@@ -243,9 +249,9 @@ Result<Resolution> TensorResolver::plain(std::span<const PickleValue> args, cons
 
 Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& tensor) {
   if (args.size() < 4) return bad("a tensor without storage, offset, size and stride");
-  ANDIRON_ASSIGN(tensor.storage, storage(args[0]));
+  ANDIRON_TRY(storages_.resolve(args[0], tensor.storage));
   if (tensor.type == nullptr) tensor.type = tensor.storage.type;
-  tensor.big_endian = big_endian_ && !tensor.storage.is_embedded;
+  tensor.big_endian = big_endian_ && tensor.storage.home != Storage::Home::pickle;
   const auto offset = content_.size(args[1]);
   const auto dims = content_.tuple(args[2]);
   const auto strides = content_.tuple(args[3]);
@@ -268,7 +274,7 @@ Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& 
 
 Result<Resolution> TensorResolver::take(std::string_view part, TorchTensor& tensor,
                                         PartSink& sink) const {
-  if (!tensor.storage.has_data) {
+  if (tensor.storage.home == Storage::Home::nowhere) {
     return skipped("a tensor on the device 'meta', which has no data");
   }
   Status status = tensor.check(most_bytes_);
@@ -321,7 +327,7 @@ Result<Resolution> TensorResolver::quantized(const Call& call, PartSink& sink, u
       return inner.kind == Kind::taken ? Status() : bad("a quantized tensor without its scales");
     }
     TorchTensor scale;
-    ANDIRON_ASSIGN(scale.storage, stored_numbers(value, whole));
+    ANDIRON_ASSIGN(scale.storage, storages_.numbers(value, whole));
     scale.type = scale.storage.type;
     scale.rank = content_.tuple(value) ? 1 : 0;
     scale.shape[0] = scale.storage.bytes / 8;
@@ -431,18 +437,18 @@ Result<Resolution> TensorResolver::jagged(const Call& call, PartSink& sink, unsi
   return taken_with_note("a nested tensor, listed as its parts");
 }
 
-Result<Resolution> TensorResolver::from_numpy(PickleValue array, std::optional<PickleValue> dtype,
+Result<Resolution> TensorResolver::from_numpy(PickleValue array, PickleValue dtype,
                                               PartSink& sink) {
   const Callable callable = content_.callable_of(array);
   if (callable != Callable::numpy_array && callable != Callable::numpy_buffer) {
     return bad("a tensor made of no array");
   }
   ANDIRON_ASSIGN(NumpyArray read, numpy_array(content_, array, limits_));
-  if (read.objects) return Resolution{.kind = Kind::shell, .state = read.objects};
+  if (read.objects) return Resolution{.kind = Kind::shell, .state = *read.objects};
   if (!read.refused.empty()) return skipped(read.refused);
   // NumPy has no bfloat16: such tensors are stored as wider ones.
-  if (dtype && dtype->kind == PickleKind::global) {
-    read.tensor.converted = torch_dtype(content_.graph().global(*dtype).name);
+  if (dtype.kind == PickleKind::global) {
+    read.tensor.converted = torch_dtype(content_.graph().global(dtype).name);
   }
   return take("", read.tensor, sink);
 }
@@ -451,7 +457,7 @@ Result<Resolution> TensorResolver::from_numpy(PickleValue array, std::optional<P
 Result<Resolution> TensorResolver::old_tensor(const Call& call, PartSink& sink) {
   const auto state = call.state ? content_.tuple(*call.state) : std::nullopt;
   if (!state || state->size() < 4) return skipped("a tensor without data");
-  return plain(state->first(4), nullptr, std::nullopt, sink);
+  return plain(state->first(4), nullptr, {}, sink);
 }
 
 // A storage without a tensor is one of one dimension. Classes are named by persistent ids too.
@@ -460,7 +466,7 @@ Result<Resolution> TensorResolver::bare_storage(PickleValue value, PartSink& sin
     const PickleValue id = content_.graph().persistent_id(value);
     std::string key;
     if (id.kind != PickleKind::tuple) append_python_str(key, content_.graph(), id);
-    if (const TorchTensor* tensor = storages_.tensor(key)) {
+    if (const TorchTensor* tensor = finder_.tensor(key)) {
       TorchTensor copy = *tensor;
       return take("", copy, sink);
     }
@@ -470,122 +476,13 @@ Result<Resolution> TensorResolver::bare_storage(PickleValue value, PartSink& sin
     }
   }
   TorchTensor tensor;
-  ANDIRON_ASSIGN(tensor.storage, storage(value));
+  ANDIRON_TRY(storages_.resolve(value, tensor.storage));
   tensor.type = tensor.storage.type;
-  tensor.big_endian = big_endian_ && !tensor.storage.is_embedded;
+  tensor.big_endian = big_endian_ && tensor.storage.home != Storage::Home::pickle;
   tensor.rank = 1;
   tensor.shape[0] = tensor.storage.bytes / tensor.type->bytes;
   tensor.strides[0] = 1;
   return take("", tensor, sink);
-}
-
-const ElementType* TensorResolver::class_elements(PickleValue storage_class) const {
-  if (storage_class.kind != PickleKind::global) return nullptr;
-  if (last_elements_ == nullptr || storage_class != last_class_) {
-    last_class_ = storage_class;
-    last_elements_ = storage_elements(content_.graph().global(storage_class).name);
-  }
-  return last_elements_;
-}
-
-Status TensorResolver::read_storage_id(PickleValue value, StorageId& id) const {
-  if (value.kind != PickleKind::tuple) {
-    return bad("a storage that is named by what is no tuple");
-  }
-  const std::span<const PickleValue> items = content_.graph().tuple(value);
-  if (items.size() < 5 || content_.text(items[0]) != "storage") {
-    return bad("a persistent id that names no storage");
-  }
-  id.type = class_elements(items[1]);
-  if (id.type == nullptr) {
-    std::string name;
-    append_python_str(name, content_.graph(), items[1]);
-    return bad("a storage of a class that we do not know", name);
-  }
-  const auto key = content_.text(items[2]);
-  if (key && key->size() > longest_key) return bad("a storage with a key that is too long");
-  id.key.clear();
-  append_python_str(id.key, content_.graph(), items[2]);
-  id.on_meta_device = content_.text(items[3]) == "meta";
-  const auto elements = content_.size(items[4]);
-  if (!elements) return bad("a storage without a size", "storage '" + id.key + "'");
-  id.elements = *elements;
-  id.view.reset();
-  if (items.size() > 5 && items[5].kind != PickleKind::none) {
-    const auto view = content_.tuple(items[5]);
-    const auto offset = view && view->size() == 3 ? content_.size((*view)[1]) : std::nullopt;
-    const auto size = offset ? content_.size((*view)[2]) : std::nullopt;
-    if (!size) return bad("a view of a storage without offset and size");
-    id.view = {*offset, *size};
-  }
-  return {};
-}
-
-Result<Storage> TensorResolver::storage(PickleValue value) {
-  if (content_.callable_of(value) == Callable::load_from_bytes) return embedded_storage(value);
-  // Some writers leave the id itself in place of what it names.
-  const bool is_id = value.kind == PickleKind::tuple;
-  if (value.kind != PickleKind::persistent && !is_id) return bad("a tensor without a storage");
-  const StorageId& id = id_;
-  ANDIRON_TRY(read_storage_id(is_id ? value : content_.graph().persistent_id(value), id_));
-  if (id.on_meta_device) {
-    Storage none;
-    none.type = id.type;
-    none.has_data = false;
-    return none;
-  }
-  ANDIRON_ASSIGN(Storage found, storages_.find(id));
-  found.type = id.type;
-  if (!id.view) return found;
-  std::uint64_t begin = 0;
-  std::uint64_t size = 0;
-  if (__builtin_mul_overflow(id.view->offset, id.type->bytes, &begin) ||
-      __builtin_mul_overflow(id.view->elements, id.type->bytes, &size) || begin > found.bytes ||
-      size > found.bytes - begin) {
-    return bad("a view that leaves its storage", "storage '" + id.key + "'");
-  }
-  found.offset += begin;
-  found.bytes = size;
-  return found;
-}
-
-Result<Storage> TensorResolver::stored_numbers(PickleValue value, bool whole) {
-  const auto list = content_.tuple(value);
-  const std::pair identity(list ? content_.graph().container_number(value) : 0, whole);
-  if (list) {
-    const auto known = lists_.find(identity);
-    if (known != lists_.end()) return known->second;
-  }
-  const std::span<const PickleValue> numbers = list ? *list : std::span(&value, 1);
-  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(numbers.size() * 8));
-  std::byte* out = bytes.writable().data();
-  for (const PickleValue number : numbers) {
-    const auto real = content_.real(number);
-    const auto integer = content_.integer(number);
-    if (!real || (whole && !integer)) return bad("a scale that is no number");
-    store_u64(whole ? static_cast<std::uint64_t>(*integer) : std::bit_cast<std::uint64_t>(*real),
-              out);
-    out += 8;
-  }
-  const std::uint64_t size = bytes.size();
-  Storage storage{memory_source(std::move(bytes), content_.source()->name()), 0, size,
-                  torch_dtype(whole ? "int64" : "float64")};
-  return list ? lists_.emplace(identity, std::move(storage)).first->second : storage;
-}
-
-Result<Storage> TensorResolver::embedded_storage(PickleValue object) {
-  const auto args = content_.args(object);
-  if (args.empty()) return bad("a storage without bytes");
-  ANDIRON_ASSIGN(const auto bytes, content_.bytes(args[0], limits_));
-  if (!bytes) return bad("a storage without bytes");
-  // Bytes that are decoded are so once, so that their place tells them.
-  const auto place = std::make_tuple(bytes->source.get(), bytes->offset, bytes->bytes);
-  const auto known = embedded_.find(place);
-  if (known != embedded_.end()) return known->second;
-  ANDIRON_ASSIGN(Storage storage, read_legacy_storage(*bytes, limits_));
-  // Such streams are little-endian, whatever they lie in.
-  storage.is_embedded = true;
-  return embedded_.emplace(place, std::move(storage)).first->second;
 }
 
 }  // namespace detail

@@ -109,12 +109,6 @@ Shape TorchTensor::our_shape() const {
   return Shape(all);
 }
 
-std::uint64_t TorchTensor::byte_size() const noexcept {
-  std::uint64_t bytes = type->bytes;
-  for (std::size_t d = 0; d < rank; ++d) bytes *= shape[d];
-  return bytes;
-}
-
 bool TorchTensor::is_run() const noexcept {
   if (byte_size() == 0) return true;
   return !conjugate && !negate && !converts() && (!big_endian || type->bytes == 1) &&

@@ -29,10 +29,12 @@ struct Storage {
   const ElementType* type = nullptr;
   // Number of the archive's file when it lies in one of them.
   std::uint32_t file = no_file;
-  // A file of its own in the bytes of a pickle.
-  bool is_embedded = false;
-  // A storage on the device "meta" has no data.
-  bool has_data = true;
+  enum class Home : std::uint8_t {
+    container,
+    pickle,   // in a file of its own, in bytes of the pickle
+    nowhere,  // on the device "meta", which has no data
+  };
+  Home home = Home::container;
 };
 
 struct TorchTensor {
@@ -65,7 +67,11 @@ struct TorchTensor {
   }
   // The shape in elements of ours.
   Shape our_shape() const;
-  std::uint64_t byte_size() const noexcept;
+  std::uint64_t byte_size() const noexcept {
+    std::uint64_t bytes = type->bytes;
+    for (std::size_t d = 0; d < rank; ++d) bytes *= shape[d];
+    return bytes;
+  }
   // Whether it is one run of bytes as we read them.
   bool is_run() const noexcept;
   // In the storage's source; a tensor without elements lies anywhere.

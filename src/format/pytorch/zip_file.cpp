@@ -16,6 +16,7 @@
 
 #include "andiron/display_text.h"
 #include "src/codec/pickle/machine.h"
+#include "src/core/parse_index.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/script_classes.h"
 
@@ -70,61 +71,70 @@ class ZipStorages : public StorageFinder {
   ZipStorages(ZipReaderPtr zip, const std::string& root, const char* folder,
               std::uint64_t alignment, std::uint32_t file)
       : zip_(std::move(zip)),
-        name_(root + folder),
-        folder_bytes_(name_.size()),
+        folder_(root + folder),
         old_folder_(root + "tensors/"),
         alignment_(alignment),
         file_(file) {}
 
-  Result<Storage> find(const StorageId& id) override {
-    const std::optional<std::uint32_t> found = entry(id.key);
-    if (!found) {
-      return Error{.code = ErrorCode::missing_storage,
-                   .message = "the archive has no data for a storage",
-                   .file = zip_->source()->name(),
-                   .found = "no record '" + display_text(name_) + "'",
-                   .hint = "the file may be damaged, or made without its data"};
+  Status find(const StorageId& id, Storage& out) override {
+    if (!is_next(id.key) && !seek(id.key)) {
+      return missing_storage("record", folder_ + std::string(id.key), zip_->source()->name());
     }
-    const ZipEntry& record = zip_->entries()[*found];
-    std::uint64_t bytes = 0;
-    if (__builtin_mul_overflow(id.elements, id.type->bytes, &bytes) || bytes != record.bytes) {
-      return Error{
-          .code = ErrorCode::size_mismatch,
-          .message = "a storage has another size than the pickle says",
-          .file = zip_->source()->name(),
-          .found = std::to_string(record.bytes) + " bytes in record '" + display_text(name_) + "'",
-          .expected =
-              std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
-    }
+    const std::uint32_t found = next_++;
+    const ZipEntry& record = zip_->entries()[found];
+    ANDIRON_TRY(check_storage_size(id, record.bytes, zip_->source()->name()));
     if (!record.is_stored()) {
-      return Storage{zip_->inflated_source(*found), 0, bytes, id.type};
+      out.source = zip_->inflated_source(found);
+      return {};
     }
-    ANDIRON_ASSIGN(const std::uint64_t offset, zip_->data_offset(*found, alignment_));
-    Storage storage{nullptr, offset, bytes, id.type, file_};
-    if (file_ == Storage::no_file) storage.source = zip_->checked_source();
-    return storage;
+    ANDIRON_ASSIGN(out.offset, zip_->data_offset(found, alignment_));
+    out.file = file_;
+    if (file_ == Storage::no_file) out.source = zip_->checked_source();
+    return {};
   }
 
  private:
   // Most files ask for their records in the order in which they have them.
-  std::optional<std::uint32_t> entry(const std::string& key) {
-    name_.resize(folder_bytes_);
-    name_ += key;
+  bool is_next(std::string_view key) const {
+    return next_ < zip_->entries().size() && is_named(zip_->entries()[next_].name, key);
+  }
+  // Goes to the record of a key, if there is one.
+  bool seek(std::string_view key) {
+    std::optional<std::uint32_t> found = numbered(key);
+    if (!found) found = zip_->find(folder_ + std::string(key));
+    if (!found) found = zip_->find(old_folder_ + std::string(key));
+    if (found) next_ = *found;
+    return found.has_value();
+  }
+  bool is_named(std::string_view record, std::string_view key) const {
+    return record.size() == folder_.size() + key.size() && record.ends_with(key) &&
+           record.starts_with(folder_);
+  }
+  // Older files have them sorted as text.
+  std::optional<std::uint32_t> numbered(std::string_view key) {
     const auto entries = zip_->entries();
-    if (next_ < entries.size() && entries[next_].name == name_) return next_++;
-    std::optional<std::uint32_t> found = zip_->find(name_);
-    if (!found) found = zip_->find(old_folder_ + key);
-    if (found) next_ = *found + 1;
-    return found;
+    if (by_number_.empty()) {
+      by_number_.resize(entries.size());
+      for (std::uint32_t i = 0; i < entries.size(); ++i) {
+        const std::string_view record = entries[i].name;
+        if (!record.starts_with(folder_)) continue;
+        const auto number = parse_index(record.substr(folder_.size()));
+        if (number && *number < entries.size()) by_number_[*number] = i;
+      }
+    }
+    const auto number = parse_index(key);
+    if (!number || *number >= entries.size()) return std::nullopt;
+    const std::uint32_t found = by_number_[*number];
+    return is_named(entries[found].name, key) ? std::optional(found) : std::nullopt;
   }
 
   ZipReaderPtr zip_;
-  std::string name_;  // the folder, then the key that was asked for last
-  std::size_t folder_bytes_;
+  std::string folder_;
   std::string old_folder_;  // where PyTorch 1.4 has them
   std::uint64_t alignment_;
   std::uint32_t file_;
   std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> by_number_;
 };
 
 class ZipFileReader {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What kinds of Python objects a pickle describes, told by how they would be made and by the state
+// that they are given.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "src/format/pytorch/pickle_content.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+inline bool is_container(PickleValue value) {
+  return value.kind >= PickleKind::tuple && value.kind <= PickleKind::frozen_set;
+}
+
+// TorchScript's lists and dicts are arguments of a call that tells their type: what is inside.
+PickleValue without_type_tag(const PickleContent& content, PickleValue value);
+
+// A call with nothing but plain arguments: a device, a path, a date, a member of an enum. REQUIRES:
+// the value is an object.
+bool is_plain_call(const PickleContent& content, PickleValue object);
+
+// The state of a torch.nn.Module: a dict that has the tables _parameters, _buffers and _modules.
+// REQUIRES: the value is an object.
+std::optional<PickleValue> module_state(const PickleContent& content, PickleValue object);
+bool is_module_table(const PickleContent& content, PickleValue key);
+
+// An attribute in a state: a dict, or the pair of a dict and the dict of slots.
+std::optional<PickleValue> attribute(const PickleContent& content, PickleValue state,
+                                     std::string_view name);
+// Whether a state is such a pair: (dict or None, dict of slots).
+bool is_state_with_slots(const PickleContent& content, PickleValue state);
+
+// The text in a set, sorted.
+std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue set);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron
