@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,13 +46,17 @@ Workforce workforce(const ReadingOptions& options) {
 // Digests in archive order, or the error that one thread alone would have met first.
 Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Workforce& force,
                                                std::string_view label) {
+  // Tied tensors are read once. Largest first: a big one started last would leave the other threads
+  // waiting.
+  const std::vector<std::optional<std::size_t>> ties = archive.ties();
+  std::vector<std::size_t> work;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (!ties[i]) work.push_back(i);
+  }
   Totals totals;
-  for (std::size_t i = 0; i < archive.size(); ++i) totals.add(archive.info(i));
+  for (const std::size_t i : work) totals.add(archive.info(i));
   ProgressBar progress(label, totals.bytes);
 
-  // Largest first: a big one started last would leave the other threads waiting.
-  std::vector<std::size_t> work(archive.size());
-  std::iota(work.begin(), work.end(), std::size_t{0});
   std::sort(work.begin(), work.end(), [&](std::size_t a, std::size_t b) {
     const std::uint64_t size_a = archive.info(a).byte_size;
     const std::uint64_t size_b = archive.info(b).byte_size;
@@ -100,6 +104,9 @@ Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Wor
   for (std::thread& helper : helpers) helper.join();
 
   if (stop < work.size()) return first_error;
+  for (std::size_t i = 0; i < ties.size(); ++i) {
+    if (ties[i]) digests[i] = digests[*ties[i]];
+  }
   return digests;
 }
 

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "andiron/transfer.h"
 #include "src/core/try.h"
@@ -55,6 +58,9 @@ class Reader {
     return {};
   }
 
+  // Counts data that was read before.
+  Status pass(std::uint64_t bytes) { return advance(bytes); }
+
   // Counts memory that is taken, up to the limit.
   Status allow(std::uint64_t bytes) {
     if (bytes <= options_.limits.load_bytes - taken_) {
@@ -81,6 +87,56 @@ class Reader {
   std::uint64_t taken_ = 0;
 };
 
+// What several parameters take is read once: tensors that the file ties, as the embedding and the
+// output layer of a language model.
+class SharedReads {
+ public:
+  SharedReads(const Archive& source, const LoadPlan& plan) : plan_(plan), ties_(source.ties()) {
+    std::vector<std::uint32_t> taken(source.size(), 0);
+    for (const Assignment& assignment : plan.assignments) {
+      if (assignment.is_read() && assignment.source_count == 1) ++taken[first_of(assignment)];
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i] > 1) reads_.try_emplace(i);
+    }
+  }
+
+  // The data of `assignment`, if it was read for another one.
+  const Tensor* find(const Assignment& assignment) const {
+    const auto read = reads_of(assignment);
+    if (read == reads_.end() || read->second.assignment == nullptr) return nullptr;
+    return read->second.assignment->tensor.is_same_data(assignment.tensor) ? &read->second.data
+                                                                           : nullptr;
+  }
+  void keep(const Assignment& assignment, const Tensor& data) {
+    const auto read = reads_of(assignment);
+    if (read != reads_.end()) read->second = {&assignment, data};
+  }
+
+ private:
+  struct Read {
+    const Assignment* assignment = nullptr;
+    Tensor data;
+  };
+  using Reads = std::unordered_map<std::size_t, Read>;
+
+  // The tensor of the source, or the first one that it is tied to.
+  std::size_t first_of(const Assignment& assignment) const {
+    const std::size_t index = plan_.sources[assignment.first_source];
+    return ties_[index].value_or(index);
+  }
+  Reads::iterator reads_of(const Assignment& assignment) {
+    return assignment.source_count == 1 ? reads_.find(first_of(assignment)) : reads_.end();
+  }
+  Reads::const_iterator reads_of(const Assignment& assignment) const {
+    return assignment.source_count == 1 ? reads_.find(first_of(assignment)) : reads_.end();
+  }
+
+  const LoadPlan& plan_;
+  std::vector<std::optional<std::size_t>> ties_;
+  Reads reads_;
+};
+
 struct Replacement {
   const Slot* slot;
   std::shared_ptr<void> value;
@@ -88,16 +144,21 @@ struct Replacement {
 };
 
 // The new value of a slot, beside the old one; or, in place, the old one itself, already changed.
-Result<Replacement> prepare(const Slot& slot, const TensorSnapshot& tensor, Reader& reader,
-                            const ApplyOptions& options) {
+Result<Replacement> prepare(const Slot& slot, const Assignment& assignment, Reader& reader,
+                            SharedReads& shared, const ApplyOptions& options) {
   const LeafOps& ops = *slot.ops;
+  const TensorSnapshot& tensor = assignment.tensor;
   Tensor data;
   std::span<std::byte> own;
   if (options.in_place && !options.zero_copy) {
     own = ops.buffer(slot.leaf, tensor.dtype(), tensor.shape());
   }
-  if (own.empty()) {
+  if (const Tensor* known = own.empty() ? shared.find(assignment) : nullptr) {
+    ANDIRON_TRY(reader.pass(tensor.byte_size()));
+    data = *known;
+  } else if (own.empty()) {
     ANDIRON_ASSIGN(data, reader.read(tensor));
+    shared.keep(assignment, data);
   } else {
     ANDIRON_TRY(reader.read_into(tensor, own));
     ANDIRON_ASSIGN(data, ops.get(slot.leaf));
@@ -139,13 +200,14 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& s
   ApplyResult& result = plan.result;
   ANDIRON_TRY(check_load(result, source, options));
   Reader reader(options, plan.byte_size);
+  SharedReads shared(source, plan);
   std::vector<Replacement> replacements;
   std::vector<bool> failed(slots.size(), false);
   if (!options.in_place) replacements.reserve(plan.assignments.size());
   for (const Assignment& assignment : plan.assignments) {
     if (!assignment.is_read()) continue;
     const Slot& slot = slots[assignment.slot];
-    Result<Replacement> replacement = prepare(slot, assignment.tensor, reader, options);
+    Result<Replacement> replacement = prepare(slot, assignment, reader, shared, options);
     if (replacement && options.in_place) {
       replacement->commit();
     } else if (replacement) {

@@ -25,7 +25,7 @@ struct Outcome {
 /// Set for the program only; what is empty is unset.
 using Environment = std::map<std::string, std::string>;
 
-namespace detail {
+namespace process {
 
 inline std::string read_all(std::FILE* file) {
   std::string text;
@@ -56,7 +56,7 @@ inline int wait_for(pid_t child) {
   _exit(127);
 }
 
-}  // namespace detail
+}  // namespace process
 
 /// Runs a command with nothing to read; `stdout_path` takes its output instead of Outcome::out.
 inline Outcome run(const std::vector<std::string>& command, const Environment& environment = {},
@@ -70,11 +70,11 @@ inline Outcome run(const std::vector<std::string>& command, const Environment& e
       dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
       dup2(fileno(out), STDOUT_FILENO);
       dup2(fileno(err), STDERR_FILENO);
-      detail::become(command, environment);
+      process::become(command, environment);
     }
-    result.exit_code = child < 0 ? -1 : detail::wait_for(child);
-    if (stdout_path == nullptr) result.out = detail::read_all(out);
-    result.err = detail::read_all(err);
+    result.exit_code = child < 0 ? -1 : process::wait_for(child);
+    if (stdout_path == nullptr) result.out = process::read_all(out);
+    result.err = process::read_all(err);
   }
   if (out != nullptr) std::fclose(out);
   if (err != nullptr) std::fclose(err);
@@ -92,13 +92,13 @@ inline Outcome run_on_terminal(const std::vector<std::string>& command, unsigned
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
   if (child < 0) return result;
-  if (child == 0) detail::become(command, environment);
+  if (child == 0) process::become(command, environment);
   char buffer[4096];
   // Ends with an error, not with 0, when the program is gone.
   for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
     result.out.append(buffer, static_cast<std::size_t>(count));
   }
-  result.exit_code = detail::wait_for(child);
+  result.exit_code = process::wait_for(child);
   close(terminal);
   return result;
 }
