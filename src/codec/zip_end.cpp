@@ -49,10 +49,24 @@ class EndReader {
 
   Result<ZipEnd> read() {
     ANDIRON_TRY(read_tail());
-    ANDIRON_ASSIGN(const std::size_t end, find_end());
-    ANDIRON_TRY(read_end(end));
+    const Candidates candidates = find_records();
+    if (candidates.second) {
+      return bad("two records claim to end the zip archive",
+                 "at bytes " + std::to_string(tail_offset_ + *candidates.second) + " and " +
+                     std::to_string(tail_offset_ + *candidates.first));
+    }
+    if (!candidates.first) return no_end(candidates.elsewhere);
+    ANDIRON_TRY(read_end(*candidates.first));
     ANDIRON_TRY(check_end());
     return ZipEnd{end_.offset, end_.bytes, end_.count};
+  }
+
+  Result<std::uint64_t> find_end() {
+    ANDIRON_TRY(read_tail());
+    const Candidates candidates = find_records();
+    const bool ends_before =
+        !candidates.first && candidates.elsewhere && *candidates.elsewhere < tail_.size();
+    return ends_before ? tail_offset_ + *candidates.elsewhere : source_.size();
   }
 
  private:
@@ -88,36 +102,35 @@ class EndReader {
     return source_.read_at(tail_offset_, tail_.writable());
   }
 
-  // Where in the tail the record begins that ends the archive: its comment reaches to the last
-  // byte, and no other record claims the same.
-  Result<std::size_t> find_end() const {
+  // Records in the tail that could end the archive. There must be one whose comment reaches to the
+  // last byte, and no other that claims the same.
+  struct Candidates {
+    std::optional<std::size_t> first;
+    std::optional<std::size_t> second;
+    std::optional<std::size_t> elsewhere;  // where the archive would end by the last of the others
+  };
+  Candidates find_records() const {
     const std::string_view tail = tail_.text();
-    std::optional<std::size_t> found;
-    std::optional<std::size_t> elsewhere;  // where the archive would end by another record
-    for (std::size_t at = tail.size(); at != 0;) {
+    Candidates found;
+    for (std::size_t at = tail.size(); at != 0 && !found.second;) {
       at = tail.rfind(end_signature, at - 1);
       if (at == tail.npos) break;
       if (tail.size() - at < end_bytes) continue;
       const std::size_t ends = at + end_bytes + load_u16(tail_.data() + at + 20);
       if (ends != tail.size()) {
-        if (!elsewhere) elsewhere = ends;
-      } else if (found) {
-        return bad("two records claim to end the zip archive",
-                   "at bytes " + std::to_string(tail_offset_ + at) + " and " +
-                       std::to_string(tail_offset_ + *found));
+        if (!found.elsewhere) found.elsewhere = ends;
       } else {
-        found = at;
+        (found.first ? found.second : found.first) = at;
       }
     }
-    if (found) return *found;
-    return no_end(elsewhere);
+    return found;
   }
 
   Error no_end(std::optional<std::size_t> elsewhere) const {
     if (elsewhere && *elsewhere < tail_.size()) {
       return bad("bytes follow the end of the zip archive",
-                 count_of(tail_.size() - *elsewhere, "bytes"), "none",
-                 "something was appended to the file");
+                 count_of(tail_.size() - *elsewhere, "more bytes"), "none",
+                 "something was appended to the file; a lenient reading leaves it alone");
     }
     std::array<std::byte, local_signature.size()> head{};
     const auto there =
@@ -221,6 +234,10 @@ class EndReader {
 };
 
 }  // namespace
+
+Result<std::uint64_t> find_zip_end(const ByteSource& source) {
+  return EndReader(source, {}).find_end();
+}
 
 Result<ZipEnd> read_zip_end(const ByteSource& source, const Limits& limits) {
   return EndReader(source, limits).read();

@@ -22,6 +22,9 @@ struct ZipEnd {
 // The end record, and its ZIP64 form where there is one, which must agree.
 Result<ZipEnd> read_zip_end(const ByteSource& source, const Limits& limits);
 
+// Where the archive ends: before the file does where its last record says so, and bytes follow.
+Result<std::uint64_t> find_zip_end(const ByteSource& source);
+
 Error zip_on_several_disks(const ByteSource& source);
 
 }  // namespace detail

@@ -4,8 +4,10 @@
 #include "andiron/open.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
+#include "andiron/display_text.h"
 #include "src/codec/gzip.h"
 #include "src/core/try.h"
 #include "src/format/format.h"
@@ -27,6 +29,18 @@ Error not_a_weight_file(const std::string& file, std::string found, std::string 
                .file = file,
                .found = std::move(found),
                .hint = std::move(hint)};
+}
+
+// With its first bytes, by which its owner may know it.
+Error unknown_content(const ByteSource& source) {
+  std::array<std::byte, 16> first{};
+  const auto head = std::span(first).first(
+      static_cast<std::size_t>(std::min<std::uint64_t>(first.size(), source.size())));
+  const Status status = source.read_at(0, head);
+  if (!status) return status.error();
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return not_a_weight_file(source.name(), "content that begins with '" + display_text(text) + "'",
+                           "");
 }
 
 Result<Archive> open_json(const ByteSource& source, const OpenOptions& options) {
@@ -76,6 +90,10 @@ Result<std::string> find_model(const std::string& folder) {
   if (candidates.empty()) candidates = ending_in({".bin.index.json"});
   if (candidates.empty()) candidates = ending_in({".pt", ".pth", ".bin", ".ckpt", ".pt2"});
   if (candidates.size() == 1) return join_path(folder, candidates.front());
+  if (candidates.empty() && !ending_in({".distcp"}).empty()) {
+    return not_a_weight_file(folder, "parts of a distributed checkpoint without their .metadata",
+                             "that file tells what is in them: get it from where they came from");
+  }
   if (candidates.empty()) {
     return not_a_weight_file(folder, "a folder without a model",
                              "expected an index, or a .safetensors, .bpk, .mpk or .pt file in it");
@@ -90,7 +108,9 @@ Result<std::string> find_model(const std::string& folder) {
                .file = folder,
                .found = std::move(found),
                .expected = "one index, or exactly one model",
-               .hint = "name the file"};
+               .hint = candidates.front().find("-of-") == std::string::npos
+                           ? "name the file"
+                           : "these may be the parts of one model, whose .index.json is missing"};
 }
 
 // What a gzip file holds, where that is a PyTorch file; otherwise Content::gzip.
@@ -112,7 +132,13 @@ Result<Archive> read_as(Format format, const ByteSourcePtr& source, const OpenOp
     case Format::pytorch:
       return read_pytorch(source, options);
   }
-  return not_a_weight_file(source->name(), "unknown content", "");
+  return unknown_content(*source);
+}
+
+// One of the files that a distributed checkpoint is made of, by itself.
+Error as_distributed_part(Error error) {
+  error.hint = "this is a part of a distributed checkpoint: open the folder that it lies in";
+  return error;
 }
 
 }  // namespace
@@ -147,7 +173,7 @@ Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk}) {
     if (source->name().ends_with(file_extension(format))) return read_as(format, source, options);
   }
-  return not_a_weight_file(source->name(), "unknown content", "");
+  return unknown_content(*source);
 }
 
 Result<Archive> open(const std::string& path, const OpenOptions& options) {
@@ -157,9 +183,16 @@ Result<Archive> open(const std::string& path, const OpenOptions& options) {
   }
   if (file_name_of(path) == ".metadata") return read_distributed(path, options);
   Result<ByteSourcePtr> source = open_file(path, options.io);
-  if (source) return open(*source, options);
+  if (source) {
+    Result<Archive> archive = open(*source, options);
+    if (!archive && path.ends_with(".distcp")) {
+      return as_distributed_part(std::move(archive).error());
+    }
+    return archive;
+  }
   // A model that was written as shards goes by the same name.
-  if (source.error().code == ErrorCode::not_found && path.ends_with(".safetensors")) {
+  if (source.error().code == ErrorCode::not_found &&
+      (path.ends_with(".safetensors") || path.ends_with(".bin"))) {
     const Result<ByteSourcePtr> index = open_file(path + ".index.json", options.io);
     if (index) return open(*index, options);
   }

@@ -115,7 +115,7 @@ TEST(ZipReader, TheEndIsWhereTheFileEnds) {
   const std::string file = zip_file({{.name = "a", .content = "text"}});
   EXPECT_EQ(outcome(file + "x"), "BadArchive");
   EXPECT_EQ(outcome(file + std::string(4096, '\0')), "BadArchive");
-  EXPECT_NE(message(file + "xyz").find("3 bytes"), std::string::npos);
+  EXPECT_NE(message(file + "xyz").find("3 more bytes"), std::string::npos);
   EXPECT_EQ(outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 1}), "BadArchive");
   EXPECT_EQ(outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 3}), "Truncated");
   // Further from the end than a comment can be long.

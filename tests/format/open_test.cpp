@@ -79,6 +79,7 @@ TEST(Open, TellsWhatAFileIsInstead) {
   EXPECT_EQ(open(folder.file("absent")).error().code, ErrorCode::not_found);
   test::write_file(folder.file("text"), "hello");
   EXPECT_EQ(open(folder.file("text")).error().code, ErrorCode::not_a_weight_file);
+  EXPECT_EQ(open(folder.file("text")).error().found, "content that begins with 'hello'");
   test::write_file(folder.file("config.json"), R"({"hidden_size": 8})");
   EXPECT_EQ(open(folder.file("config.json")).error().code, ErrorCode::not_a_weight_file);
 }
@@ -183,6 +184,28 @@ TEST(Open, OfFilesOfPytorchTheUsualNameComesFirst) {
   test::write_file(folder.file("pytorch_model.bin.index.json"),
                    R"({"weight_map":{"w":"pytorch_model-1.bin","b":"pytorch_model-1.bin"}})");
   EXPECT_EQ(open(folder.path()).value().container(), "sharded");
+}
+
+TEST(Open, ShardsGoByTheNameOfTheWholeModel) {
+  const test::TempDir folder;
+  test::write_file(folder.file("part.bin"), torch_sample());
+  test::write_file(folder.file("whole.bin.index.json"),
+                   R"({"weight_map":{"w":"part.bin","b":"part.bin"}})");
+  EXPECT_EQ(open(folder.file("whole.bin")).value().container(), "sharded");
+}
+
+TEST(Open, PartsWithoutWhatBelongsToThemSayWhatIsMissing) {
+  const auto hint = [](const std::string& path) { return open(path).error().hint; };
+  const test::TempDir shards;
+  test::write_file(shards.file("pytorch_model-00001-of-00002.bin"), torch_sample());
+  test::write_file(shards.file("pytorch_model-00002-of-00002.bin"), torch_sample());
+  EXPECT_NE(hint(shards.path()).find(".index.json is missing"), std::string::npos);
+
+  const test::TempDir distributed;
+  test::write_file(distributed.file("__0_0.distcp"), torch_sample() + torch_sample());
+  EXPECT_NE(open(distributed.path()).error().found.find("without their .metadata"),
+            std::string::npos);
+  EXPECT_NE(hint(distributed.file("__0_0.distcp")).find("open the folder"), std::string::npos);
 }
 
 TEST(Open, AFileCutUnderAnOpenArchiveIsAnError) {

@@ -143,6 +143,16 @@ TEST(NumpyArrays, OfWhatAreNoNumbersAreSkippedWithTheirType) {
             "a NumPy array of a type that we do not know");
 }
 
+TEST(NumpyArrays, WithAMaskAreSkipped) {
+  const Py masked = py::with_state(
+      py::call(py::global("numpy.ma.core", "_mareconstruct"),
+               {py::global("numpy.ma", "MaskedArray"), py::global("numpy", "ndarray"),
+                py::tuple({0}), "b"}),
+      py::tuple({1, py::tuple({1}), f4, false, py::encoded_bytes(memory_of<float>({1})),
+                 py::encoded_bytes("0"), nullptr}));
+  EXPECT_EQ(reason(masked), "an array with a mask, which a tensor has no place for");
+}
+
 TEST(NumpyArrays, OfObjectsGiveUpTheTensorsInThem) {
   TorchFile file;
   const Py objects = py::list({file.tensor({1}), "text", py::dict({{"w", file.tensor({2})}})});

@@ -209,6 +209,17 @@ TEST_F(PytorchParts, SparseTensorsThatLackSomethingAreRefused) {
   EXPECT_EQ(refusal(made({1, py::sizes({3, 3})})), "a sparse tensor with too few parts");
 }
 
+TEST_F(PytorchParts, OfATensorThatLacksSomethingNoneIsListed) {
+  const Py half = py::rebuild(
+      "_rebuild_sparse_tensor",
+      {layout("torch.sparse_coo"), py::tuple({longs({0, 1}, {2, 1}, {1, 1}), 5, size({3, 3})})});
+  const Py root = py::dict({{"t", half}, {"w", file.tensor({1})}});
+  const Archive archive = file.open(root, {.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(names_of(archive), (Names{"w"}));
+  ASSERT_EQ(archive.skipped().size(), 1u);
+  EXPECT_EQ(archive.skipped()[0].name, "t");
+}
+
 TEST_F(PytorchParts, NestedTensorsAreTheirBufferAndItsGeometry) {
   const Py nested =
       py::rebuild("_rebuild_nested_tensor", {file.tensor({1, 2, 3}), longs({2, 1}, {2, 1}, {1, 1}),

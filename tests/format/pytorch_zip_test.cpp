@@ -310,6 +310,21 @@ TEST(PytorchZip, ADirectoryWithoutChecksumsIsFine) {
   expect_sample(open_text(zip_file(items)));
 }
 
+TEST(PytorchZip, BytesBehindTheArchiveAreLeftAloneInALenientReading) {
+  const std::string whole = zip_file(sample_records());
+  for (const std::string& more :
+       {std::string("\n"), std::string(1000, '\0'), whole.substr(0, 50)}) {
+    const std::string file = whole + more;
+    expect_refused(open_text(file), ErrorCode::bad_archive, "lenient");
+    const Result<Archive> opened = open_text(file, {.strictness = Strictness::lenient});
+    expect_sample(opened);
+    expect_note(*opened, "from byte " + std::to_string(whole.size()) + " on");
+  }
+  // Two archives in one file are two ways to read it.
+  expect_refused(open_text(whole + whole, {.strictness = Strictness::lenient}),
+                 ErrorCode::bad_archive, "");
+}
+
 TEST(PytorchZip, BytesBehindThePickleAreANoteUnlessStrict) {
   const std::string file =
       with_changed("archive/data.pkl", [](ZipItem& item) { item.content += "more"; });

@@ -69,6 +69,7 @@ constexpr Named table[] = {
     {"torch.jit._pickle", "restore_type_tag", Callable::script_type_tag},
     {"numpy.core.multiarray", "_reconstruct", Callable::numpy_array},
     {"numpy.core.numeric", "_frombuffer", Callable::numpy_buffer},
+    {"numpy.ma.core", "_mareconstruct", Callable::numpy_masked},
     {"numpy.core.multiarray", "scalar", Callable::numpy_scalar},
     {"numpy", "dtype", Callable::numpy_dtype},
 };

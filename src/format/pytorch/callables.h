@@ -45,11 +45,18 @@ enum class Callable : std::uint8_t {
   // NumPy
   numpy_array,   // _reconstruct(...), then the state
   numpy_buffer,  // _frombuffer(buffer, dtype, shape, order)
+  numpy_masked,  // an array with a mask
   numpy_scalar,  // (dtype, bytes)
   numpy_dtype,   // (code, ...), then the state
 };
 
 Callable callable_named(const PickleGlobal& global);
+
+// Whether a call makes a tensor, or an array, which is one here.
+constexpr bool makes_tensor(Callable callable) noexcept {
+  return (callable >= Callable::rebuild_tensor && callable <= Callable::uninitialized) ||
+         (callable >= Callable::numpy_array && callable <= Callable::numpy_masked);
+}
 
 // What the globals of one graph are, found once for each.
 class Callables {

@@ -42,18 +42,7 @@ class ArchiveFiller : public StructureVisitor {
                    .tensor = std::string(stored),
                    .found = std::string(tensor.type->torch_name)};
     }
-    const bool is_run = tensor.storage.file != Storage::no_file && tensor.is_run();
-    if (is_run && tensor.type->per_item == 1) {
-      return builder_.add({stored, tensor.dtype(), tensor.type->torch_name,
-                           std::span(tensor.shape).first(tensor.rank), tensor.storage.file,
-                           tensor.first_byte(), tensor.byte_size()});
-    }
-    TorchTensor whole = tensor;
-    if (whole.storage.source == nullptr) {
-      whole.storage.source = builder_.state().files[whole.storage.file].source;
-    }
-    ANDIRON_ASSIGN(TensorSnapshot snapshot, whole.snapshot(std::string(stored)));
-    return builder_.add(stored, tensor.type->torch_name, std::move(snapshot));
+    return tensor.add_to(builder_, stored);
   }
 
   void skip(std::string_view name, std::string_view reason) override {
@@ -115,16 +104,9 @@ class ArchiveFiller : public StructureVisitor {
 
 }  // namespace
 
-std::uint64_t PickledFile::most_tensor_bytes(const Limits& limits) const {
-  constexpr std::uint64_t factor = 16;
-  std::uint64_t most = 0;
-  if (__builtin_mul_overflow(file_bytes, factor, &most)) return file_bytes;
-  return std::max(most, limits.expanded_bytes);
-}
-
 Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor) {
   TensorResolver resolver(file.content, *file.storages, file.big_endian,
-                          file.most_tensor_bytes(options.limits), options.limits);
+                          most_tensor_bytes(file.file_bytes, options.limits), options);
   return walk_structure(file.content, resolver, file.classes.get(), options, file.check_all_keys,
                         visitor);
 }

@@ -27,9 +27,6 @@ struct PickledFile {
   // Set once a name, or a key of a dict, was seen twice: see walk_structure().
   bool check_all_keys = false;
   std::uint64_t file_bytes = 0;
-
-  // What one tensor may take in memory: strides of zero can repeat a few bytes without end.
-  std::uint64_t most_tensor_bytes(const Limits& limits) const;
 };
 
 // Adds all tensors to an archive, with what was skipped, and the tree that they are the leaves of.

@@ -200,21 +200,16 @@ class Pt2Reader {
     const auto offset = integer(meta->find("storage_offset"));
     if (!offset || *offset < 0) return bad("a weight without an offset", name);
     tensor.offset = static_cast<std::uint64_t>(*offset);
-    Status status = tensor.check(options_.limits.expanded_bytes + 16 * zip_->source()->size());
-    if (!status) {
-      Error error = std::move(status).error();
-      error.file = zip_->source()->name();
-      error.tensor = name;
-      return error;
+    Status status = tensor.check();
+    if (status) {
+      status = tensor.check_size(most_tensor_bytes(zip_->source()->size(), options_.limits));
     }
-    const std::string_view stored = builder_.store(name);
-    if (tensor.is_run() && tensor.storage.file != Storage::no_file) {
-      return builder_.add({stored, tensor.dtype(), tensor.type->torch_name,
-                           std::span(tensor.shape).first(tensor.rank), file_, tensor.first_byte(),
-                           tensor.byte_size()});
-    }
-    ANDIRON_ASSIGN(TensorSnapshot snapshot, tensor.snapshot(name));
-    return builder_.add(stored, tensor.type->torch_name, std::move(snapshot));
+    if (status) status = tensor.add_to(builder_, builder_.store(name));
+    if (status) return {};
+    Error error = std::move(status).error();
+    error.file = zip_->source()->name();
+    error.tensor = name;
+    return error;
   }
 
   // A weight that has no plain bytes is an archive within the archive. Tied ones have one.

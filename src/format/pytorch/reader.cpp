@@ -4,11 +4,14 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/codec/gzip.h"
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
+#include "src/codec/zip_end.h"
 #include "src/core/archive_builder.h"
+#include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/legacy.h"
@@ -78,18 +81,33 @@ void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const Op
   if (root.kind != PickleKind::tuple) return;
   const auto values = pickle.graph().tuple(root);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Callable callable = pickle.callable_of(values[i]);
-    if (callable < Callable::rebuild_tensor || callable > Callable::rebuild_sparse) continue;
+    if (!makes_tensor(pickle.callable_of(values[i]))) continue;
     builder.state().skipped.push_back({"constants." + std::to_string(i),
                                        "a constant of the program, not part of its state_dict"});
   }
 }
 
+// In a lenient reading, bytes may follow the archive.
+Result<ZipReaderPtr> open_zip(ByteSourcePtr source, const OpenOptions& options,
+                              std::vector<std::string>& notes) {
+  if (options.strictness == Strictness::lenient) {
+    ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
+    if (end != source->size()) {
+      notes.push_back("what follows the zip archive is left alone, from byte " +
+                      std::to_string(end) + " on");
+      source = slice_source(source, 0, end);
+    }
+  }
+  return ZipReader::open(std::move(source), options.limits);
+}
+
 Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
-  ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(opened.source, options.limits));
+  std::vector<std::string> notes;
+  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_zip(opened.source, options, notes));
   const ZipContent content = zip_content(*zip);
   if (content.kind == ZipContent::Kind::pt2) {
     ArchiveBuilder builder = opened.builder("pt2");
+    builder.state().notes = std::move(notes);
     const std::uint32_t file = opened.add_to(builder, zip->checked_source());
     ANDIRON_TRY(read_pt2(zip, content.root, file, options, builder));
     return builder.finish();
@@ -103,6 +121,7 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   }
   const bool is_script = content.kind == ZipContent::Kind::torch_script;
   ArchiveBuilder builder = opened.builder(is_script ? "torchscript" : "zip");
+  builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
   ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
   ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));

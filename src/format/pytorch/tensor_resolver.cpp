@@ -76,10 +76,21 @@ class PartOf : public PartSink {
   std::optional<std::uint64_t> length_;
 };
 
-bool makes_tensor(Callable callable) {
-  return (callable >= Callable::rebuild_tensor && callable <= Callable::uninitialized) ||
-         callable == Callable::numpy_array || callable == Callable::numpy_buffer;
-}
+// Keeps the parts of a tensor until it is known that all are there.
+class Parts : public PartSink {
+ public:
+  Status take(std::string_view part, const TorchTensor& tensor) override {
+    parts_.emplace_back(part, tensor);
+    return {};
+  }
+  Status hand_on(PartSink& sink) const {
+    for (const auto& [part, tensor] : parts_) ANDIRON_TRY(sink.take(part, tensor));
+    return {};
+  }
+
+ private:
+  std::vector<std::pair<std::string, TorchTensor>> parts_;
+};
 
 }  // namespace
 
@@ -134,11 +145,13 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
 
 Result<Resolution> TensorResolver::resolve_call(const Call& call, PartSink& sink, unsigned depth) {
   if (depth > deepest) return bad("tensors are wrapped too deeply");
-  const bool has_parts = makes_parts(call.callable);
-  if (has_parts && within_parts_) return bad("a part of a tensor that has parts itself");
-  within_parts_ = within_parts_ || has_parts;
-  Result<Resolution> made = resolve_known(call, sink, depth);
-  if (has_parts) within_parts_ = false;
+  if (!makes_parts(call.callable)) return resolve_known(call, sink, depth);
+  if (within_parts_) return bad("a part of a tensor that has parts itself");
+  within_parts_ = true;
+  Parts parts;
+  Result<Resolution> made = resolve_known(call, parts, depth);
+  within_parts_ = false;
+  if (made && made->kind == Kind::taken) ANDIRON_TRY(parts.hand_on(sink));
   return made;
 }
 
@@ -197,6 +210,8 @@ Result<Resolution> TensorResolver::resolve_known(const Call& call, PartSink& sin
       if (!in_state && args.empty()) return skipped("a parameter without a tensor");
       return resolve_inner(in_state ? (*state)[0] : args[0], sink, depth + 1);
     }
+    case Callable::numpy_masked:
+      return skipped("an array with a mask, which a tensor has no place for");
     case Callable::uninitialized:
       return skipped("a parameter of a lazy module, not initialized yet");
     default:
@@ -277,9 +292,12 @@ Result<Resolution> TensorResolver::take(std::string_view part, TorchTensor& tens
   if (tensor.storage.home == Storage::Home::nowhere) {
     return skipped("a tensor on the device 'meta', which has no data");
   }
-  Status status = tensor.check(most_bytes_);
-  if (status) status = sink.take(part, tensor);
-  if (!status) return std::move(status).error();
+  ANDIRON_TRY(tensor.check());
+  if (Status size = tensor.check_size(most_bytes_); !size) {
+    if (!lenient_) return std::move(size).error();
+    return skipped(size.error().description());
+  }
+  ANDIRON_TRY(sink.take(part, tensor));
   return Resolution{.kind = Kind::taken};
 }
 

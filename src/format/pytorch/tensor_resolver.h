@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "andiron/error.h"
+#include "andiron/open.h"
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/storage_resolver.h"
 #include "src/format/pytorch/torch_tensor.h"
@@ -48,13 +49,14 @@ class TensorResolver {
   // Data of the container is big-endian where `big_endian` says so. A tensor may take up to
   // `most_bytes` in memory.
   TensorResolver(const PickleContent& content, StorageFinder& finder, bool big_endian,
-                 std::uint64_t most_bytes, const Limits& limits)
+                 std::uint64_t most_bytes, const OpenOptions& options)
       : content_(content),
         finder_(finder),
-        storages_(content, finder, limits),
+        storages_(content, finder, options.limits),
         big_endian_(big_endian),
         most_bytes_(most_bytes),
-        limits_(limits) {}
+        limits_(options.limits),
+        lenient_(options.strictness == Strictness::lenient) {}
 
   // Whether a value is a tensor, told by what would make it.
   bool is_tensor(PickleValue value) const;
@@ -93,6 +95,7 @@ class TensorResolver {
   bool big_endian_;
   std::uint64_t most_bytes_;
   const Limits& limits_;
+  bool lenient_;
   bool within_parts_ = false;
 };
 

@@ -50,7 +50,7 @@ void TorchTensor::set_row_major() noexcept {
   }
 }
 
-Status TorchTensor::check(std::uint64_t most) const {
+Status TorchTensor::check() const {
   const std::uint64_t width = type->bytes;
   std::uint64_t bytes = width;
   std::uint64_t last = offset;  // element
@@ -88,15 +88,17 @@ Status TorchTensor::check(std::uint64_t most) const {
                           " for shape " + text_of(std::span(shape).first(rank)),
                  .expected = "a storage of " + std::to_string(elements) + " elements"};
   }
-  if (bytes > most) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "the tensor repeats its data too often",
-                 .found = std::to_string(bytes) + " bytes from a storage of " +
-                          std::to_string(storage.bytes),
-                 .expected = "at most " + std::to_string(most),
-                 .hint = "raise Limits::expanded_bytes if the file can be trusted"};
-  }
   return {};
+}
+
+Status TorchTensor::check_size(std::uint64_t most) const {
+  if (byte_size() <= most) return {};
+  return Error{.code = ErrorCode::limit_exceeded,
+               .message = "the tensor repeats its data too often",
+               .found = std::to_string(byte_size()) + " bytes from a storage of " +
+                        std::to_string(storage.bytes),
+               .expected = "at most " + std::to_string(most),
+               .hint = "raise Limits::expanded_bytes if the file can be trusted"};
 }
 
 Shape TorchTensor::our_shape() const {
@@ -149,6 +151,26 @@ Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
   if (taken_apart) return converts() ? view.cast(converted->dtype) : Result<TensorSnapshot>(view);
   return TensorSnapshot::from_source(std::move(path), std::make_shared<RowsSource>(view), 0,
                                      byte_size(), ours, our_shape(), std::string(raw_name()));
+}
+
+Status TorchTensor::add_to(ArchiveBuilder& builder, std::string_view stored_name) const {
+  if (storage.file != Storage::no_file && is_run() && type->per_item == 1) {
+    return builder.add({stored_name, dtype(), type->torch_name, std::span(shape).first(rank),
+                        storage.file, first_byte(), byte_size()});
+  }
+  TorchTensor whole = *this;
+  if (whole.storage.source == nullptr) {
+    whole.storage.source = builder.state().files[whole.storage.file].source;
+  }
+  ANDIRON_ASSIGN(TensorSnapshot made, whole.snapshot(std::string(stored_name)));
+  return builder.add(stored_name, type->torch_name, std::move(made));
+}
+
+std::uint64_t most_tensor_bytes(std::uint64_t file_bytes, const Limits& limits) {
+  constexpr std::uint64_t factor = 16;
+  std::uint64_t most = 0;
+  if (__builtin_mul_overflow(file_bytes, factor, &most)) return file_bytes;
+  return std::max(most, limits.expanded_bytes);
 }
 
 }  // namespace detail

@@ -11,6 +11,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
+#include "src/core/archive_builder.h"
 #include "src/format/pytorch/element_type.h"
 
 namespace andiron {
@@ -56,8 +57,10 @@ struct TorchTensor {
   // Whether rows lie one after the other, whatever the strides of dimensions of one element.
   bool is_contiguous() const noexcept;
   void set_row_major() noexcept;
-  // Every element lies in the storage, and all together take no more than `most` bytes.
-  Status check(std::uint64_t most) const;
+  // Every element lies in the storage.
+  Status check() const;
+  // All elements together take no more than `most` bytes. REQUIRES: check() passed.
+  Status check_size(std::uint64_t most) const;
 
   DType dtype() const noexcept { return as_int_repr ? type->int_repr : type->dtype; }
   bool converts() const noexcept { return converted != nullptr && converted != type; }
@@ -81,7 +84,13 @@ struct TorchTensor {
 
   // REQUIRES: check() passed, and the storage has a source.
   Result<TensorSnapshot> snapshot(std::string path) const;
+  // Into the tables of an archive, where it is a run of one of its files; else as a snapshot.
+  // REQUIRES: check() passed; the builder stored the name; the storage has a source, or a file.
+  Status add_to(ArchiveBuilder& builder, std::string_view stored_name) const;
 };
+
+// What one tensor of a file may take in memory: strides of zero can repeat a few bytes without end.
+std::uint64_t most_tensor_bytes(std::uint64_t file_bytes, const Limits& limits);
 
 }  // namespace detail
 }  // namespace v1
