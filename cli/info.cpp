@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron info: a weight file on one page.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -179,6 +180,20 @@ void append_pairs(std::string& out, std::string left_heading, std::string right_
   table.append_to(out, page);
 }
 
+// Names that the file records as tied, and tensors that are of the very same bytes.
+void append_ties(std::string& out, const Archive& archive, const Page& page) {
+  constexpr std::size_t shown = 20;
+  Metadata tied = archive.aliases();
+  const std::vector<std::optional<std::size_t>> ties = archive.ties();
+  for (std::size_t i = 0; i < ties.size(); ++i) {
+    if (ties[i]) tied.emplace(archive.info(i).name, archive.info(*ties[i]).name);
+  }
+  const std::size_t left = tied.size() - std::min(tied.size(), shown);
+  tied.erase(std::prev(tied.end(), static_cast<std::ptrdiff_t>(left)), tied.end());
+  append_pairs(out, "TIED NAME", "STORED AS", tied, page.width / 2, page);
+  if (left > 0) append_wrapped(out, format_count(left) + " more", 0, page.width);
+}
+
 void append_remarks(std::string& out, const Archive& archive, const Page& page) {
   if (!archive.notes().empty()) {
     out += '\n';
@@ -223,8 +238,8 @@ void append_page(std::string& out, const std::string& path, const Archive& archi
   append_groups(out, "QUANTIZATION", summary.schemes, page);
   append_groups(out, "SHARD", summary.shards, page);
   append_pairs(out, "METADATA", "VALUE", archive.metadata(), page.width * 2 / 3, page);
-  if (burnpack) append_scalar_table(out, archive, page);
-  append_pairs(out, "TIED NAME", "STORED AS", archive.aliases(), page.width / 2, page);
+  append_scalar_table(out, archive, page);
+  append_ties(out, archive, page);
   append_tensors(out, archive, burnpack, all, page);
   append_remarks(out, archive, page);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The typed numbers beside the tensors of a Burnpack file.
+// The numbers beside the tensors of a file.
 #pragma once
 
 #include <string>

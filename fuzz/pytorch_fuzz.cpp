@@ -7,6 +7,7 @@
 
 #include "andiron/open.h"
 #include "fuzz/archive_property.h"
+#include "tests/support/value_text.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
@@ -35,19 +36,6 @@ Result<Archive> opened(const ByteSourcePtr& source, Strictness strictness) {
     ANDIRON_HOLDS(!archive.error().file.empty());
   }
   return archive;
-}
-
-// Text in a tree; what a few bytes of a pickle repeat must not fill the memory.
-std::size_t text_bytes(const Value& value) {
-  std::size_t bytes = 0;
-  if (const auto* text = value.get<std::string>()) bytes += text->size();
-  if (const auto* list = value.get<ValueList>()) {
-    for (const Value& item : *list) bytes += text_bytes(item);
-  }
-  if (const auto* dict = value.get<ValueDict>()) {
-    for (const auto& [key, item] : *dict) bytes += key.size() + text_bytes(item);
-  }
-  return bytes;
 }
 
 void read_tensor(const TensorSnapshot& lent, const TensorSnapshot& copied, const TensorInfo& info,
@@ -84,7 +72,7 @@ void read_all(const Archive& lent, const Archive& copied, std::span<const std::b
   ANDIRON_HOLDS(ties == copied.ties());
   for (std::size_t i = 0; i < ties.size(); ++i) ANDIRON_HOLDS(!ties[i] || *ties[i] < i);
   ANDIRON_HOLDS(same_value(lent.value(), copied.value()));
-  ANDIRON_HOLDS(text_bytes(lent.value()) <= 64 * file.size() + (1 << 21));
+  ANDIRON_HOLDS(test::text_bytes(lent.value()) <= 64 * file.size() + (1 << 21));
 }
 
 }  // namespace

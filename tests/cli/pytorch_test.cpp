@@ -118,5 +118,11 @@ TEST_F(PytorchInput, InfoTellsFormatAndContainer) {
   EXPECT_TRUE(contains(run.out, "zip")) << run.out;
 }
 
+TEST_F(PytorchInput, InfoTellsTiesAndWhatLiesBesideTheTensors) {
+  EXPECT_TRUE(contains(tool({"info", sample()}).out, "TIED NAME  STORED AS\ntied       b\n"));
+  EXPECT_TRUE(
+      contains(tool({"info", wrapped("model")}).out, "SCALAR  TYPE  VALUE\nepoch   Int   3\n"));
+}
+
 }  // namespace
 }  // namespace andiron::test

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/noise.h"
 #include "tests/support/test_source.h"
 
 namespace andiron::detail {
 namespace {
+
+using test::noise;
 
 Bytes bytes_of(std::string_view text) {
   return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
@@ -30,17 +33,6 @@ std::string compressed(std::string_view text, std::size_t step = 1 << 20) {
 
 Result<Bytes> inflate(std::string_view file, const Limits& limits = {}) {
   return inflate_gzip(*memory_source(bytes_of(file)), limits);
-}
-
-// Compresses badly, so that many windows are needed both ways.
-std::string noise(std::size_t size) {
-  std::string text;
-  std::uint64_t state = 1;
-  while (text.size() < size) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    text += static_cast<char>(state >> 56);
-  }
-  return text;
 }
 
 TEST(Gzip, InflatesWhatWasCompressed) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "andiron/file.h"
+#include "tests/support/noise.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_source.h"
 #include "tests/support/zip_writing.h"
@@ -19,6 +20,7 @@ namespace andiron::detail {
 namespace {
 
 using test::Descriptor;
+using test::noise;
 using test::source_of;
 using test::torch_item;
 using test::zip_file;
@@ -47,17 +49,6 @@ std::string read_range(const ByteSource& source, std::uint64_t offset, std::size
 std::shared_ptr<test::TestSource> counting(const std::string& file) {
   return std::make_shared<test::TestSource>(
       test::bytes_of(std::vector<char>(file.begin(), file.end())));
-}
-
-// Compresses badly.
-std::string noise(std::size_t size) {
-  std::string text;
-  std::uint64_t state = 1;
-  while (text.size() < size) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    text += static_cast<char>(state >> 56);
-  }
-  return text;
 }
 
 TEST(ZipReader, ListsEntriesInTheOrderOfTheDirectory) {

@@ -16,6 +16,7 @@
 #include "andiron/quantized.h"
 #include "andiron/sha256.h"
 #include "andiron/write.h"
+#include "tests/support/dtype_names.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
@@ -24,34 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// dtypes as torch, safetensors or Burn spells them.
-std::string our_dtype(const std::string& theirs) {
-  static const std::map<std::string, std::string> names = {{"float64", "f64"},
-                                                           {"float32", "f32"},
-                                                           {"float16", "f16"},
-                                                           {"bfloat16", "bf16"},
-                                                           {"int64", "i64"},
-                                                           {"int32", "i32"},
-                                                           {"int16", "i16"},
-                                                           {"int8", "i8"},
-                                                           {"uint8", "u8"},
-                                                           {"uint16", "u16"},
-                                                           {"uint32", "u32"},
-                                                           {"uint64", "u64"},
-                                                           {"complex64", "c64"},
-                                                           {"float8_e4m3fn", "f8e4m3fn"},
-                                                           {"float8_e5m2", "f8e5m2"},
-                                                           {"float8_e4m3fnuz", "f8e4m3fnuz"},
-                                                           {"float8_e5m2fnuz", "f8e5m2fnuz"},
-                                                           {"float8_e8m0fnu", "f8e8m0"},
-                                                           {"float4_e2m1fn_x2", "f4e2m1"},
-                                                           {"Flex32", "f32"}};
-  const auto known = names.find(theirs);
-  if (known != names.end()) return known->second;
-  std::string lower = theirs;
-  for (char& c : lower) c = static_cast<char>(std::tolower(c));
-  return lower;
-}
+using test::our_dtype;
 
 Json shape_of(const TensorSnapshot& tensor) {
   return std::vector<std::uint64_t>(tensor.shape().begin(), tensor.shape().end());

@@ -13,6 +13,7 @@
 
 #include "andiron/open.h"
 #include "andiron/sha256.h"
+#include "tests/support/dtype_names.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_file.h"
 
@@ -38,34 +39,6 @@ class PytorchFixtures : public testing::Test {
 
   fs::path root_;
 };
-
-// dtypes as PyTorch names them.
-std::string our_dtype(const std::string& theirs) {
-  static const std::map<std::string, std::string> names = {{"float64", "f64"},
-                                                           {"float32", "f32"},
-                                                           {"float16", "f16"},
-                                                           {"bfloat16", "bf16"},
-                                                           {"int64", "i64"},
-                                                           {"int32", "i32"},
-                                                           {"int16", "i16"},
-                                                           {"int8", "i8"},
-                                                           {"uint8", "u8"},
-                                                           {"uint16", "u16"},
-                                                           {"uint32", "u32"},
-                                                           {"uint64", "u64"},
-                                                           {"bool", "bool"},
-                                                           {"complex32", "c32"},
-                                                           {"complex64", "c64"},
-                                                           {"complex128", "c128"},
-                                                           {"float8_e4m3fn", "f8e4m3fn"},
-                                                           {"float8_e5m2", "f8e5m2"},
-                                                           {"float8_e4m3fnuz", "f8e4m3fnuz"},
-                                                           {"float8_e5m2fnuz", "f8e5m2fnuz"},
-                                                           {"float8_e8m0fnu", "f8e8m0"},
-                                                           {"float4_e2m1fn_x2", "f4e2m1"}};
-  const auto known = names.find(theirs);
-  return known == names.end() ? theirs : known->second;
-}
 
 // Whether a name is that of a tensor which is listed as its parts, or of one of these.
 bool is_part(const std::string& name, const Json& tensors) {

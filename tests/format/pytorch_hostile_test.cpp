@@ -10,6 +10,7 @@
 #include "tests/support/tar_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
+#include "tests/support/value_text.h"
 
 namespace andiron::test {
 namespace {
@@ -20,18 +21,6 @@ OpenOptions small_limits(Strictness strictness = Strictness::standard) {
   options.limits.expanded_bytes = 1 << 16;
   options.limits.inflated_bytes = 1 << 20;
   return options;
-}
-
-std::size_t text_bytes(const Value& value) {
-  std::size_t bytes = 0;
-  if (const auto* text = value.get<std::string>()) bytes += text->size();
-  if (const auto* list = value.get<ValueList>()) {
-    for (const Value& item : *list) bytes += text_bytes(item);
-  }
-  if (const auto* dict = value.get<ValueDict>()) {
-    for (const auto& [key, item] : *dict) bytes += key.size() + text_bytes(item);
-  }
-  return bytes;
 }
 
 // An error, or an archive whose every tensor can be read or says why not.
