@@ -515,6 +515,20 @@ TEST(Proposals, TellTensorsApartByDType) {
   EXPECT_EQ(puzzles.solved(), puzzles.count());
 }
 
+TEST(Proposals, TakeNothingFromAnOptimizer) {
+  Puzzles puzzles;
+  puzzles.add("a layer that is missing, beside its momentum", mlp, as_burn,
+              [](File& f) {
+                f.drop("^fc2").rename("^", "model.");
+                for (const char* state : {"exp_avg", "exp_avg_sq"}) {
+                  f.add(std::string("optimizer.state.0.") + state, {3, 2});
+                  f.add(std::string("optimizer.state.1.") + state, {2});
+                }
+              },
+              {"fc2.weight", "fc2.bias"});
+  EXPECT_EQ(puzzles.solved(), puzzles.count());
+}
+
 TEST(Proposals, AddToWhatTheStoreDoesAlready) {
   const CollectOptions torch = {.adapter = BurnToPyTorchAdapter()};
   Puzzles puzzles([](SafetensorsStore& store) {
