@@ -175,6 +175,18 @@ TEST_F(Checkpoint, OtherObjectsBecomeTheTreeAndTheirTensorsGetTheirNames) {
   EXPECT_EQ(floats(archive, "state.t"), (Floats{3, 4}));
   EXPECT_EQ(*archive.value().find("epoch")->get<std::int64_t>(), 42);
   EXPECT_EQ(*archive.value().find("config")->find("name")->get<std::string>(), "net");
+  const Value& state = *archive.value().find("state");
+  EXPECT_EQ(*state.find("n")->get<std::int64_t>(), 1);
+  EXPECT_EQ(state.find("t")->get<TensorIndex>()->index, archive.find("state.t"));
+}
+
+TEST_F(Checkpoint, NotesOnTensorsOfAnObjectHaveTheirNames) {
+  const Py nested = py::rebuild(
+      "_rebuild_nested_tensor",
+      {torch_tensor({.shape = {1}, .elements = 1}), torch_tensor({.shape = {1}, .elements = 1}),
+       torch_tensor({.shape = {1}, .elements = 1}), torch_tensor({.shape = {1}, .elements = 1})});
+  add_object("state", py::dict({{"t", nested}}), {{"0", memory_of<float>({3})}});
+  EXPECT_EQ(read().value().notes(), (Names{"'state.t': a nested tensor, listed as its parts"}));
 }
 
 TEST_F(Checkpoint, WhatIsSkippedInAnObjectIsTold) {

@@ -28,6 +28,7 @@
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pieces.h"
 #include "src/format/pytorch/pytorch.h"
+#include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/value_tree.h"
 #include "src/format/pytorch/zip_file.h"
 #include "src/io/folder.h"
@@ -136,6 +137,7 @@ class DistributedReader {
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (taken)
       return bad("a tensor is listed twice", std::string(builder_.state().name_at(*taken)));
+    notes_.move_to(builder_.state().notes);
     if (!values_.empty()) builder_.state().value = LazyValue(Value(std::move(values_)));
     return builder_.finish();
   }
@@ -359,7 +361,6 @@ class DistributedReader {
         const std::string full = full_name(below) + std::string(part);
         ANDIRON_TRY(reader_.count_name(full));
         ANDIRON_ASSIGN(TensorSnapshot snapshot, tensor.snapshot(full));
-        count += 1;
         ArchiveBuilder& builder = reader_.builder_;
         return builder.add(builder.store(full), tensor.type->torch_name, std::move(snapshot));
       }
@@ -369,7 +370,9 @@ class DistributedReader {
           reader_.builder_.state().skipped.push_back({std::move(full), std::string(reason)});
         }
       }
-      std::size_t count = 0;
+      void note(std::string_view below, std::string_view text) override {
+        reader_.notes_.add(full_name(below), text);
+      }
 
      private:
       std::string full_name(std::string_view below) const {
@@ -379,9 +382,8 @@ class DistributedReader {
       DistributedReader& reader_;
       const std::string& prefix_;
     } tensors(*this, name);
+    ValueTree tree((*file)->content, options_.limits, false, builder_.size());
     ANDIRON_TRY(walk_file(**file, options_, tensors));
-    if (tensors.count != 0) return {};
-    ValueTree tree((*file)->content, options_.limits);
     ANDIRON_TRY(walk_file(**file, options_, tree));
     values_.emplace_back(name, tree.take());
     return {};
@@ -395,6 +397,7 @@ class DistributedReader {
   std::map<std::string, ByteSourcePtr, std::less<>> files_;
   std::uint64_t names_bytes_ = 0;
   ValueDict values_;
+  TensorNotes notes_;
   std::uint64_t pieces_ = 0;
 };
 

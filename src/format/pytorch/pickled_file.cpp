@@ -4,19 +4,16 @@
 
 #include <algorithm>
 
-#include "andiron/display_text.h"
 #include "src/core/try.h"
 #include "src/format/header_findings.h"
 #include "src/format/pytorch/repeated_tensors.h"
+#include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/value_tree.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
 namespace {
-
-// Notes on single tensors that are told; of the others, how many there are.
-constexpr std::size_t most_notes = 20;
 
 class ArchiveFiller : public StructureVisitor {
  public:
@@ -54,18 +51,10 @@ class ArchiveFiller : public StructureVisitor {
     skipped.push_back({std::string(name), std::string(reason)});
   }
 
-  void note(std::string_view name, std::string_view text) override {
-    std::vector<std::string>& notes = builder_.state().notes;
-    if (noted_++ < most_notes) {
-      notes.push_back("'" + display_text(name.substr(0, 200)) + "': " + std::string(text));
-    }
-  }
+  void note(std::string_view name, std::string_view text) override { notes_.add(name, text); }
 
   Status finish() {
-    if (noted_ > most_notes) {
-      builder_.state().notes.push_back(std::to_string(noted_ - most_notes) +
-                                       " more tensors are worth a note");
-    }
+    notes_.move_to(builder_.state().notes);
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (!taken) return {};
     return Error{.code = ErrorCode::name_collision,
@@ -99,7 +88,7 @@ class ArchiveFiller : public StructureVisitor {
   std::string name_;
   RepeatedTensors repeated_;
   std::uint64_t names_bytes_ = 0;
-  std::size_t noted_ = 0;
+  TensorNotes notes_;
 };
 
 }  // namespace

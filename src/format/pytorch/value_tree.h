@@ -21,8 +21,14 @@ namespace detail {
 class ValueTree : public StructureVisitor {
  public:
   // With `may_repeat`, tensors that come again under one name have one number, as in the archive.
-  ValueTree(const PickleContent& content, const Limits& limits, bool may_repeat = false)
-      : content_(content), limits_(limits), may_repeat_(may_repeat), room_(limits.metadata_bytes) {}
+  // The first tensor has the number `first`.
+  ValueTree(const PickleContent& content, const Limits& limits, bool may_repeat = false,
+            std::size_t first = 0)
+      : content_(content),
+        limits_(limits),
+        may_repeat_(may_repeat),
+        tensors_(first),
+        room_(limits.metadata_bytes) {}
 
   Status tensor(std::string_view name, std::string_view key, std::string_view part,
                 const TorchTensor& tensor) override;
@@ -56,7 +62,7 @@ class ValueTree : public StructureVisitor {
   RepeatedTensors repeated_;
   std::vector<Open> open_;
   Value root_;
-  std::size_t tensors_ = 0;
+  std::size_t tensors_;
   std::optional<std::string> parts_of_;  // the tensor whose parts are being put
   std::uint64_t room_;
 };

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Notes on single tensors, of which a file may have as many as tensors.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "andiron/display_text.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// Tells the first ones, and of the others how many there are.
+class TensorNotes {
+ public:
+  void add(std::string_view name, std::string_view text) {
+    if (count_++ < most) {
+      told_.push_back("'" + display_text(name.substr(0, 200)) + "': " + std::string(text));
+    }
+  }
+  void move_to(std::vector<std::string>& notes) {
+    for (std::string& note : told_) notes.push_back(std::move(note));
+    if (count_ > most) {
+      notes.push_back(std::to_string(count_ - most) + " more tensors are worth a note");
+    }
+  }
+
+ private:
+  static constexpr std::size_t most = 20;
+  std::vector<std::string> told_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron
