@@ -61,6 +61,23 @@ Status untie(Archive& archive, std::vector<std::string>& notes) {
   return {};
 }
 
+// Tensors of the same bytes are written for each name.
+void tell_copies(const Archive& source, std::vector<std::string>& notes) {
+  const std::vector<std::optional<std::size_t>> ties = source.ties();
+  const auto copies = static_cast<std::size_t>(
+      std::count_if(ties.begin(), ties.end(), [](const auto& tie) { return tie.has_value(); }));
+  if (copies == 0) return;
+  notes.push_back(count_of(copies, "tied tensor") + " written as " +
+                  (copies == 1 ? "a copy" : "copies"));
+}
+
+// What readers go by: the matrices of PyTorch's Linear lie the other way round than Burn's.
+void note_origin(Archive& archive) {
+  Metadata metadata = archive.metadata();
+  metadata.emplace("format", "pt");
+  archive.set_metadata(std::move(metadata));
+}
+
 bool may_leave_out_tensors(const ReadingOptions& reading) {
   return !reading.include.empty() || !reading.exclude.empty() || !reading.regex.empty();
 }
@@ -140,8 +157,10 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   } else if (Status status = untie(*archive, notes); !status) {
     return std::move(status).error();
   }
+  tell_copies(source, notes);
   const bool from_record = source.format() == "mpk";
   const bool to_record = options.format == Format::mpk;
+  if (source.format() == "pytorch" && !to_record) note_origin(*archive);
   if (from_record != to_record) {
     const std::size_t dropped = drop_recorder_metadata(*archive);
     if (to_record) lose(dropped, "metadata string");

@@ -238,7 +238,11 @@ void append_page(std::string& out, const std::string& path, const Archive& archi
   append_groups(out, "QUANTIZATION", summary.schemes, page);
   append_groups(out, "SHARD", summary.shards, page);
   append_pairs(out, "METADATA", "VALUE", archive.metadata(), page.width * 2 / 3, page);
-  append_scalar_table(out, archive, page);
+  if (burnpack) {
+    append_scalar_table(out, archive, page);
+  } else {
+    append_value_table(out, archive, page);
+  }
   append_ties(out, archive, page);
   append_tensors(out, archive, burnpack, all, page);
   append_remarks(out, archive, page);

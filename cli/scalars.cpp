@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The numbers beside the tensors of a file.
+// What lies beside the tensors of a file.
 #include "cli/scalars.h"
 
 #include <charconv>
 #include <cmath>
+#include <deque>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "andiron/json.h"
 #include "cli/json_output.h"
+#include "cli/quantities.h"
 #include "cli/table.h"
+#include "cli/text_layout.h"
 
 namespace andiron::cli {
 namespace {
@@ -38,6 +43,14 @@ std::string number_text(const Value& scalar) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
+// Nothing for containers, tensors and null.
+std::optional<std::string> leaf_text(const Value& value) {
+  if (value.is_scalar()) return number_text(value);
+  if (const auto* text = value.get<std::string>()) return *text;
+  if (const auto* bytes = value.get<Bytes>()) return format_size(bytes->size()) + " of bytes";
+  return std::nullopt;
+}
+
 }  // namespace
 
 ValueDict top_level_scalars(const Archive& archive) {
@@ -48,6 +61,36 @@ ValueDict top_level_scalars(const Archive& archive) {
     }
   }
   return scalars;
+}
+
+void append_value_table(std::string& out, const Archive& archive, const Page& page) {
+  constexpr std::size_t shown = 20;
+  Table table("BESIDE THE TENSORS", {{"VALUE", Column::Align::left, page.width / 2}});
+  std::size_t count = 0;
+  std::deque<std::pair<std::string, const Value*>> level = {{"", &archive.value()}};
+  for (; !level.empty(); level.pop_front()) {
+    const auto& [name, value] = level.front();
+    if (const auto text = leaf_text(*value)) {
+      if (count++ < shown) table.add_row({name, *text});
+      continue;
+    }
+    // The names of what is only counted are not needed.
+    const std::string prefix = name.empty() || count >= shown ? "" : name + ".";
+    if (const ValueDict* dict = value->get<ValueDict>()) {
+      for (const auto& [key, item] : *dict) level.emplace_back(prefix + key, &item);
+    }
+    if (const ValueList* list = value->get<ValueList>()) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        level.emplace_back(prefix + std::to_string(i), &(*list)[i]);
+      }
+    }
+  }
+  if (count == 0) return;
+  out += '\n';
+  table.append_to(out, page);
+  if (count > shown) {
+    append_wrapped(out, format_count(count - shown) + " more values", 0, page.width);
+  }
 }
 
 void append_scalar_table(std::string& out, const Archive& archive, const Page& page) {

@@ -109,7 +109,9 @@ class Param {
 /// Makes `second` the same parameter as `first`: one id, one tensor, seen and changed through both,
 /// as in language models whose output layer is the embedding. A load feeds both when the file has
 /// one of them; when it has both, the one that comes first in the module counts, and a note says
-/// so. Ties live as long as both parameters; a copy of a model is not tied, tie it again.
+/// so. Both have one shape: an output layer to be tied to an nn::Embedding, [tokens, size], is an
+/// nn::Embedding as well, not an nn::Linear, whose weight lies the other way round. Ties live as
+/// long as both parameters; a copy of a model is not tied, tie it again.
 void tie(Param& first, Param& second);
 
 }  // namespace v1

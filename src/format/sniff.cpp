@@ -35,9 +35,6 @@ using namespace std::string_view_literals;
 constexpr Signature signatures[] = {
     {0, "version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
      "run `git lfs pull`"},
-    {0, "<!DOCTYPE"sv, "a web page", "the download gave a page instead of the file"},
-    {0, "<!doctype"sv, "a web page", "the download gave a page instead of the file"},
-    {0, "<html"sv, "a web page", "the download gave a page instead of the file"},
     {0, "\x93NUMPY"sv, "a NumPy array", "convert it to SafeTensors first"},
     {0, "GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
@@ -86,6 +83,10 @@ Result<Sniffed> sniff(const ByteSource& source) {
   const std::size_t start = head.find_first_not_of(json_space);
   if (start != std::string_view::npos && head[start] == '{') {
     return Sniffed{is_json_record(head) ? Content::record : Content::json};
+  }
+  if (start != std::string_view::npos && head[start] == '<') {
+    return Sniffed{Content::foreign, "a web page or XML",
+                   "the download gave a page, or an error, instead of the file"};
   }
   return Sniffed{};
 }

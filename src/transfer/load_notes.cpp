@@ -12,6 +12,7 @@
 
 #include "andiron/display_text.h"
 #include "src/core/parse_index.h"
+#include "src/transfer/names_of_torch.h"
 #include "src/transfer/place.h"
 
 namespace andiron {
@@ -103,6 +104,32 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
   }
 }
 
+// A weight that is missing, while the source has what it is computed from.
+void note_parts_of_weights(ApplyResult& result) {
+  if (result.missing.empty()) return;
+  std::vector<std::string_view> parts;
+  for (const std::string& name : result.unused) {
+    if (is_part_of_weight(name)) parts.push_back(name);
+  }
+  if (parts.empty()) return;
+  result.notes.push_back("PyTorch computes a weight from " + some(parts) +
+                         "; remove the parametrization (remove_parametrizations, "
+                         "remove_weight_norm) and save again, so that the weight itself is stored");
+}
+
+// A parameter that finds nothing although the source has its name: closing index gaps has moved
+// tensors to lower numbers, and others may have got the wrong ones.
+void note_moved_numbers(const Archive& before_closing, ApplyResult& result) {
+  std::vector<std::string_view> moved;
+  for (const MissingTensor& missing : result.missing) {
+    if (before_closing.find(missing.path)) moved.push_back(missing.path);
+  }
+  if (moved.empty()) return;
+  result.notes.push_back("the source has " + some(moved) +
+                         ", but index gaps are closed, which moves tensors to lower numbers; "
+                         "map_indices_contiguous(false) keeps the source's numbers");
+}
+
 // Shapes tell a transposed matrix from another, unless it is square.
 void note_square_matrices(const std::vector<Slot>& slots,
                           const std::vector<Assignment>& assignments, const Archive& source,
@@ -128,12 +155,15 @@ void note_square_matrices(const std::vector<Slot>& slots,
 
 }  // namespace
 
-void add_load_notes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
-                    const Archive& source, const ApplyOptions& options, ApplyResult& result) {
+void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
+                    const Archive* before_closing, const ApplyOptions& options, LoadPlan& plan) {
+  ApplyResult& result = plan.result;
   note_empty_filter(slots, result);
-  note_changed_dtypes(slots, assignments, result);
+  note_changed_dtypes(slots, plan.assignments, result);
   if (!result.unused.empty()) note_vacancies(slots, result);
-  note_square_matrices(slots, assignments, source, options, result);
+  note_parts_of_weights(result);
+  if (before_closing != nullptr) note_moved_numbers(*before_closing, result);
+  note_square_matrices(slots, plan.assignments, source, options, result);
 }
 
 }  // namespace detail

@@ -10,11 +10,12 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-// Adds notes to a result of which all else is complete: a filter that takes nothing, dtypes that
-// change, tensors without a place that lie beside parameters or beyond the end of a list, and
-// PyTorch's files without its adapter.
-void add_load_notes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
-                    const Archive& source, const ApplyOptions& options, ApplyResult& result);
+// Adds notes to a plan of which all else is complete: a filter that takes nothing, dtypes that
+// change, tensors without a place that lie beside parameters or beyond the end of a list, weights
+// of which there are parts alone, numbers that closing index gaps has moved, and PyTorch's files
+// without its adapter. `before_closing` is the source before gaps were closed, or null.
+void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
+                    const Archive* before_closing, const ApplyOptions& options, LoadPlan& plan);
 
 }  // namespace detail
 }  // namespace v1

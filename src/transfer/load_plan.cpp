@@ -127,7 +127,8 @@ class Planner {
     }
     tell_what_was_meant(unused);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
-    add_load_notes(slots_, plan_.assignments, source_, options_, result);
+    add_load_notes(slots_, source_, present_ != nullptr ? present_->before_closing : nullptr,
+                   options_, plan_);
     if (!result.missing.empty() ||
         std::any_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
       result.proposals = proposals_for(slots_, skipped_, source_, options_, present_);
@@ -150,7 +151,7 @@ class Planner {
     if (!*found) return missing_.push_back(index);
     const LeafInfo info = slot.ops->info(slot.leaf);
     Result<TensorSnapshot> tensor = fitted(**std::move(found), info, options_.dtype_policy);
-    if (!tensor) return fail(slot, std::move(tensor).error());
+    if (!tensor) return fail(slot, with_stored_shape(std::move(tensor).error(), first_source));
     const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
     feed(index, {.slot = index,
                  .tensor = *std::move(tensor),
@@ -158,6 +159,16 @@ class Planner {
                  .source_count = static_cast<std::uint32_t>(lookup_.found().size() - first_source),
                  .read_slot = index,
                  .changes_dtype = changes_dtype});
+  }
+
+  // A shape that the adapter changed, and the one that the source's owner knows.
+  Error with_stored_shape(Error error, std::size_t first_source) {
+    const std::vector<std::uint32_t>& found = lookup_.found();
+    if (error.code != ErrorCode::shape_mismatch || found.size() != first_source + 1) return error;
+    const TensorInfo stored = source_.info(found[first_source]);
+    const std::string shape = Shape(stored.shape).to_string();
+    if (shape != error.found) error.found += ", adapted from " + shape;
+    return error;
   }
 
   void feed(std::size_t index, Assignment assignment) {

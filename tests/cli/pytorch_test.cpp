@@ -96,6 +96,16 @@ TEST_F(PytorchInput, IsConvertedToSafetensors) {
   }
 }
 
+TEST_F(PytorchInput, ConvertedTellsWhereItComesFromAndWhatIsWrittenTwice) {
+  const std::string file = sample();
+  for (const char* name : {"out.safetensors", "out.bpk"}) {
+    const Outcome run = tool({"convert", file, "-o", path(name)});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_TRUE(contains(run.err, "1 tied tensor written as a copy")) << run.err;
+    EXPECT_EQ(open(path(name)).value().metadata().at("format"), "pt");
+  }
+}
+
 TEST_F(PytorchInput, IsNotWritten) {
   const Outcome run = tool({"convert", sample(), "-o", path("copy.pt")});
   EXPECT_EQ(run.exit_code, 4) << run.err;
@@ -120,8 +130,17 @@ TEST_F(PytorchInput, InfoTellsFormatAndContainer) {
 
 TEST_F(PytorchInput, InfoTellsTiesAndWhatLiesBesideTheTensors) {
   EXPECT_TRUE(contains(tool({"info", sample()}).out, "TIED NAME  STORED AS\ntied       b\n"));
-  EXPECT_TRUE(
-      contains(tool({"info", wrapped("model")}).out, "SCALAR  TYPE  VALUE\nepoch   Int   3\n"));
+  const Py checkpoint = py::dict({{"model", sample_object()},
+                                  {"args", py::dict({{"lr", 0.5}, {"name", "net"}})},
+                                  {"epoch", 3}});
+  const std::string file =
+      write_text("last.ckpt", zip_file(torch_records(checkpoint, sample_storages())));
+  EXPECT_TRUE(contains(tool({"info", file}).out,
+                       "BESIDE THE TENSORS  VALUE\n"
+                       "epoch               3\n"
+                       "args.lr             0.5\n"
+                       "args.name           net\n"))
+      << tool({"info", file}).out;
 }
 
 }  // namespace

@@ -168,6 +168,11 @@ TEST(PytorchLegacy, DataThatEndsTooSoonIsNamed) {
   for (const std::size_t cut : {1u, 7u, 8u, 9u, 15u, 16u, 20u}) {
     expect_refused(open_text(file.substr(0, file.size() - cut)), ErrorCode::truncated, "storage '");
   }
+  const Archive rest =
+      open_text(file.substr(0, file.size() - 1), {.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(rest.size() + rest.skipped().size(), open_text(file).value().size());
+  EXPECT_FALSE(rest.empty());
+  EXPECT_TRUE(rest.skipped().at(0).reason.starts_with("the file has no data for a storage"));
   // Counts that lie, also below zero.
   for (const std::uint64_t count : {std::uint64_t{3}, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
     std::string lying = file;

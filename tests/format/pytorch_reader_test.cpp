@@ -310,6 +310,10 @@ TEST(PytorchReader, NamesThatCollideAreRefused) {
   };
   const Py object = py::dict({{"a.b", view(0)}, {"a", py::dict({{"b", view(1)}})}});
   expect_refused(open_text(records(object)), ErrorCode::name_collision, "'a.b'");
+  const Archive first = open_text(records(object), {.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(floats(first, "a.b"), (std::vector<float>{1}));
+  EXPECT_EQ(first.skipped().at(0).reason, "another tensor has this name");
+  EXPECT_TRUE(first.value().find("a")->find("b")->is_null());
   // One tensor twice under a name, as dicts have it whose items are attributes, is one.
   const Py same = py::dict({{"a.b", view(1)}, {"a", py::dict({{"b", view(1)}, {"c", view(0)}})}});
   const Archive archive = open_text(records(same)).value();

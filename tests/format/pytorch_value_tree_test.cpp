@@ -36,6 +36,8 @@ TEST_F(PytorchValues, PlainOnesAreWhatTheyAre) {
   EXPECT_EQ(text(value_of("text")), "text");
   EXPECT_EQ(text(value_of(py::old_text("\xe9"))), "\xc3\xa9");
   EXPECT_EQ(text(value_of(py::big_integer(std::string(8, '\0') + "\x01"))), "18446744073709551616");
+  EXPECT_EQ(*value_of(py::big_integer(std::string(8, '\xff') + '\0')).get<std::uint64_t>(),
+            ~std::uint64_t{0});
 }
 
 TEST_F(PytorchValues, BytesAreBytesHoweverTheyAreSpelled) {

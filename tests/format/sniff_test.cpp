@@ -38,6 +38,8 @@ TEST(Sniff, NamesWhatElseAFileIs) {
       {"", "empty"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00", "Git LFS"},
       {"<!DOCTYPE html><html>", "web page"},
+      {"\n  <html lang=\"en\">", "web page"},
+      {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "XML"},
       {"\x93NUMPY\1", "NumPy"},
       {"GGUF\3", "GGUF"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},

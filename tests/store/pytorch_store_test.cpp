@@ -184,6 +184,37 @@ TEST(PytorchStore, ClosesGapsInIndices) {
   EXPECT_EQ(store_of(with_gaps()).keys().value().back(), "fc.2.weight");
 }
 
+TEST(PytorchStore, TellsWhenClosingGapsHasMovedWhatTheModuleWants) {
+  Listed model;
+  StateDict dict;
+  for (const char* index : {"1", "2"}) {
+    dict.add(std::string("fc.") + index + ".weight", {2, 2});
+    dict.add(std::string("fc.") + index + ".bias", {2});
+  }
+  const ApplyResult moved = load_from(model, store_of(dict).allow_partial()).value();
+  ASSERT_EQ(moved.notes.size(), 1u);
+  EXPECT_EQ(moved.notes[0],
+            "the source has 'fc.2.bias' and 1 other, but index gaps are closed, which moves "
+            "tensors to lower numbers; map_indices_contiguous(false) keeps the source's numbers");
+  EXPECT_TRUE(load_from(model, store_of(with_gaps())).value().notes.empty());
+}
+
+TEST(PytorchStore, TellsOfWeightsOfWhichThereArePartsAlone) {
+  Listed model;
+  StateDict dict;
+  for (const char* index : {"0", "1", "2"}) {
+    const bool is_normed = *index == '1';
+    dict.add(std::string("fc.") + index + (is_normed ? ".weight_v" : ".weight"), {2, 2});
+    dict.add(std::string("fc.") + index + ".bias", {2});
+  }
+  const ApplyResult result = load_from(model, store_of(dict).allow_partial()).value();
+  ASSERT_EQ(result.missing.size(), 1u);
+  for (const Proposal& proposal : result.proposals) {
+    EXPECT_EQ(proposal.text.find("weight_v"), std::string::npos) << proposal.text;
+  }
+  EXPECT_TRUE(result.notes.back().starts_with("PyTorch computes a weight from 'fc.1.weight_v';"));
+}
+
 TEST(PytorchStore, LeavesGapsInIndicesWhenTold) {
   Listed model;
   const auto store = store_of(with_gaps()).map_indices_contiguous(false);

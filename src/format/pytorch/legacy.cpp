@@ -93,8 +93,12 @@ class Numbers {
 
 class LegacyReader {
  public:
-  LegacyReader(const Storage& bytes, const Limits& limits)
-      : bytes_(bytes), limits_(limits), at_(bytes.offset), end_(bytes.offset + bytes.bytes) {}
+  LegacyReader(const Storage& bytes, const Limits& limits, bool lenient)
+      : bytes_(bytes),
+        limits_(limits),
+        lenient_(lenient),
+        at_(bytes.offset),
+        end_(bytes.offset + bytes.bytes) {}
 
   Result<std::shared_ptr<PickledFile>> read() {
     ANDIRON_ASSIGN(const PickleGraph magic, next());
@@ -158,13 +162,16 @@ class LegacyReader {
         return bad_file(bytes_, "a storage in the file that no tensor refers to",
                         "storage '" + key + "', of unknown size");
       }
-      if (end_ - at_ < 8) return cut_short(key);
-      ANDIRON_ASSIGN(const std::uint64_t elements, numbers.at(at_));
-      at_ += 8;
       std::uint64_t bytes = 0;
-      if (__builtin_mul_overflow(elements, size->second, &bytes) || bytes > end_ - at_) {
-        return cut_short(key);
+      bool fits = end_ - at_ >= 8;
+      if (fits) {
+        ANDIRON_ASSIGN(const std::uint64_t elements, numbers.at(at_));
+        fits = !__builtin_mul_overflow(elements, size->second, &bytes) && bytes <= end_ - at_ - 8;
       }
+      // What came before the cut can be read.
+      if (!fits && lenient_) break;
+      if (!fits) return cut_short(key);
+      at_ += 8;
       storages->add(std::move(key), {at_, bytes});
       at_ += bytes;
     }
@@ -178,11 +185,12 @@ class LegacyReader {
                  .file = bytes_.source->name(),
                  .found = "storage '" + key + "' at byte " + std::to_string(at_) + " of " +
                           std::to_string(end_),
-                 .hint = "the download may be incomplete"};
+                 .hint = "the download may be incomplete; a lenient reading gives what is there"};
   }
 
   const Storage& bytes_;
   const Limits& limits_;
+  bool lenient_;
   std::uint64_t at_;
   std::uint64_t end_;
 };
@@ -194,8 +202,9 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
   return value.kind == PickleKind::big_integer && graph.blob(value).view() == magic;
 }
 
-Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits) {
-  return LegacyReader(bytes, limits).read();
+Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
+                                                 bool lenient) {
+  return LegacyReader(bytes, limits, lenient).read();
 }
 
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) {

@@ -16,7 +16,8 @@ namespace detail {
 bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
 
 // The file in `bytes`, which begins with the magic number.
-Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits);
+Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
+                                                 bool lenient = false);
 
 // The storage that a whole file consists of, as bytes within a pickle do.
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);

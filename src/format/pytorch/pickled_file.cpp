@@ -28,8 +28,13 @@ class ArchiveFiller : public StructureVisitor {
       name_ += part;
       name = name_;
     }
-    if (file_.check_all_keys && repeated_.find_or_add(std::string(name), tensor, builder_.size())) {
-      return {};
+    if (file_.check_all_keys) {
+      const auto before = repeated_.find_or_add(std::string(name), tensor, builder_.size());
+      if (before && *before != RepeatedTensors::other) return {};
+      if (before && strictness_ == Strictness::lenient) {
+        skip(name, "another tensor has this name");
+        return {};
+      }
     }
     const std::string_view stored = builder_.store(name);
     if (tensor.dtype() == DType::raw && strictness_ == Strictness::strict) {
@@ -61,7 +66,9 @@ class ArchiveFiller : public StructureVisitor {
                  .message = "two tensors of the file have this name",
                  .file = origin(),
                  .tensor = std::string(builder_.state().name_at(*taken)),
-                 .hint = "names join keys with dots, and a key may have a dot of its own"};
+                 .hint =
+                     "names join keys with dots, and a key may have a dot of its own; a lenient "
+                     "reading takes the first"};
   }
 
  private:
@@ -125,7 +132,11 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
     filled = fill(*file, options, builder);
   }
   if (!filled) return std::move(filled).error();
-  if (builder.size() == 0) builder.state().notes.push_back("there are no tensors in the file");
+  if (builder.size() == 0) {
+    builder.state().notes.push_back(builder.state().skipped.empty()
+                                        ? "there are no tensors in the file"
+                                        : "no tensor of the file can be taken");
+  }
   if (file->content.graph().has_leftovers()) {
     builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
   }

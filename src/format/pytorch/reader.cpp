@@ -137,7 +137,8 @@ Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) 
   const std::uint32_t file = opened.add_to(builder, source);
   if (is_legacy) {
     const Storage whole{source, 0, source->size(), &byte_elements(), file};
-    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits));
+    ANDIRON_ASSIGN(auto legacy,
+                   read_legacy(whole, options.limits, options.strictness == Strictness::lenient));
     return finished(std::move(legacy), options, builder);
   }
   if (first.end() != source->size()) {

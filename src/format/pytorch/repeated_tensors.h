@@ -19,7 +19,11 @@ namespace detail {
 
 class RepeatedTensors {
  public:
-  // The number under which this very tensor came before with this name; otherwise notes `number`.
+  // A tensor that has the name already is another one.
+  static constexpr std::size_t other = ~std::size_t{0};
+
+  // The number under which this very tensor came before with this name, or `other`; nothing for a
+  // new name, of which `number` is noted.
   std::optional<std::size_t> find_or_add(std::string name, const TorchTensor& tensor,
                                          std::size_t number) {
     Place place{tensor.storage.source.get(),
@@ -29,8 +33,8 @@ class RepeatedTensors {
                 {tensor.shape.begin(), tensor.shape.begin() + tensor.rank},
                 {tensor.strides.begin(), tensor.strides.begin() + tensor.rank}};
     const auto [known, is_new] = known_.try_emplace(std::move(name), place, number);
-    if (is_new || !(known->second.first == place)) return std::nullopt;
-    return known->second.second;
+    if (is_new) return std::nullopt;
+    return known->second.first == place ? known->second.second : other;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "src/core/little_endian.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/format/pytorch/numpy.h"
@@ -35,11 +36,20 @@ void ValueTree::put(std::string key, Value value) {
 
 Status ValueTree::tensor(std::string_view name, std::string_view key, std::string_view part,
                          const TorchTensor& tensor) {
-  std::optional<std::size_t> before;
+  Value index(TensorIndex{tensors_});
   if (may_repeat_) {
-    before = repeated_.find_or_add(std::string(name) + std::string(part), tensor, tensors_);
+    const auto before =
+        repeated_.find_or_add(std::string(name) + std::string(part), tensor, tensors_);
+    if (before == RepeatedTensors::other) {
+      index = Value();
+    } else if (before) {
+      index = Value(TensorIndex{*before});
+    } else {
+      ++tensors_;
+    }
+  } else {
+    ++tensors_;
   }
-  const Value index(TensorIndex{before ? *before : tensors_++});
   if (part.empty()) {
     close_parts();
     put(kept(key), index);
@@ -102,6 +112,12 @@ Result<Value> ValueTree::value_of(PickleValue value) {
       return Value(graph.integer(value));
     case PickleKind::real:
       return Value(graph.real(value));
+    case PickleKind::big_integer:
+      // Two's complement: nine bytes with a zero on top.
+      if (const auto digits = graph.blob(value).view(); digits.size() == 9 && digits[8] == 0) {
+        return Value(load_u64(reinterpret_cast<const std::byte*>(digits.data())));
+      }
+      break;
     default:
       break;
   }

@@ -23,8 +23,9 @@ constexpr std::size_t most_proposals = 3;
 constexpr std::size_t most_trials = 6;
 // Parts of a module that may be left out; with more, the file is for another one.
 constexpr std::size_t most_excluded = 3;
-// A tenth of a module can be fed by chance.
+// A tenth of a module can be fed by chance, and half of it by guesses.
 constexpr std::size_t least_share = 10;
+constexpr std::size_t least_guessed_share = 2;
 // What is no simpler than that is no alternative.
 constexpr double much_costlier = 0.5;
 
@@ -104,6 +105,11 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
   return "leaving out " + quoted_list(paths);
 }
 
+bool is_guessed(const Recipe& recipe) {
+  return std::any_of(recipe.rules.begin(), recipe.rules.end(),
+                     [](const NameRule& rule) { return rule.is_guess; });
+}
+
 Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   Recipe recipe = tried.found.recipe;
   const Trial& trial = tried.trial;
@@ -124,8 +130,7 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   if (trial.is_other_variant) {
     proposal.text += "; choose_variants(model, store) may pick the alternative that the source has";
   }
-  if (std::any_of(recipe.rules.begin(), recipe.rules.end(),
-                  [](const NameRule& rule) { return rule.is_guess; })) {
+  if (is_guessed(recipe)) {
     proposal.text += "; some renames were guessed by shape and order; check them";
   }
   proposal.code = recipe.code(input.present);
@@ -168,9 +173,10 @@ std::vector<Proposal> propose(const ProposalInput& input) {
     Proposal proposal = proposal_for(input, one);
     // The present settings, with parameters left out, feed no more but load.
     const bool is_present = one.found.recipe.cost() == 0;
+    const std::size_t share = is_guessed(one.found.recipe) ? least_guessed_share : least_share;
     const bool helps = is_present ? !proposal.code.empty()
                                   : one.trial.matched > present->matched &&
-                                        least_share * proposal.matched >= proposal.wanted;
+                                        share * proposal.matched >= proposal.wanted;
     if (helps) proposals.push_back(std::move(proposal));
   }
   return proposals;

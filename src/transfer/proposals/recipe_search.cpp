@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "andiron/pattern.h"
-#include "src/core/parse_index.h"
 #include "src/transfer/index_gaps.h"
+#include "src/transfer/names_of_torch.h"
 #include "src/transfer/new_names.h"
 #include "src/transfer/proposals/module_views.h"
 #include "src/transfer/proposals/name_sample.h"
@@ -32,20 +32,6 @@ constexpr std::size_t most_depth = 6;
 constexpr std::size_t most_rules = 16;
 constexpr std::size_t most_tries = 6;  // of rules that look useful
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-
-// What PyTorch's optimizers keep for each parameter has its shape, and is none:
-// "optimizer.state.3.exp_avg".
-bool is_state_of_optimizer(std::string_view name) {
-  const std::size_t field = name.rfind('.');
-  if (field == std::string_view::npos || field == 0) return false;
-  const std::size_t number = name.rfind('.', field - 1);
-  if (number == std::string_view::npos) return false;
-  const std::string_view owner = name.substr(0, number);
-  const std::string_view last = name.substr(field + 1);
-  return (owner == "state" || owner.ends_with(".state")) &&
-         parse_index(name.substr(number + 1, field - number - 1)) && last != "weight" &&
-         last != "bias";
-}
 
 // A name in the file, or an alias.
 struct Entry {
@@ -148,7 +134,8 @@ class Search {
   void take_sample() {
     std::vector<std::string_view> names = names_and_aliases(base_);
     std::erase_if(names, [](std::string_view name) {
-      return name.size() > longest_name || !is_plain_name(name) || is_state_of_optimizer(name);
+      return name.size() > longest_name || !is_plain_name(name) || is_state_of_optimizer(name) ||
+             is_part_of_weight(name);
     });
     for (const std::size_t i : sample_of_names(names, most_names)) {
       const std::optional<std::size_t> tensor = base_.find(names[i]);

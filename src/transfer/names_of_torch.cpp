@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/names_of_torch_test.cpp
+#include "src/transfer/names_of_torch.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "src/core/parse_index.h"
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+bool is_state_of_optimizer(std::string_view name) {
+  const std::size_t field = name.rfind('.');
+  if (field == std::string_view::npos || field == 0) return false;
+  const std::size_t number = name.rfind('.', field - 1);
+  if (number == std::string_view::npos) return false;
+  const std::string_view owner = name.substr(0, number);
+  const std::string_view last = name.substr(field + 1);
+  return (owner == "state" || owner.ends_with(".state")) &&
+         parse_index(name.substr(number + 1, field - number - 1)) && last != "weight" &&
+         last != "bias";
+}
+
+bool is_part_of_weight(std::string_view name) {
+  constexpr std::string_view parts[] = {"weight_g", "weight_v", "weight_u", "weight_orig"};
+  if (name.find(".parametrizations.") != std::string_view::npos) return true;
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return std::find(std::begin(parts), std::end(parts), last) != std::end(parts);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What names of PyTorch's checkpoints tell of tensors that have the shape of a weight and are none.
+#pragma once
+
+#include <string_view>
+
+namespace andiron {
+inline namespace v1 {
+namespace detail {
+
+// What an optimizer keeps for each parameter: "optimizer.state.3.exp_avg".
+bool is_state_of_optimizer(std::string_view name);
+
+// What a weight is computed from, by weight norm and other parametrizations: "fc.weight_v",
+// "fc.parametrizations.weight.original1".
+bool is_part_of_weight(std::string_view name);
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace andiron
