@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "andiron/open.h"
 #include "fuzz/archive_property.h"
@@ -56,6 +57,22 @@ void read_tensor(const TensorSnapshot& lent, const TensorSnapshot& copied, const
   ANDIRON_HOLDS(same(a->bytes().span(), file.subspan(*info.offset, info.byte_size)));
 }
 
+// The numbers in the tree are those of tensors, each under the last step of its name. At the root
+// and in lists there is no key: every name ends with nothing.
+void hold_indices(const Archive& archive, const Value& value, std::string_view key = {}) {
+  if (const auto* tensor = value.get<TensorIndex>()) {
+    ANDIRON_HOLDS(tensor->index < archive.size());
+    // Of long keys that found no room, the tree has this.
+    ANDIRON_HOLDS(key == "..." || archive.info(tensor->index).name.ends_with(key));
+  }
+  if (const auto* list = value.get<ValueList>()) {
+    for (const Value& item : *list) hold_indices(archive, item);
+  }
+  if (const auto* dict = value.get<ValueDict>()) {
+    for (const auto& [name, item] : *dict) hold_indices(archive, item, name);
+  }
+}
+
 void read_all(const Archive& lent, const Archive& copied, std::span<const std::byte> file) {
   ANDIRON_HOLDS(lent.size() == copied.size() && lent.container() == copied.container());
   ANDIRON_HOLDS(lent.notes() == copied.notes());
@@ -86,6 +103,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Each refuses what the one before it does, and more.
   if (strict) ANDIRON_HOLDS(standard.ok() && strict->size() == standard->size());
   if (standard) ANDIRON_HOLDS(lenient.ok() && standard->size() == lenient->size());
+
+  // Tensors that one of them leaves out have no number there.
+  for (const Result<Archive>* archive : {&lenient, &standard, &strict}) {
+    if (*archive) hold_indices(**archive, (*archive)->value());
+  }
 
   const auto copying = std::make_shared<CopyingSource>(file);
   const Result<Archive> copied = opened(copying, Strictness::lenient);

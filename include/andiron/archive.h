@@ -85,8 +85,8 @@ class Archive {
   Result<TensorSnapshot> get(std::string_view name) const;
 
   /// For each tensor the first one, before it in the file, that consists of the very same bytes in
-  /// the same arrangement, as the tied weights of a PyTorch file do; nothing for the others, and
-  /// for tensors without elements. O(n log n).
+  /// the same arrangement, as the tied weights of a PyTorch file do; nothing for the others, for
+  /// tensors without elements, and beyond 64 arrangements of one place. O(n log n).
   std::vector<std::optional<std::size_t>> ties() const;
 
   /// Names that the file records as tied, each with the name its data is stored under.

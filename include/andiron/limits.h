@@ -49,8 +49,8 @@ struct Limits {
   std::uint64_t pickle_repeats = 4'000'000;
   /// All names of a PyTorch file together, which a few bytes of pickle can multiply.
   std::uint64_t name_bytes_in_all = std::uint64_t{512} << 20;
-  /// What one tensor of a PyTorch file may take in memory, where it repeats its data by strides of
-  /// zero beyond sixteen times the size of the file.
+  /// What one tensor of a PyTorch file may take in memory that repeats its data by strides of zero,
+  /// or sixteen times the size of the file, where that is more.
   std::uint64_t expanded_bytes = std::uint64_t{1} << 30;
   /// A 100 MB header holds about two million tensors; beyond this is an attack.
   std::uint64_t tensors = 4'000'000;

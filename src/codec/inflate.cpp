@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/codec/zip_reader_test.cpp and tests/codec/zip_hostile_test.cpp
+// Tested by tests/codec/inflate_test.cpp and tests/codec/zip_hostile_test.cpp
 #include "src/codec/inflate.h"
 
 #define ZLIB_CONST

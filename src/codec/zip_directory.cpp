@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint32_t entry_signature = 0x02014b50;
 
-constexpr std::size_t entry_bytes = 46;  // without name, extra field and comment
-
-constexpr std::uint16_t elsewhere16 = 0xffff;
-
 // What a byte means for a name, so that most names need one look at each.
 enum NameByte : std::uint8_t { plain = 0, upper_case = 1, suspicious = 2 };
 constexpr auto name_bytes = [] {
@@ -115,14 +111,14 @@ class ZipDirectoryReader {
 
   Status read_entry(std::span<const std::byte>& rest) {
     const std::byte* const at = rest.data();
-    if (rest.size() < entry_bytes || load_u32(at) != entry_signature) return no_entry(rest);
+    if (rest.size() < zip_entry_bytes || load_u32(at) != entry_signature) return no_entry(rest);
     const std::size_t name_size = load_u16(at + 28);
     const std::size_t extra_size = load_u16(at + 30);
-    const std::size_t size = entry_bytes + name_size + extra_size + load_u16(at + 32);
+    const std::size_t size = zip_entry_bytes + name_size + extra_size + load_u16(at + 32);
     if (rest.size() < size) return no_entry(rest);
     ANDIRON_TRY(directory_.entries_.reserve_one());
     ZipEntry& entry = directory_.entries_.emplace();
-    entry.name = {reinterpret_cast<const char*>(at + entry_bytes), name_size};
+    entry.name = {reinterpret_cast<const char*>(at + zip_entry_bytes), name_size};
     entry.flags = load_u16(at + 8);
     entry.method = load_u16(at + 10);
     entry.crc = load_u32(at + 16);
@@ -132,7 +128,7 @@ class ZipDirectoryReader {
     std::uint32_t disk = load_u16(at + 34);
     if (extra_size != 0 || entry.stored_bytes == zip64_elsewhere ||
         entry.bytes == zip64_elsewhere || entry.header_offset == zip64_elsewhere) {
-      ANDIRON_TRY(read_extra(rest.subspan(entry_bytes + name_size, extra_size), entry, disk));
+      ANDIRON_TRY(read_extra(rest.subspan(zip_entry_bytes + name_size, extra_size), entry, disk));
     }
     if (disk != 0) return zip_on_several_disks(source_);
     if (entry.is_stored() && entry.stored_bytes != entry.bytes &&
@@ -162,7 +158,7 @@ class ZipDirectoryReader {
       *number = load_u64(field.data());
       field = field.subspan(8);
     }
-    if (disk == elsewhere16 && field.size() >= 4) disk = load_u32(field.data());
+    if (disk == zip64_elsewhere16 && field.size() >= 4) disk = load_u32(field.data());
     return {};
   }
 

@@ -45,8 +45,10 @@ inline constexpr std::uint16_t zip_unreadable =
     zip_encrypted | zip_patch | zip_strongly_encrypted | zip_masked_header;
 
 inline constexpr std::size_t zip_local_header_bytes = 30;  // without name and extra field
+inline constexpr std::size_t zip_entry_bytes = 46;         // the same, in the directory
 // In place of a number that stands in the ZIP64 field.
 inline constexpr std::uint32_t zip64_elsewhere = 0xffffffff;
+inline constexpr std::uint16_t zip64_elsewhere16 = 0xffff;
 
 class ZipDirectory {
  public:
@@ -92,16 +94,6 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
 // "zip entry 'NAME' WHAT".
 Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view name,
                       std::string_view what);
-
-constexpr std::uint16_t load_u16(const std::byte* at) noexcept {
-  return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) |
-                                    std::to_integer<unsigned>(at[1]) << 8);
-}
-
-constexpr std::uint32_t load_u32(const std::byte* at) noexcept {
-  return std::to_integer<std::uint32_t>(at[0]) | std::to_integer<std::uint32_t>(at[1]) << 8 |
-         std::to_integer<std::uint32_t>(at[2]) << 16 | std::to_integer<std::uint32_t>(at[3]) << 24;
-}
 
 }  // namespace detail
 }  // namespace v1

@@ -24,15 +24,12 @@ constexpr std::string_view end_signature = "PK\5\6";
 constexpr std::uint32_t end64_signature = 0x06064b50;
 constexpr std::uint32_t locator_signature = 0x07064b50;
 
-constexpr std::size_t entry_bytes = 46;  // without name, extra field and comment
 constexpr std::size_t end_bytes = 22;
 constexpr std::size_t end64_bytes = 56;
 constexpr std::size_t locator_bytes = 20;
 constexpr std::size_t max_comment_bytes = 65535;
 // PyTorch's own limit. It keeps the memory for a directory within reason.
 constexpr std::uint64_t max_directory_bytes = 0xffffffff;
-
-constexpr std::uint16_t elsewhere16 = 0xffff;
 
 std::string count_of(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what;
@@ -180,10 +177,10 @@ class EndReader {
     const auto agrees = [](std::uint64_t small, std::uint64_t large, std::uint64_t elsewhere) {
       return small == large || small == elsewhere;
     };
-    if (!agrees(end_.disk, end.disk, elsewhere16) ||
-        !agrees(end_.directory_disk, end.directory_disk, elsewhere16) ||
-        !agrees(end_.count_here, end.count_here, elsewhere16) ||
-        !agrees(end_.count, end.count, elsewhere16) ||
+    if (!agrees(end_.disk, end.disk, zip64_elsewhere16) ||
+        !agrees(end_.directory_disk, end.directory_disk, zip64_elsewhere16) ||
+        !agrees(end_.count_here, end.count_here, zip64_elsewhere16) ||
+        !agrees(end_.count, end.count, zip64_elsewhere16) ||
         !agrees(end_.bytes, end.bytes, zip64_elsewhere) ||
         !agrees(end_.offset, end.offset, zip64_elsewhere)) {
       return bad("the two end records of the zip archive contradict each other",
@@ -208,7 +205,7 @@ class EndReader {
                  "it to end at byte " + std::to_string(directory_end_),
                  "bytes may be missing, or lie in front of the archive");
     }
-    if (end_.count > end_.bytes / entry_bytes) {
+    if (end_.count > end_.bytes / zip_entry_bytes) {
       return bad("the zip directory is too small for its entries",
                  count_of(end_.count, "entries in ") + count_of(end_.bytes, "bytes"));
     }

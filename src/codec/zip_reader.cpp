@@ -25,16 +25,17 @@ namespace detail {
 
 namespace {
 
-// Contents that were inflated last. A model of many deflated entries is not to stay in memory
+// Contents that were used last. A model of many deflated entries is not to stay in memory
 // whole, and one that tensors view in turn is not to be inflated for each.
 class RecentContents {
  public:
   std::optional<Bytes> find(std::uint32_t entry) {
     const std::lock_guard lock(mutex_);
-    for (const Kept& kept : kept_) {
-      if (kept.entry == entry) return kept.content;
-    }
-    return std::nullopt;
+    const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const Kept& kept) { return kept.entry == entry; });
+    if (found == kept_.end()) return std::nullopt;
+    std::rotate(found, found + 1, kept_.end());
+    return kept_.back().content;
   }
 
   void add(std::uint32_t entry, const Bytes& content) {
@@ -149,24 +150,20 @@ class CheckedSource final : public ByteSource {
   std::shared_ptr<const ZipState> state_;
 };
 
-// The content of one entry, which is inflated whole for the first of several reads.
+// The content of one entry, which is inflated whole for the first of several reads. It lends no
+// views: a small one would keep all of it in memory.
 class ContentSource final : public ByteSource {
  public:
   ContentSource(std::shared_ptr<const ZipState> state, std::uint32_t index)
       : state_(std::move(state)), index_(index) {}
   std::uint64_t size() const noexcept override { return state_->entry(index_).bytes; }
   const std::string& name() const noexcept override { return state_->source->name(); }
-  bool can_view() const noexcept override { return true; }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     ANDIRON_ASSIGN(const Bytes all, content());
     if (!out.empty()) std::memcpy(out.data(), all.data() + offset, out.size());
     return {};
-  }
-  Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
-    ANDIRON_ASSIGN(const Bytes all, content());
-    return all.slice(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
   }
 
   Result<Bytes> content() const {

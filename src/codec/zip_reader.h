@@ -39,7 +39,7 @@ class ZipReader {
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
   std::span<const ZipEntry> entries() const noexcept;
-  // By its exact name, O(1).
+  // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
 
   // Where the data of an entry begins in the file. Told by the directory alone where the entry is

@@ -8,6 +8,16 @@
 namespace andiron {
 inline namespace v1 {
 
+constexpr std::uint16_t load_u16(const std::byte* at) noexcept {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) |
+                                    std::to_integer<unsigned>(at[1]) << 8);
+}
+
+constexpr std::uint32_t load_u32(const std::byte* at) noexcept {
+  return std::to_integer<std::uint32_t>(at[0]) | std::to_integer<std::uint32_t>(at[1]) << 8 |
+         std::to_integer<std::uint32_t>(at[2]) << 16 | std::to_integer<std::uint32_t>(at[3]) << 24;
+}
+
 constexpr std::uint64_t load_u64(const std::byte* at) noexcept {
   std::uint64_t value = 0;
   for (unsigned i = 8; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(at[i]);

@@ -48,9 +48,11 @@ std::string use(const ZipItem& item, const Limits& limits = {}) {
   if (!zip) return "does not open: " + zip.error().to_string();
   const Result<Bytes> bytes = (*zip)->read(0, no_limit);
   const ByteSourcePtr inflated = (*zip)->inflated_source(0);
-  const Result<Bytes> view = inflated->view(0, inflated->size());
+  std::vector<std::byte> content(static_cast<std::size_t>(
+      bytes ? inflated->size() : std::min<std::uint64_t>(1, inflated->size())));
+  const Status part = inflated->read_at(0, content);
   EXPECT_TRUE((*zip)->read(1, no_limit));
-  EXPECT_EQ(bytes.ok(), view.ok());
+  EXPECT_EQ(bytes.ok(), part.ok());
   if (bytes) return "reads";
   EXPECT_EQ(bytes.error().file, "test.zip");
   EXPECT_NE(bytes.error().message.find("'" + item.name + "'"), std::string::npos);

@@ -394,11 +394,9 @@ TEST(ZipReader, DeflatedEntriesAreSourcesOfTheirOwn) {
   EXPECT_EQ(read_range(*kept, 10, 5000), text.substr(10, 5000));
   const std::uint64_t after = source->reads();
   EXPECT_GT(after, before);
-  const Bytes view = kept->view(999, 20).value();
   EXPECT_EQ(read_range(*kept, 0, text.size()), text);
   EXPECT_EQ(source->reads(), after);
-  kept = nullptr;
-  EXPECT_EQ(view.text(), text.substr(999, 20));
+  EXPECT_FALSE(kept->can_view()) << "a small view would keep all of it in memory";
 }
 
 TEST(ZipReader, OnlyTheContentsThatWereInflatedLastAreKept) {

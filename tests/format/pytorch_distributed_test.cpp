@@ -180,6 +180,15 @@ TEST_F(Checkpoint, OtherObjectsBecomeTheTreeAndTheirTensorsGetTheirNames) {
   EXPECT_EQ(state.find("t")->get<TensorIndex>()->index, archive.find("state.t"));
 }
 
+TEST_F(Checkpoint, AnObjectIsReadForOneNameAlone) {
+  add_object("a", py::dict({{"n", 1}}));
+  entries_.emplace_back("b", entries_.back().second);
+  items_.emplace_back(index("b", std::nullopt), items_.back().second);
+  const Archive archive = read().value();
+  EXPECT_EQ(reason_for(archive, "b"), "it shares its data with another object");
+  EXPECT_EQ(*archive.value().find("a")->find("n")->get<std::int64_t>(), 1);
+}
+
 TEST_F(Checkpoint, NotesOnTensorsOfAnObjectHaveTheirNames) {
   const Py nested = py::rebuild(
       "_rebuild_nested_tensor",
@@ -217,6 +226,16 @@ TEST_F(Checkpoint, AMissingItemIsNamed) {
   items_.emplace_back(index("w", Sizes{0}), add_item(item_of({2}, {1, 2}), "__0_0.distcp"));
   expect_error(ErrorCode::missing_storage, "[2]");
   EXPECT_EQ(read().error().tensor, "w");
+}
+
+TEST_F(Checkpoint, ALenientReadingLeavesOutWhatIsMissing) {
+  add_tensor("w", {1}, {{{0}, {1}, {1}}});
+  add_tensor("gone", {1}, {{{0}, {1}, {2}}});
+  items_.pop_back();
+  EXPECT_FALSE(read());
+  const Archive archive = read({.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(names_of(archive), (Names{"w"}));
+  EXPECT_FALSE(reason_for(archive, "gone").empty());
 }
 
 TEST_F(Checkpoint, AMissingFileIsNamed) {

@@ -177,6 +177,10 @@ TEST_F(PytorchWalk, CountsTheContentThatObjectsShare) {
   for (int i = 0; i < 1000; ++i) pairs.emplace_back(i, 1);
   const Py state = py::dict(pairs);
   const Py list = py::list(py::Values(1000, 5));
+  for (const char* table : {"_parameters", "_buffers", "_modules"}) {
+    pairs.emplace_back(table, py::dict({}));
+  }
+  const Py module_state = py::dict(pairs);
   struct Case {
     const char* what;
     Py content;
@@ -211,6 +215,13 @@ TEST_F(PytorchWalk, CountsTheContentThatObjectsShare) {
                                py::dict({{"_parameters", content},
                                          {"_buffers", py::dict({})},
                                          {"_modules", py::dict({})}}));
+       }},
+      {"a module's state among arguments", module_state,
+       [](const Py& content) { return py::call(py::global("mine", "Net"), {content}); }},
+      {"a set of names of buffers", list,
+       [](const Py& content) {
+         const Py set = py::call(py::global("builtins", "set"), {content});
+         return py::module("Net", {}, {}, {}, {{"_non_persistent_buffers_set", set}});
        }},
       {"names of buffers", list,
        [](const Py& content) {

@@ -118,7 +118,7 @@ TEST(PytorchPt2, APickledWeightIsAnArchiveWithinTheArchive) {
   // A list is no weight.
   items.back() =
       torch_item("model/data/weights/weight_2", zip_file(torch_records(py::list({1, 2}), {})));
-  expect_refused(open_text(zip_file(items)), ErrorCode::bad_pickle, "a tensor and nothing else");
+  expect_refused(open_text(zip_file(items)), ErrorCode::bad_archive, "holds no tensor");
   items.back() = torch_item("model/data/weights/weight_2", "no archive");
   EXPECT_FALSE(open_text(zip_file(items)));
 }
@@ -200,11 +200,37 @@ TEST(PytorchPt2, AnArchiveWithoutAListIsUnsupported) {
   expect_refused(open_text(zip_file(items)), ErrorCode::unsupported, "list of its weights");
 }
 
-TEST(PytorchPt2, ANameThatTwoModelsHaveIsRefused) {
+TEST(PytorchPt2, SeveralModelsAreToldApartByTheirNames) {
   const std::string config = Json{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump();
   std::vector<ZipItem> items = export_records(config);
   items.push_back(torch_item("model/data/weights/other_weights_config.json", config));
-  expect_refused(open_text(zip_file(items)), ErrorCode::duplicate_key, "'w'");
+  EXPECT_EQ(names_of(open_text(zip_file(items)).value()), (Names{"model.w", "other.w"}));
+}
+
+TEST(PytorchPt2, AWeightOfAClassOfItsOwnIsItsParts) {
+  const Py two =
+      py::call(py::global("torch._tensor", "_rebuild_from_type_v2"),
+               {py::global("torch._utils", "_rebuild_wrapper_subclass"),
+                py::global("mine", "TwoTensor"), py::tuple({}),
+                py::dict({{"a", torch_tensor({.shape = {1}, .elements = 2})},
+                          {"b", torch_tensor({.shape = {1}, .offset = 1, .elements = 2})}})});
+  const Json pickled = {{"path_name", "weight_2"}, {"use_pickle", true}};
+  std::vector<ZipItem> items =
+      export_records(Json{{"config", {{"w", pickled}, {"v", pickled}}}}.dump());
+  items.push_back(torch_item("model/data/weights/weight_2",
+                             zip_file(torch_records(two, {{"0", memory_of<float>({8, 9})}}))));
+  const Archive archive = open_text(zip_file(items)).value();
+  EXPECT_EQ(names_of(archive), (Names{"w.a", "w.b", "v.a", "v.b"}));
+  EXPECT_EQ(floats(archive, "v.b"), (Floats{9}));
+}
+
+TEST(PytorchPt2, ALenientReadingLeavesOutWhatIsMissing) {
+  const std::string file =
+      export_file({{"w", weight("weight_0", {4}, {1})}, {"gone", weight("weight_9", {4}, {1})}});
+  expect_refused(open_text(file), ErrorCode::missing_storage, "'gone'");
+  const Archive archive = open_text(file, {.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(names_of(archive), (Names{"w"}));
+  EXPECT_EQ(archive.skipped().at(0).name, "gone");
 }
 
 TEST(PytorchPt2, KeepsToTheLimitOnTensors) {

@@ -147,6 +147,17 @@ TEST(PythonStr, TuplesAndSetsMayBeNestedAndEmpty) {
   EXPECT_EQ(str(py::tuple({frozen_set({1})})), "(frozenset({1}),)");
 }
 
+TEST(PythonStr, SetsAreTheSameInEveryProtocol) {
+  for (const char* module : {"builtins", "__builtin__"}) {
+    const auto made = [&](const char* name, const py::Values& items) {
+      return str(py::call(py::global(module, name), {py::list(items)}));
+    };
+    EXPECT_EQ(made("frozenset", {1, "a"}), "frozenset({1, 'a'})");
+    EXPECT_EQ(made("set", {1}), "{1}");
+  }
+  EXPECT_EQ(str(py::call(py::global("mine", "set"), {py::list({1})})), "mine.set([1])");
+}
+
 TEST(PythonStr, TextOfPython2IsUtf8OrElseLatin1) {
   EXPECT_EQ(str(py::old_text("weight")), "weight");
   EXPECT_EQ(str(py::old_text("\xc3\xa9")), "\xc3\xa9");
@@ -163,6 +174,7 @@ TEST(PythonStr, WhatWasNeverMadeIsShownAsTheCallThatWouldMakeIt) {
 TEST(PythonStr, BytesOfProtocol2ArePrintedAsBytes) {
   EXPECT_EQ(str(py::encoded_bytes("a\xff")), "b'a\\xff'");
   EXPECT_EQ(str(py::tuple({py::encoded_bytes("a")})), "(b'a',)");
+  EXPECT_EQ(str(py::encoded_bytes(std::string(10'000, 'x'))), "...");
   EXPECT_EQ(str(py::encoded_bytes(std::string(100'000, 'x'))), "_codecs.encode(..., 'latin1')");
 }
 

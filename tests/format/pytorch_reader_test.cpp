@@ -301,6 +301,21 @@ TEST(PytorchReader, KeepsToItsLimits) {
   expect_refused(open_text(long_name), ErrorCode::limit_exceeded, "a name that is too long");
 }
 
+TEST(PytorchReader, TheTreeCountsWhatALenientReadingTakes) {
+  // Nobody negates a truth value.
+  const Py bad = py::rebuild("_rebuild_tensor_v2",
+                             {py::storage("BoolStorage", "1", 2), 0, py::sizes({2}), py::sizes({1}),
+                              false, nullptr, py::dict({{"neg", true}})});
+  const Py root = py::dict({{"a", bad}, {"b", torch_tensor({.shape = {1}, .elements = 1})}});
+  const std::string file =
+      zip_file(torch_records(root, {{"0", memory_of<float>({1})}, {"1", std::string(2, '\0')}}));
+  EXPECT_FALSE(open_text(file));
+  const Archive archive = open_text(file, {.strictness = Strictness::lenient}).value();
+  EXPECT_EQ(names_of(archive), (Names{"b"}));
+  EXPECT_TRUE(archive.value().find("a")->is_null());
+  EXPECT_EQ(archive.value().find("b")->get<TensorIndex>()->index, 0u);
+}
+
 TEST(PytorchReader, NamesThatCollideAreRefused) {
   const auto view = [](std::int64_t offset) {
     return torch_tensor({.shape = {1}, .offset = offset, .elements = 2});
@@ -314,6 +329,12 @@ TEST(PytorchReader, NamesThatCollideAreRefused) {
   EXPECT_EQ(floats(first, "a.b"), (std::vector<float>{1}));
   EXPECT_EQ(first.skipped().at(0).reason, "another tensor has this name");
   EXPECT_TRUE(first.value().find("a")->find("b")->is_null());
+  // The same bytes, and another tensor.
+  const Py minus = py::rebuild(
+      "_rebuild_tensor_v2", {py::storage("FloatStorage", "0", 2), 0, py::sizes({1}), py::sizes({1}),
+                             false, nullptr, py::dict({{"neg", true}})});
+  expect_refused(open_text(records(py::dict({{"a.b", view(0)}, {"a", py::dict({{"b", minus}})}}))),
+                 ErrorCode::name_collision, "'a.b'");
   // One tensor twice under a name, as dicts have it whose items are attributes, is one.
   const Py same = py::dict({{"a.b", view(1)}, {"a", py::dict({{"b", view(1)}, {"c", view(0)}})}});
   const Archive archive = open_text(records(same)).value();

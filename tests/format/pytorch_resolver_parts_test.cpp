@@ -220,6 +220,21 @@ TEST_F(PytorchParts, OfATensorThatLacksSomethingNoneIsListed) {
   EXPECT_EQ(archive.skipped()[0].name, "t");
 }
 
+TEST_F(PytorchParts, OfATensorWithAPartThatCannotBeReadNoneIsListed) {
+  // Nobody negates a truth value.
+  const Py flags =
+      py::rebuild("_rebuild_tensor_v2",
+                  {file.storage("BoolStorage", std::string(1, '\1'), 1), 0, py::sizes({1}),
+                   py::sizes({1}), false, nullptr, py::dict({{"neg", true}})});
+  const Py half = py::rebuild("_rebuild_sparse_tensor",
+                              {layout("torch.sparse_coo"),
+                               py::tuple({longs({0, 1}, {2, 1}, {1, 1}), flags, size({3, 3})})});
+  const Archive archive =
+      file.open(py::dict({{"t", half}}), {.strictness = Strictness::lenient}).value();
+  EXPECT_TRUE(archive.empty());
+  EXPECT_EQ(archive.skipped().size(), 1u);
+}
+
 TEST_F(PytorchParts, NestedTensorsAreTheirBufferAndItsGeometry) {
   const Py nested =
       py::rebuild("_rebuild_nested_tensor", {file.tensor({1, 2, 3}), longs({2, 1}, {2, 1}, {1, 1}),

@@ -98,6 +98,15 @@ TEST_F(PytorchNames, OfOrderedDictsAreTheirKeysWithoutTheirMetadata) {
   EXPECT_TRUE(archive.skipped().empty());
 }
 
+TEST_F(PytorchNames, OfOrderedDictsDoNotHideTheirAttributes) {
+  const Py root = py::with_state(py::ordered_dict({{"a", next()}}), py::dict({{"extra", next()}}));
+  const Archive archive = file.open(root).value();
+  EXPECT_EQ(names_of(archive), (Names{"a"}));
+  ASSERT_EQ(archive.skipped().size(), 1u);
+  EXPECT_EQ(archive.skipped()[0].name, "extra");
+  EXPECT_EQ(archive.skipped()[0].reason, "an attribute of a dict");
+}
+
 TEST_F(PytorchNames, OfOrderedDictsOfPython2AreInAListOfPairs) {
   const Py kind = py::global("collections", "OrderedDict");
   EXPECT_EQ(names(py::call(kind, {py::list({py::list({py::old_text("a"), next()}),

@@ -163,6 +163,7 @@ TEST(TorchTensor, MayRepeatItsDataUpToALimit) {
   const TorchTensor large = tensor_over("x", "uint8", {{1 << 20, 1 << 20, 1 << 20}, {0, 0, 0}});
   EXPECT_TRUE(large.check());
   EXPECT_FALSE(large.check_size(any_size / 16));
+  EXPECT_TRUE(tensor_over(counting(8), "uint8", {{8}, {1}}).check_size(1)) << "it repeats nothing";
 }
 
 TEST(TorchTensor, ReadsEveryKindOfView) {
@@ -209,6 +210,18 @@ TEST(TorchTensor, ASmallViewReadsItsOwnBytes) {
   ASSERT_TRUE(tensor.check());
   ASSERT_TRUE(tensor.snapshot("t").value().read());
   EXPECT_EQ(source->bytes_read(), 160u);
+}
+
+TEST(TorchTensor, OfATypeThatIsNotTakenApartIsNotNegated) {
+  TorchTensor tensor = tensor_over(counting(2), "float4_e2m1fn_x2", {{2}, {1}});
+  tensor.negate = true;
+  EXPECT_EQ(tensor.snapshot("t").error().code, ErrorCode::unsupported_dtype);
+}
+
+TEST(TorchTensor, WithoutElementsHasTheTypeThatItIsConvertedTo) {
+  TorchTensor tensor = tensor_over("", "float32", {{0}, {1}});
+  tensor.converted = torch_dtype("bfloat16");
+  EXPECT_EQ(tensor.snapshot("t").value().dtype(), DType::bf16);
 }
 
 TEST(TorchTensor, BigEndianNumbersAreSwapped) {

@@ -139,6 +139,13 @@ TEST(PytorchTorchScript, ConstantsOfTheProgramAreSkipped) {
   EXPECT_NE(reason_for(archive, "constants.2").find("constant"), std::string::npos);
 }
 
+TEST(PytorchTorchScript, OfManyConstantsTheFirstAreNamed) {
+  const Py constants = py::tuple(py::Values(1500, torch_tensor({.shape = {1}, .elements = 1})));
+  const Archive archive = open_text(script_file({{"p", number(1)}}, constants)).value();
+  EXPECT_EQ(archive.skipped().size(), 1001u);
+  EXPECT_EQ(archive.skipped().back().reason, "500 more constants of the program");
+}
+
 TEST(PytorchTorchScript, BrokenConstantsDoNotHideTheWeights) {
   std::vector<ZipItem> items = torch_records(script_object("__torch__", "Net", {{"p", number(1)}}),
                                              {{"1", memory_of<float>({1})}}, "net/");

@@ -33,7 +33,6 @@ constexpr Named table[] = {
     {"builtins", "bytearray", Callable::bytes_class},
     {"_codecs", "encode", Callable::encode},
     {"copyreg", "__newobj__", Callable::new_object},
-    {"copyreg", "__newobj_ex__", Callable::new_object},
     {"copyreg", "_reconstructor", Callable::reconstructor},
     {"torch._utils", "_rebuild_tensor", Callable::rebuild_tensor},
     {"torch._utils", "_rebuild_tensor_v2", Callable::rebuild_tensor_v2},

@@ -14,7 +14,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "andiron/display_text.h"
@@ -28,7 +30,6 @@
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pieces.h"
 #include "src/format/pytorch/pytorch.h"
-#include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/value_tree.h"
 #include "src/format/pytorch/zip_file.h"
 #include "src/io/folder.h"
@@ -109,7 +110,8 @@ class DistributedReader {
       : path_(metadata_path),
         folder_(folder_of(metadata_path)),
         options_(options),
-        builder_(folder_, std::string(format_name(Format::pytorch)), "distributed") {}
+        builder_(folder_, std::string(format_name(Format::pytorch)), "distributed"),
+        names_(path_, options.limits) {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path_, options_.io));
@@ -128,17 +130,24 @@ class DistributedReader {
       const auto name = content.text(*at++);
       if (!name) return bad("a tensor without a name");
       Status status = read_entry(content, std::string(*name), *at);
-      if (!status) {
-        Error error = std::move(status).error();
-        if (error.tensor.empty()) error.tensor = *name;
-        return with_file(std::move(error), path_);
+      if (status) continue;
+      Error error = with_file(std::move(status).error(), path_);
+      if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
+        ANDIRON_TRY(skip(std::string(*name), error.description()));
+        continue;
       }
+      if (error.tensor.empty()) error.tensor = *name;
+      return error;
     }
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (taken)
       return bad("a tensor is listed twice", std::string(builder_.state().name_at(*taken)));
     notes_.move_to(builder_.state().notes);
-    if (!values_.empty()) builder_.state().value = LazyValue(Value(std::move(values_)));
+    if (!objects_.empty()) {
+      builder_.state().value = LazyValue([objects = std::move(objects_), options = options_] {
+        return values_of(objects, options);
+      });
+    }
     return builder_.finish();
   }
 
@@ -148,17 +157,6 @@ class DistributedReader {
                  .message = std::move(message),
                  .file = path_,
                  .found = display_text(found)};
-  }
-
-  // Room for one more name, of a tensor or of what is skipped.
-  Status count_name(std::string_view name) {
-    const Limits& limits = options_.limits;
-    names_bytes_ += name.size();
-    const bool is_long = name.size() > limits.name_bytes || names_bytes_ > limits.name_bytes_in_all;
-    if (!is_long && builder_.size() < limits.tensors) return {};
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = is_long ? "names that are too long" : "too many tensors",
-                 .file = path_};
   }
 
   static std::optional<PickleValue> attribute(const PickleContent& content, PickleValue object,
@@ -215,6 +213,7 @@ class DistributedReader {
           !content.size(*offset) || !content.size(*length)) {
         return bad("an item without name, file, offset and length");
       }
+      ANDIRON_TRY(names_.count(*name, 0));
       item.file = *file;
       item.offset = *content.size(*offset);
       item.bytes = *content.size(*length);
@@ -244,17 +243,14 @@ class DistributedReader {
   }
 
   Status read_tensor(const PickleContent& content, const std::string& name, PickleValue metadata) {
-    ANDIRON_TRY(count_name(name));
+    ANDIRON_TRY(names_.count(name, builder_.size()));
     const auto properties = attribute(content, metadata, "properties");
     const auto size = attribute(content, metadata, "size");
     const auto chunks = attribute(content, metadata, "chunks");
     const ElementType* type = properties ? dtype_of(content, *properties) : nullptr;
     if (!size || !chunks || chunks->kind != PickleKind::list) return bad("a tensor without pieces");
     if (type == nullptr || type->dtype == DType::raw || type->per_item != 1) {
-      builder_.state().skipped.push_back({name,
-                                          "a dtype that distributed checkpoints give no "
-                                          "layout for here"});
-      return {};
+      return skip(name, "a dtype that distributed checkpoints give no layout for here");
     }
     ANDIRON_ASSIGN(const auto shape, sizes(content, *size, bad("a tensor without a size")));
     std::vector<Piece> pieces;
@@ -344,49 +340,40 @@ class DistributedReader {
 
   // Anything else that was saved: tensors in it get names below its own.
   Status read_object(const std::string& name) {
+    ANDIRON_TRY(names_.count(name, builder_.size()));
     const auto found = items_.find(item_key(name, nullptr));
-    if (found == items_.end()) {
-      builder_.state().skipped.push_back({name, "the checkpoint has no data for it"});
-      return {};
+    if (found == items_.end()) return skip(name, "the checkpoint has no data for it");
+    // Names cost little, and what they stand for may not.
+    if (!objects_seen_.emplace(found->second.file, found->second.offset).second) {
+      return skip(name, "it shares its data with another object");
     }
     ANDIRON_ASSIGN(const ByteSourcePtr source, item_source(found->second));
-    Result<std::shared_ptr<PickledFile>> file = open_item(source, options_);
-    if (!file) return std::move(file).error();
-    class Tensors : public StructureVisitor {
-     public:
-      Tensors(DistributedReader& reader, const std::string& prefix)
-          : reader_(reader), prefix_(prefix) {}
-      Status tensor(std::string_view below, std::string_view, std::string_view part,
-                    const TorchTensor& tensor) override {
-        const std::string full = full_name(below) + std::string(part);
-        ANDIRON_TRY(reader_.count_name(full));
-        ANDIRON_ASSIGN(TensorSnapshot snapshot, tensor.snapshot(full));
-        ArchiveBuilder& builder = reader_.builder_;
-        return builder.add(builder.store(full), tensor.type->torch_name, std::move(snapshot));
-      }
-      void skip(std::string_view below, std::string_view reason) override {
-        std::string full = full_name(below);
-        if (reader_.count_name(full)) {
-          reader_.builder_.state().skipped.push_back({std::move(full), std::string(reason)});
-        }
-      }
-      void note(std::string_view below, std::string_view text) override {
-        reader_.notes_.add(full_name(below), text);
-      }
-
-     private:
-      std::string full_name(std::string_view below) const {
-        return below.empty() ? prefix_ : prefix_ + "." + std::string(below);
-      }
-
-      DistributedReader& reader_;
-      const std::string& prefix_;
-    } tensors(*this, name);
-    ValueTree tree((*file)->content, options_.limits, false, builder_.size());
-    ANDIRON_TRY(walk_file(**file, options_, tensors));
-    ANDIRON_TRY(walk_file(**file, options_, tree));
-    values_.emplace_back(name, tree.take());
+    ANDIRON_ASSIGN(std::shared_ptr<PickledFile> file, open_item(source, options_));
+    const std::size_t first = builder_.size();
+    ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
+    objects_.push_back({name, std::move(file), first});
     return {};
+  }
+
+  Status skip(const std::string& name, std::string reason) {
+    builder_.state().skipped.push_back({name, std::move(reason)});
+    return {};
+  }
+
+  struct Object {
+    std::string name;
+    std::shared_ptr<PickledFile> file;
+    std::size_t first;  // number of its first tensor
+  };
+  static Value values_of(const std::vector<Object>& objects, const OpenOptions& options) {
+    ValueDict values;
+    std::uint64_t room = options.limits.metadata_bytes;
+    for (const Object& object : objects) {
+      ValueTree tree(*object.file, options.limits, object.first, room);
+      // What the first walk took, this one takes.
+      if (walk_file(*object.file, options, tree)) values.emplace_back(object.name, tree.take());
+    }
+    return values;
   }
 
   std::string path_;
@@ -395,8 +382,9 @@ class DistributedReader {
   ArchiveBuilder builder_;
   std::map<std::string, Item, std::less<>> items_;
   std::map<std::string, ByteSourcePtr, std::less<>> files_;
-  std::uint64_t names_bytes_ = 0;
-  ValueDict values_;
+  NameBudget names_;
+  std::set<std::pair<std::string, std::uint64_t>> objects_seen_;  // by file and offset
+  std::vector<Object> objects_;
   TensorNotes notes_;
   std::uint64_t pieces_ = 0;
 };

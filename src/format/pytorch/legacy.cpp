@@ -28,8 +28,6 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t protocol = 1001;
-// PyTorch's keys are numbers.
-constexpr std::size_t longest_key = 1024;
 
 Error bad_file(const Storage& bytes, std::string message, std::string found = {}) {
   return Error{.code = ErrorCode::bad_pickle,
@@ -137,10 +135,8 @@ class LegacyReader {
       if (items.size() < 5 || content.text(items[0]) != "storage") continue;
       if (items[1].kind != PickleKind::global) continue;
       const ElementType* type = storage_elements(content.graph().global(items[1]).name);
-      const auto text = content.text(items[2]);
-      if (text && text->size() > longest_key) continue;
       std::string key;
-      append_python_str(key, content.graph(), items[2]);
+      if (!append_storage_key(key, content.graph(), items[2])) continue;
       if (type != nullptr) sizes.try_emplace(std::move(key), type->bytes);
     }
     return sizes;
@@ -156,7 +152,9 @@ class LegacyReader {
     Numbers numbers(*bytes_.source);
     for (const PickleValue value : keys.graph().items(list)) {
       std::string key;
-      append_python_str(key, keys.graph(), value);
+      if (!append_storage_key(key, keys.graph(), value)) {
+        return bad_file(bytes_, "a storage whose key is neither short text nor a number");
+      }
       const auto size = sizes.find(key);
       if (size == sizes.end()) {
         return bad_file(bytes_, "a storage in the file that no tensor refers to",

@@ -2,6 +2,9 @@
 // Tested by tests/format/pytorch_structure_test.cpp
 #include "src/format/pytorch/pickle_content.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
@@ -60,10 +63,33 @@ bool PickleContent::is_dict(PickleValue value) const {
          (value.kind == PickleKind::object && !graph_.pairs(value).empty());
 }
 
+const PickleContent::SortedPairs& PickleContent::sorted_pairs(PickleValue dict) const {
+  const auto [known, is_new] = sorted_.try_emplace(graph_.container_number(dict));
+  SortedPairs& sorted = known->second;
+  if (!is_new) return sorted;
+  const PickleItems pairs = graph_.pairs(dict);
+  for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+    const auto name = text(*at++);
+    if (name) sorted.emplace_back(*name, *at);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sorted;
+}
+
 std::optional<PickleValue> PickleContent::entry(PickleValue dict, std::string_view key) const {
   if (dict.kind != PickleKind::dict && dict.kind != PickleKind::object) return std::nullopt;
-  std::optional<PickleValue> found;
+  constexpr std::uint32_t quickly_searched = 128;
   const PickleItems pairs = graph_.pairs(dict);
+  if (pairs.size() > quickly_searched) {
+    const SortedPairs& sorted = sorted_pairs(dict);
+    const auto behind = std::upper_bound(
+        sorted.begin(), sorted.end(), key,
+        [](std::string_view wanted, const auto& pair) { return wanted < pair.first; });
+    const bool is_there = behind != sorted.begin() && std::prev(behind)->first == key;
+    return is_there ? std::optional(std::prev(behind)->second) : std::nullopt;
+  }
+  std::optional<PickleValue> found;
   for (auto at = pairs.begin(); at != pairs.end(); ++at) {
     const PickleValue name = *at++;
     if (text(name) == key) found = *at;

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
@@ -68,7 +70,8 @@ class PickleContent {
     if (blob.data == nullptr && blob.size != 0) return std::nullopt;
     return blob.view();
   }
-  // The value of a key in a dict, or in an object with items; the last one counts.
+  // The value of a key in a dict, or in an object with items; the last one counts. Many may share a
+  // dict, and ask it: a large one is sorted when first asked.
   std::optional<PickleValue> entry(PickleValue dict, std::string_view key) const;
   // Whether a value has items by key.
   bool is_dict(PickleValue value) const;
@@ -77,6 +80,8 @@ class PickleContent {
   Result<std::optional<Storage>> bytes(PickleValue value, const Limits& limits) const;
 
  private:
+  using SortedPairs = std::vector<std::pair<std::string_view, PickleValue>>;
+  const SortedPairs& sorted_pairs(PickleValue dict) const;
   Result<Bytes> read_blob(const PickleBlob& blob, const Limits& limits) const;
 
   PickleGraph graph_;
@@ -84,6 +89,7 @@ class PickleContent {
   // Bytes that had to be decoded, by the text that they are spelled as: what many refer to is
   // decoded once, and seen to be shared.
   mutable std::map<std::uint32_t, Storage> decoded_;
+  mutable std::map<std::size_t, SortedPairs> sorted_;  // by number of the container
   ByteSourcePtr source_;
   std::uint32_t file_;
 };

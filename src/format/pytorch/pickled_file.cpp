@@ -18,16 +18,20 @@ namespace {
 class ArchiveFiller : public StructureVisitor {
  public:
   ArchiveFiller(const PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder)
-      : file_(file), limits_(options.limits), strictness_(options.strictness), builder_(builder) {}
+      : file_(file),
+        limits_(options.limits),
+        strictness_(options.strictness),
+        builder_(builder),
+        names_(builder.state().origin, options.limits) {}
 
   Status tensor(std::string_view name, std::string_view, std::string_view part,
                 const TorchTensor& tensor) override {
-    ANDIRON_TRY(count(name.size() + part.size(), name));
     if (!part.empty()) {
       name_ = name;
       name_ += part;
       name = name_;
     }
+    ANDIRON_TRY(names_.count(name, builder_.size()));
     if (file_.check_all_keys) {
       const auto before = repeated_.find_or_add(std::string(name), tensor, builder_.size());
       if (before && *before != RepeatedTensors::other) return {};
@@ -50,9 +54,8 @@ class ArchiveFiller : public StructureVisitor {
   void skip(std::string_view name, std::string_view reason) override {
     // A few bytes of pickle can make many and long ones of these, too.
     name = name.substr(0, limits_.name_bytes);
-    names_bytes_ += name.size();
     std::vector<Skipped>& skipped = builder_.state().skipped;
-    if (skipped.size() >= limits_.tensors || names_bytes_ > limits_.name_bytes_in_all) return;
+    if (!names_.count(name, skipped.size())) return;
     skipped.push_back({std::string(name), std::string(reason)});
   }
 
@@ -74,31 +77,31 @@ class ArchiveFiller : public StructureVisitor {
  private:
   const std::string& origin() const { return builder_.state().origin; }
 
-  Status count(std::size_t name_bytes, std::string_view name) {
-    if (name_bytes > limits_.name_bytes) {
-      return over_limit(origin(), "a name that is too long", long_name(name), limits_.name_bytes);
-    }
-    names_bytes_ += name_bytes;
-    if (names_bytes_ > limits_.name_bytes_in_all) {
-      return over_limit(origin(), "all names together are too long", "", limits_.name_bytes_in_all);
-    }
-    if (builder_.size() >= limits_.tensors) {
-      return over_limit(origin(), "too many tensors", "", limits_.tensors);
-    }
-    return {};
-  }
-
   const PickledFile& file_;
   const Limits& limits_;
   Strictness strictness_;
   ArchiveBuilder& builder_;
+  NameBudget names_;
   std::string name_;
   RepeatedTensors repeated_;
-  std::uint64_t names_bytes_ = 0;
   TensorNotes notes_;
 };
 
 }  // namespace
+
+Status NameBudget::count(std::string_view name, std::size_t tensors) {
+  if (name.size() > limits_.name_bytes) {
+    return over_limit(file_, "a name that is too long", long_name(name), limits_.name_bytes);
+  }
+  bytes_ += name.size();
+  if (bytes_ > limits_.name_bytes_in_all) {
+    return over_limit(file_, "all names together are too long", "", limits_.name_bytes_in_all);
+  }
+  if (tensors >= limits_.tensors) {
+    return over_limit(file_, "too many tensors", "", limits_.tensors);
+  }
+  return {};
+}
 
 Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor) {
   TensorResolver resolver(file.content, *file.storages, file.big_endian,
@@ -141,12 +144,48 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
     builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
   }
   builder.state().value = LazyValue([file = std::move(file), options] {
-    ValueTree tree(file->content, options.limits, file->check_all_keys);
+    std::uint64_t room = options.limits.metadata_bytes;
+    ValueTree tree(*file, options.limits, 0, room);
     // What the first walk took, this one takes.
     if (!walk_file(*file, options, tree)) return Value();
     return tree.take();
   });
   return {};
+}
+
+Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
+                 NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder) {
+  class Below : public StructureVisitor {
+   public:
+    Below(const std::string& prefix, NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder)
+        : prefix_(prefix), names_(names), notes_(notes), builder_(builder) {}
+    Status tensor(std::string_view below, std::string_view, std::string_view part,
+                  const TorchTensor& tensor) override {
+      const std::string name = name_of(below) + std::string(part);
+      ANDIRON_TRY(names_.count(name, builder_.size()));
+      return tensor.add_to(builder_, builder_.store(name));
+    }
+    void skip(std::string_view below, std::string_view reason) override {
+      std::vector<Skipped>& skipped = builder_.state().skipped;
+      std::string name = name_of(below);
+      if (!names_.count(name, skipped.size())) return;
+      skipped.push_back({std::move(name), std::string(reason)});
+    }
+    void note(std::string_view below, std::string_view text) override {
+      notes_.add(name_of(below), text);
+    }
+
+   private:
+    std::string name_of(std::string_view below) const {
+      return below.empty() ? prefix_ : prefix_ + "." + std::string(below);
+    }
+
+    const std::string& prefix_;
+    NameBudget& names_;
+    TensorNotes& notes_;
+    ArchiveBuilder& builder_;
+  } visitor(prefix, names, notes, builder);
+  return walk_file(file, options, visitor);
 }
 
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {

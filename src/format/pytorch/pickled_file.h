@@ -4,17 +4,33 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "src/core/archive_builder.h"
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/structure.h"
+#include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
+
+// What the names of all tensors of an archive may take.
+class NameBudget {
+ public:
+  NameBudget(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
+  // Room for one more name, of the tensor after the first `tensors`, or of what is skipped.
+  Status count(std::string_view name, std::size_t tensors);
+
+ private:
+  const std::string& file_;
+  const Limits& limits_;
+  std::uint64_t bytes_ = 0;
+};
 
 struct PickledFile {
   PickledFile(PickleGraph graph, ByteSourcePtr source, std::uint32_t file)
@@ -35,6 +51,11 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
 
 // Shows a visitor what is there.
 Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor);
+
+// Adds the tensors of a file that lies within another, as snapshots named below `prefix`, with what
+// was skipped and notes.
+Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
+                 NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder);
 
 // The tensor that is all there is in a file.
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options);

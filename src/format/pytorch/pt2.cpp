@@ -20,6 +20,7 @@
 #include "andiron/json.h"
 #include "src/core/slice_source.h"
 #include "src/core/try.h"
+#include "src/core/with_file.h"
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/torch_tensor.h"
 #include "src/format/pytorch/zip_file.h"
@@ -75,22 +76,31 @@ class Pt2Reader {
  public:
   Pt2Reader(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
             const OpenOptions& options, ArchiveBuilder& builder)
-      : zip_(zip), root_(root), file_(file), options_(options), builder_(builder) {}
+      : zip_(zip),
+        root_(root),
+        file_(file),
+        options_(options),
+        builder_(builder),
+        names_(zip->source()->name(), options.limits) {}
 
   Status read() {
     ANDIRON_ASSIGN(big_endian_, is_big_endian(*zip_, root_));
     const std::string weights = root_ + "data/weights/";
     const std::string constants = root_ + "data/constants/";
-    bool found = false;
+    std::vector<std::uint32_t> models;
     for (std::uint32_t i = 0; i < zip_->entries().size(); ++i) {
       const std::string_view name = zip_->entries()[i].name;
       if (!name.ends_with("_config.json")) continue;
       if (name.starts_with(constants)) ANDIRON_TRY(skip_constants(i));
-      if (!name.starts_with(weights)) continue;
-      found = true;
-      ANDIRON_TRY(read_weights(i, weights));
+      if (name.starts_with(weights)) models.push_back(i);
     }
-    if (!found) {
+    for (const std::uint32_t model : models) {
+      // Of several models, each has its own name.
+      const std::string prefix = models.size() > 1 ? name_of_model(model, weights) + "." : "";
+      ANDIRON_TRY(read_weights(model, weights, prefix));
+    }
+    notes_.move_to(builder_.state().notes);
+    if (models.empty()) {
       return Error{.code = ErrorCode::unsupported,
                    .message = "an archive of torch.export without a list of its weights",
                    .file = zip_->source()->name(),
@@ -99,7 +109,7 @@ class Pt2Reader {
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (!taken) return {};
     return Error{.code = ErrorCode::duplicate_key,
-                 .message = "two models of the archive have a tensor of this name",
+                 .message = "two tensors of the archive have this name",
                  .file = zip_->source()->name(),
                  .tensor = std::string(builder_.state().name_at(*taken))};
   }
@@ -122,9 +132,31 @@ class Pt2Reader {
     return *tensors;
   }
 
-  Status read_weights(std::uint32_t entry, const std::string& folder) {
+  // "NAME" of "NAME_weights_config.json".
+  std::string name_of_model(std::uint32_t entry, const std::string& folder) const {
+    std::string_view name = zip_->entries()[entry].name.substr(folder.size());
+    for (const std::string_view ending : {"_config.json", "_weights"}) {
+      if (name.ends_with(ending)) name.remove_suffix(ending.size());
+    }
+    return std::string(name);
+  }
+
+  Status read_weights(std::uint32_t entry, const std::string& folder, const std::string& prefix) {
     ANDIRON_ASSIGN(const ValueDict weights, read_config(entry));
-    for (const auto& [name, weight] : weights) ANDIRON_TRY(read_weight(folder, name, weight));
+    for (const auto& [key, weight] : weights) {
+      const std::string name = prefix + key;
+      ANDIRON_TRY(names_.count(name, builder_.size()));
+      Status status = read_weight(folder, name, weight);
+      if (status) continue;
+      Error error = with_file(std::move(status).error(), zip_->source()->name());
+      if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
+        error.tensor.clear();
+        builder_.state().skipped.push_back({name, error.description()});
+        continue;
+      }
+      if (error.tensor.empty()) error.tensor = name;
+      return error;
+    }
     return {};
   }
 
@@ -138,12 +170,6 @@ class Pt2Reader {
   }
 
   Status read_weight(const std::string& folder, const std::string& name, const Value& weight) {
-    if (builder_.size() >= options_.limits.tensors) {
-      Error error = bad("too many tensors");
-      error.code = ErrorCode::limit_exceeded;
-      error.expected = "at most " + std::to_string(options_.limits.tensors);
-      return error;
-    }
     const Value* path = weight.find("path_name");
     const Value* pickled = weight.find("use_pickle");
     const auto* record = path != nullptr ? path->get<std::string>() : nullptr;
@@ -200,29 +226,16 @@ class Pt2Reader {
     const auto offset = integer(meta->find("storage_offset"));
     if (!offset || *offset < 0) return bad("a weight without an offset", name);
     tensor.offset = static_cast<std::uint64_t>(*offset);
-    Status status = tensor.check();
-    if (status) {
-      status = tensor.check_size(most_tensor_bytes(zip_->source()->size(), options_.limits));
-    }
-    if (status) status = tensor.add_to(builder_, builder_.store(name));
-    if (status) return {};
-    Error error = std::move(status).error();
-    error.file = zip_->source()->name();
-    error.tensor = name;
-    return error;
+    ANDIRON_TRY(tensor.check());
+    ANDIRON_TRY(tensor.check_size(most_tensor_bytes(zip_->source()->size(), options_.limits)));
+    return tensor.add_to(builder_, builder_.store(name));
   }
 
-  // A weight that has no plain bytes is an archive within the archive. Tied ones have one.
+  // A weight that has no plain bytes is an archive within the archive, with its tensor or, of a
+  // class of its own, its parts. Tied ones have one archive.
   Status read_pickled(std::uint32_t entry, const std::string& name) {
-    auto known = pickled_.find(entry);
-    if (known == pickled_.end()) {
-      ANDIRON_ASSIGN(TensorSnapshot tensor, pickled_tensor(entry, name));
-      known = pickled_.emplace(entry, std::move(tensor)).first;
-    }
-    return builder_.add(builder_.store(name), "", known->second);
-  }
-
-  Result<TensorSnapshot> pickled_tensor(std::uint32_t entry, const std::string& name) {
+    const auto known = pickled_.find(entry);
+    if (known != pickled_.end()) return repeat(known->second, name);
     ANDIRON_ASSIGN(const Storage bytes, storage(entry));
     ANDIRON_ASSIGN(
         const ZipReaderPtr inner,
@@ -233,7 +246,31 @@ class Pt2Reader {
     }
     ANDIRON_ASSIGN(const auto file, read_zip_file(inner, content, Storage::no_file, options_,
                                                   builder_.state().notes));
-    return only_tensor(*file, options_);
+    const std::size_t first = builder_.size();
+    const std::size_t skipped = builder_.state().skipped.size();
+    ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
+    if (builder_.size() == first && builder_.state().skipped.size() == skipped) {
+      return bad("a weight that holds no tensor", name);
+    }
+    pickled_[entry] = {first, builder_.size(), name.size()};
+    return {};
+  }
+
+  // Tensors of an archive that was read for another name.
+  struct Added {
+    std::size_t first;
+    std::size_t last;
+    std::size_t name_size;
+  };
+  Status repeat(const Added& added, const std::string& name) {
+    for (std::size_t i = added.first; i < added.last; ++i) {
+      const ArchiveEntry entry = builder_.state().entries[i];
+      const std::string full = name + std::string(entry.name().substr(added.name_size));
+      ANDIRON_TRY(names_.count(full, builder_.size()));
+      ANDIRON_TRY(builder_.add(builder_.store(full), entry.file_dtype(),
+                               builder_.state().snapshots[entry.snapshot]));
+    }
+    return {};
   }
 
   const ZipReaderPtr& zip_;
@@ -242,7 +279,9 @@ class Pt2Reader {
   const OpenOptions& options_;
   ArchiveBuilder& builder_;
   bool big_endian_ = false;
-  std::map<std::uint32_t, TensorSnapshot> pickled_;  // by entry
+  NameBudget names_;
+  TensorNotes notes_;
+  std::map<std::uint32_t, Added> pickled_;  // by entry
 };
 
 }  // namespace

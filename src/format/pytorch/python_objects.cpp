@@ -89,11 +89,15 @@ bool is_state_with_slots(const PickleContent& content, PickleValue state) {
          (parts[0].kind == PickleKind::none || parts[0].kind == PickleKind::dict);
 }
 
-std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue set) {
-  if (set.kind == PickleKind::object && !content.args(set).empty()) set = content.args(set)[0];
+PickleValue items_of_set(const PickleContent& content, PickleValue set) {
+  const bool is_made = set.kind == PickleKind::object && !content.args(set).empty();
+  return is_made ? content.args(set)[0] : set;
+}
+
+std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue container) {
   std::vector<std::string_view> texts;
-  if (!is_container(set) || set.kind == PickleKind::dict) return texts;
-  for (const PickleValue item : content.graph().items(set)) {
+  if (!is_container(container) || container.kind == PickleKind::dict) return texts;
+  for (const PickleValue item : content.graph().items(container)) {
     if (const auto text = content.text(item)) texts.push_back(*text);
   }
   std::sort(texts.begin(), texts.end());

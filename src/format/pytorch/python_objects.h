@@ -35,8 +35,10 @@ std::optional<PickleValue> attribute(const PickleContent& content, PickleValue s
 // Whether a state is such a pair: (dict or None, dict of slots).
 bool is_state_with_slots(const PickleContent& content, PickleValue state);
 
-// The text in a set, sorted.
-std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue set);
+// What a set is made of: itself, or the list that it is made from.
+PickleValue items_of_set(const PickleContent& content, PickleValue set);
+// The text in a container, sorted.
+std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue container);
 
 }  // namespace detail
 }  // namespace v1

@@ -105,7 +105,7 @@ class Printer {
         return;
       case PickleKind::object: {
         const PickleObject& object = graph_.object(value);
-        if (print_encoded(object)) return;
+        if (print_encoded(object) || print_set(object, depth)) return;
         print(object.callable, depth + 1, true);
         tells_all_ = tells_all_ && graph_.items(value).empty() && graph_.pairs(value).empty() &&
                      graph_.states(value).empty() && object.kwargs.kind == PickleKind::none;
@@ -156,6 +156,10 @@ class Printer {
     }
     const PickleValue content = graph_.tuple(object.args).front();
     if (content.kind != PickleKind::text || !is_in_memory(content)) return false;
+    if (is_long(content)) {
+      leave_out("...");
+      return true;
+    }
     const std::string_view text = graph_.blob(content).view();
     std::string bytes;
     for (const char* at = text.data(); at != text.data() + text.size();) {
@@ -165,6 +169,23 @@ class Printer {
       at += point.length;
     }
     append_quoted(out_, bytes, true);
+    return true;
+  }
+
+  // A set, as protocols up to 3 spell it: a call with a list.
+  bool print_set(const PickleObject& object, unsigned depth) {
+    if (object.callable.kind != PickleKind::global || object.args.kind != PickleKind::tuple) {
+      return false;
+    }
+    const PickleGlobal& global = graph_.global(object.callable);
+    const bool is_frozen = global.name == "frozenset";
+    const auto args = graph_.tuple(object.args);
+    if ((global.module != "builtins" && global.module != "__builtin__") ||
+        (!is_frozen && global.name != "set") || args.size() != 1 ||
+        args[0].kind != PickleKind::list || graph_.items(args[0]).empty()) {
+      return false;
+    }
+    print_sequence(args[0], is_frozen ? "frozenset({" : "{", is_frozen ? "})" : "}", depth);
     return true;
   }
 

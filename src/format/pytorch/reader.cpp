@@ -80,10 +80,17 @@ void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const Op
   const PickleValue root = pickle.graph().root();
   if (root.kind != PickleKind::tuple) return;
   const auto values = pickle.graph().tuple(root);
+  // A few bytes can make many of them.
+  constexpr std::size_t most_named = 1000;
+  std::size_t count = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!makes_tensor(pickle.callable_of(values[i]))) continue;
+    if (!makes_tensor(pickle.callable_of(values[i])) || ++count > most_named) continue;
     builder.state().skipped.push_back({"constants." + std::to_string(i),
                                        "a constant of the program, not part of its state_dict"});
+  }
+  if (count > most_named) {
+    builder.state().skipped.push_back(
+        {"constants", std::to_string(count - most_named) + " more constants of the program"});
   }
 }
 
@@ -157,7 +164,7 @@ Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) 
   return finished(std::move(pickled), options, builder);
 }
 
-Result<Archive> read_tar(const Content& opened, const OpenOptions& options) {
+Result<Archive> read_tar_content(const Content& opened, const OpenOptions& options) {
   ArchiveBuilder builder = opened.builder("tar");
   const std::uint32_t file = opened.add_to(builder, opened.source);
   ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits));
@@ -172,7 +179,7 @@ Result<Archive> read_container(const ByteSourcePtr& source, const OpenOptions& o
     opened.compressed_bytes = source->size();
   }
   if (head.bytes.starts_with("PK")) return read_zip(opened, options);
-  if (is_tar(head.bytes)) return read_tar(opened, options);
+  if (is_tar(head.bytes)) return read_tar_content(opened, options);
   return read_pickles(opened, options);
 }
 

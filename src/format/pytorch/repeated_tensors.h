@@ -26,10 +26,15 @@ class RepeatedTensors {
   // new name, of which `number` is noted.
   std::optional<std::size_t> find_or_add(std::string name, const TorchTensor& tensor,
                                          std::size_t number) {
-    Place place{tensor.storage.source.get(),
+    Place place{tensor.storage.source,
                 tensor.storage.file,
                 tensor.first_byte(),
                 tensor.type,
+                tensor.converted,
+                tensor.conjugate,
+                tensor.negate,
+                tensor.big_endian,
+                tensor.as_int_repr,
                 {tensor.shape.begin(), tensor.shape.begin() + tensor.rank},
                 {tensor.strides.begin(), tensor.strides.begin() + tensor.rank}};
     const auto [known, is_new] = known_.try_emplace(std::move(name), place, number);
@@ -39,10 +44,15 @@ class RepeatedTensors {
 
  private:
   struct Place {
-    const ByteSource* source;
+    ByteSourcePtr source;  // held, so that no other gets its address
     std::uint32_t file;
     std::uint64_t offset;
     const ElementType* type;
+    const ElementType* converted;
+    bool conjugate;
+    bool negate;
+    bool big_endian;
+    bool as_int_repr;
     std::vector<std::uint64_t> shape;
     std::vector<std::int64_t> strides;
     friend bool operator==(const Place&, const Place&) = default;

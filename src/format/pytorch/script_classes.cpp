@@ -47,7 +47,11 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_vi
 }
 
 const ScriptClass* ZipScriptClasses::find(const PickleGlobal& global) {
-  if (!global.module.starts_with("__torch__")) return nullptr;
+  // With a slash, one file could be asked for by many names.
+  if (!global.module.starts_with("__torch__") ||
+      global.module.find('/') != std::string_view::npos) {
+    return nullptr;
+  }
   auto module = modules_.find(global.module);
   if (module == modules_.end()) {
     std::string path = root_ + "code/" + std::string(global.module) + ".py";

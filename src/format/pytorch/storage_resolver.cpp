@@ -22,6 +22,13 @@ std::string quoted(std::string_view key) { return "storage '" + display_text(key
 
 }  // namespace
 
+bool append_storage_key(std::string& out, const PickleGraph& graph, PickleValue key) {
+  const bool is_text = key.kind == PickleKind::text || key.kind == PickleKind::old_text;
+  if (!is_text && key.kind != PickleKind::integer) return false;
+  if (is_text && graph.blob(key).size > longest_key) return false;
+  return append_python_str(out, graph, key);
+}
+
 Error missing_storage(std::string_view kind, std::string_view key, std::string file) {
   return Error{.code = ErrorCode::missing_storage,
                .message = "the file has no data for a storage",
@@ -58,16 +65,14 @@ const ElementType* StorageResolver::class_elements(PickleValue storage_class) {
 
 // Most keys are text, which is left where it is.
 Status StorageResolver::read_key(PickleValue value) {
-  const bool is_text = value.kind == PickleKind::text || value.kind == PickleKind::old_text;
-  if (is_text && content_.graph().blob(value).size > longest_key) {
-    return bad("a storage with a key that is too long");
-  }
-  if (value.kind == PickleKind::text) {
+  if (value.kind == PickleKind::text && content_.graph().blob(value).size <= longest_key) {
     id_.key = content_.graph().blob(value).view();
     return {};
   }
   key_.clear();
-  append_python_str(key_, content_.graph(), value);
+  if (!append_storage_key(key_, content_.graph(), value)) {
+    return bad("a storage whose key is neither short text nor a number");
+  }
   id_.key = key_;
   return {};
 }

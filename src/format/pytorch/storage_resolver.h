@@ -43,6 +43,9 @@ class StorageFinder {
   virtual const TorchTensor* tensor(std::string_view) const { return nullptr; }
 };
 
+// Appends the key of a storage, which is text or a number; false for what can be none.
+bool append_storage_key(std::string& out, const PickleGraph& graph, PickleValue key);
+
 // What finders say in common.
 Error missing_storage(std::string_view kind, std::string_view key, std::string file);
 // SizeMismatch where `bytes` are not what the pickle says. There may be a few more, less than an

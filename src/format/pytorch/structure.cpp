@@ -155,10 +155,7 @@ class Walk {
   // A tensor that cannot be: in a lenient reading the others still count.
   Status refused(Error error, std::size_t key) {
     if (error.tensor.empty()) error.tensor = path_.text();
-    const bool stops = error.code == ErrorCode::limit_exceeded || error.code == ErrorCode::io ||
-                       error.code == ErrorCode::out_of_memory ||
-                       error.code == ErrorCode::name_collision;
-    if (!lenient_ || stops) return error;
+    if (!lenient_ || stops_reading(error.code)) return error;
     error.tensor.clear();
     visitor_.skip(path_.text(), error.description());
     return leave_out(key, nullptr);
@@ -180,6 +177,9 @@ class Walk {
     const std::span<const PickleValue> args = content_.args(value);
     if (!may_look_into(value, skip)) return leave_out(key, skip);
     if (const auto state = module_state(content_, value)) {
+      // A part of the state, or of the arguments, others may have as well.
+      const bool is_part = content_.state(value) != state;
+      if (is_part && !may_share(*state, skip)) return leave_out(key, skip);
       return begin(value, key, skip, false) ? add_module(*state, skip) : Status();
     }
     switch (content_.callable_of(value)) {
@@ -192,6 +192,7 @@ class Walk {
         return {};
       case Callable::dict_class:
         if (!begin(value, key, skip, false)) return {};
+        ANDIRON_TRY(add_states(value, skip != nullptr ? skip : "an attribute of a dict"));
         ANDIRON_TRY(add_pairs(graph_.pairs(value), skip));
         return args.empty() ? Status() : add_dict_argument(args[0], skip);
       case Callable::reconstructor:
@@ -410,8 +411,9 @@ class Walk {
     const std::size_t before = frames_.size();
     ANDIRON_TRY(add_table("_buffers"));
     const auto unsaved = content_.entry(state, "_non_persistent_buffers_set");
-    if (unsaved && may_share(*unsaved, skip)) {
-      const std::vector<std::string_view> names = texts_in(content_, *unsaved);
+    if (unsaved && may_share(items_of_set(content_, *unsaved), skip)) {
+      const std::vector<std::string_view> names =
+          texts_in(content_, items_of_set(content_, *unsaved));
       for (std::size_t i = before; i < frames_.size(); ++i) frames_[i].unsaved = names;
     }
     return add_table("_parameters");
@@ -439,6 +441,11 @@ class Walk {
 };
 
 }  // namespace
+
+bool stops_reading(ErrorCode code) noexcept {
+  return code == ErrorCode::limit_exceeded || code == ErrorCode::io ||
+         code == ErrorCode::out_of_memory || code == ErrorCode::name_collision;
+}
 
 Status walk_structure(const PickleContent& content, TensorResolver& resolver,
                       ScriptClasses* classes, const OpenOptions& options, bool check_all_keys,

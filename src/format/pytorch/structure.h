@@ -53,6 +53,9 @@ class ScriptClasses {
   virtual const ScriptClass* find(const PickleGlobal& global) = 0;
 };
 
+// Whether an error ends a lenient reading, too; after others the other tensors are still read.
+bool stops_reading(ErrorCode code) noexcept;
+
 // Walks from the root on. `classes` is nullptr but for TorchScript. Python never writes a dict with
 // a key twice; with `check_all_keys` the last one counts then. Without, which takes less time, such
 // a dict gives NameCollision, or two tensors of one name.

@@ -48,6 +48,7 @@ class ConvertedTo : public PartSink {
   Status take(std::string_view part, const TorchTensor& tensor) override {
     TorchTensor converted = tensor;
     converted.converted = type_;
+    ANDIRON_TRY(converted.check_view());
     return sink_.take(part, converted);
   }
 
@@ -293,6 +294,7 @@ Result<Resolution> TensorResolver::take(std::string_view part, TorchTensor& tens
     return skipped("a tensor on the device 'meta', which has no data");
   }
   ANDIRON_TRY(tensor.check());
+  ANDIRON_TRY(tensor.check_view());
   if (Status size = tensor.check_size(most_bytes_); !size) {
     if (!lenient_) return std::move(size).error();
     return skipped(size.error().description());
@@ -466,7 +468,11 @@ Result<Resolution> TensorResolver::from_numpy(PickleValue array, PickleValue dty
   if (!read.refused.empty()) return skipped(read.refused);
   // NumPy has no bfloat16: such tensors are stored as wider ones.
   if (dtype.kind == PickleKind::global) {
-    read.tensor.converted = torch_dtype(content_.graph().global(dtype).name);
+    const std::string_view name = content_.graph().global(dtype).name;
+    read.tensor.converted = torch_dtype(name);
+    if (read.tensor.converted == nullptr) {
+      return skipped("a dtype that we do not know: " + std::string(name));
+    }
   }
   return take("", read.tensor, sink);
 }

@@ -14,6 +14,21 @@ namespace {
 
 std::string text_of(std::span<const std::uint64_t> numbers) { return Shape(numbers).to_string(); }
 
+// Stands for a storage where nothing is read.
+class UnreadSource : public ByteSource {
+ public:
+  explicit UnreadSource(std::uint64_t size) : size_(size) {}
+  std::uint64_t size() const noexcept override { return size_; }
+  const std::string& name() const noexcept override { return name_; }
+
+ private:
+  Status do_read_at(std::uint64_t, std::span<std::byte>) const override {
+    return Error{.code = ErrorCode::unsupported, .message = "nothing to read here"};
+  }
+  std::uint64_t size_;
+  std::string name_;
+};
+
 // The rows of a strided view, one after the other, as a source of their own: types that cannot be
 // taken apart are read from there.
 class RowsSource : public ByteSource {
@@ -91,8 +106,16 @@ Status TorchTensor::check() const {
   return {};
 }
 
+Status TorchTensor::check_view() const {
+  if (is_run()) return {};
+  TorchTensor probe = *this;
+  probe.storage.source = std::make_shared<UnreadSource>(storage.offset + storage.bytes);
+  const Result<TensorSnapshot> made = probe.snapshot("");
+  return made ? Status() : Status(Error(made.error()));
+}
+
 Status TorchTensor::check_size(std::uint64_t most) const {
-  if (byte_size() <= most) return {};
+  if (byte_size() <= std::max(most, storage.bytes)) return {};
   return Error{.code = ErrorCode::limit_exceeded,
                .message = "the tensor repeats its data too often",
                .found = std::to_string(byte_size()) + " bytes from a storage of " +
@@ -112,9 +135,9 @@ Shape TorchTensor::our_shape() const {
 }
 
 bool TorchTensor::is_run() const noexcept {
+  if (converts()) return false;
   if (byte_size() == 0) return true;
-  return !conjugate && !negate && !converts() && (!big_endian || type->bytes == 1) &&
-         is_contiguous();
+  return !conjugate && !negate && (!big_endian || type->bytes == 1) && is_contiguous();
 }
 
 Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
@@ -125,9 +148,9 @@ Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
                                        ours, our_shape(), std::string(raw_name()));
   }
   const bool taken_apart = !is_opaque(ours) && !is_sub_byte(ours);
-  if (!taken_apart && swaps) {
+  if (!taken_apart && (swaps || conjugate || negate)) {
     return Error{.code = ErrorCode::unsupported_dtype,
-                 .message = "big-endian data of a type that we do not know",
+                 .message = "data to be changed, of a type that we do not take apart",
                  .found = std::string(type->torch_name)};
   }
   // Of types that are not taken apart, bytes are moved.

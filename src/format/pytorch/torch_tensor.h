@@ -59,6 +59,8 @@ struct TorchTensor {
   void set_row_major() noexcept;
   // Every element lies in the storage.
   Status check() const;
+  // There is a way to read what is no run: to swap, negate or convert it. REQUIRES: check() passed.
+  Status check_view() const;
   // All elements together take no more than `most` bytes. REQUIRES: check() passed.
   Status check_size(std::uint64_t most) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/pytorch_reader_test.cpp
+// Tested by tests/format/pytorch_value_tree_test.cpp
 #include "src/format/pytorch/value_tree.h"
 
 #include <span>
@@ -29,6 +29,8 @@ std::string ValueTree::kept(std::string_view key) {
 void ValueTree::put(std::string key, Value value) {
   if (open_.empty()) {
     root_ = std::move(value);
+  } else if (open_.back().is_list) {
+    open_.back().items.push_back(std::move(value));
   } else {
     open_.back().entries.emplace_back(std::move(key), std::move(value));
   }
@@ -37,7 +39,7 @@ void ValueTree::put(std::string key, Value value) {
 Status ValueTree::tensor(std::string_view name, std::string_view key, std::string_view part,
                          const TorchTensor& tensor) {
   Value index(TensorIndex{tensors_});
-  if (may_repeat_) {
+  if (file_.check_all_keys) {
     const auto before =
         repeated_.find_or_add(std::string(name) + std::string(part), tensor, tensors_);
     if (before == RepeatedTensors::other) {
@@ -71,25 +73,22 @@ void ValueTree::close_parts() {
 
 void ValueTree::enter(std::string_view key, bool is_list) {
   close_parts();
-  open_.push_back({kept(key), is_list, {}});
+  open_.push_back({kept(key), is_list, {}, {}});
 }
 
 void ValueTree::leave() {
   close_parts();
   Open closed = std::move(open_.back());
   open_.pop_back();
-  if (!closed.is_list) return put(std::move(closed.key), Value(std::move(closed.entries)));
-  ValueList list;
-  list.reserve(closed.entries.size());
-  for (auto& entry : closed.entries) list.push_back(std::move(entry.second));
-  put(std::move(closed.key), Value(std::move(list)));
+  put(std::move(closed.key),
+      closed.is_list ? Value(std::move(closed.items)) : Value(std::move(closed.entries)));
 }
 
 Status ValueTree::leaf(std::string_view key, PickleValue value) {
   close_parts();
   // What is wrong with a single value keeps nobody from the others.
   Result<Value> leaf = value_of(value);
-  put(kept(key), leaf ? *std::move(leaf) : Value());
+  if (spend(sizeof(Value))) put(kept(key), leaf ? *std::move(leaf) : Value());
   return {};
 }
 

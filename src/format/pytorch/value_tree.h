@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "andiron/value.h"
+#include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/repeated_tensors.h"
 #include "src/format/pytorch/structure.h"
 
@@ -16,19 +17,15 @@ namespace detail {
 
 // Numbers tensors in the order of the walk, as the archive does; one that is listed as its parts is
 // a dict of them. Of what is no plain value, text tells what it was: classes and functions by name,
-// dates and paths as the calls that make them. What was not taken is null. So is text and bytes
-// beyond Limits::metadata_bytes in all, which a pickle can repeat without end.
+// dates and paths as the calls that make them. What was not taken is null. So are text and bytes
+// for which there is no room, and plain values beyond it are left out: a pickle can repeat them
+// without end.
 class ValueTree : public StructureVisitor {
  public:
-  // With `may_repeat`, tensors that come again under one name have one number, as in the archive.
-  // The first tensor has the number `first`.
-  ValueTree(const PickleContent& content, const Limits& limits, bool may_repeat = false,
-            std::size_t first = 0)
-      : content_(content),
-        limits_(limits),
-        may_repeat_(may_repeat),
-        tensors_(first),
-        room_(limits.metadata_bytes) {}
+  // For the second walk over a file, whose first tensor has the number `first` in the archive. The
+  // tree takes up to `room` bytes, which it counts down.
+  ValueTree(const PickledFile& file, const Limits& limits, std::size_t first, std::uint64_t& room)
+      : file_(file), content_(file.content), limits_(limits), tensors_(first), room_(room) {}
 
   Status tensor(std::string_view name, std::string_view key, std::string_view part,
                 const TorchTensor& tensor) override;
@@ -45,6 +42,7 @@ class ValueTree : public StructureVisitor {
   struct Open {
     std::string key;
     bool is_list;
+    ValueList items;  // of a list
     ValueDict entries;
   };
   void put(std::string key, Value value);
@@ -56,15 +54,15 @@ class ValueTree : public StructureVisitor {
   // Whether there is room for so many bytes more.
   bool spend(std::uint64_t bytes);
 
+  const PickledFile& file_;
   const PickleContent& content_;
   const Limits& limits_;
-  bool may_repeat_;
   RepeatedTensors repeated_;
   std::vector<Open> open_;
   Value root_;
   std::size_t tensors_;
   std::optional<std::string> parts_of_;  // the tensor whose parts are being put
-  std::uint64_t room_;
+  std::uint64_t& room_;
 };
 
 }  // namespace detail
