@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
@@ -56,6 +57,8 @@ class ZipDirectory {
 
   const Table<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;
+  // Many entries side by side that lie in one folder, and in no folder within it.
+  std::pair<std::uint32_t, std::uint32_t> run() const noexcept { return {run_begin_, run_end_}; }
 
   // The entry whose header is the last that begins at or before `offset`. REQUIRES: there is an
   // entry; the first one begins at 0.

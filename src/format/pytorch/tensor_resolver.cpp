@@ -294,10 +294,12 @@ Result<Resolution> TensorResolver::take(std::string_view part, TorchTensor& tens
     return skipped("a tensor on the device 'meta', which has no data");
   }
   ANDIRON_TRY(tensor.check());
-  ANDIRON_TRY(tensor.check_view());
-  if (Status size = tensor.check_size(most_bytes_); !size) {
-    if (!lenient_) return std::move(size).error();
-    return skipped(size.error().description());
+  if (!tensor.is_run()) {
+    ANDIRON_TRY(tensor.check_view());
+    if (Status size = tensor.check_size(most_bytes_); !size) {
+      if (!lenient_) return std::move(size).error();
+      return skipped(size.error().description());
+    }
   }
   ANDIRON_TRY(sink.take(part, tensor));
   return Resolution{.kind = Kind::taken};

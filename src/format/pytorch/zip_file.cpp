@@ -13,6 +13,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "andiron/display_text.h"
 #include "src/codec/pickle/machine.h"
@@ -74,7 +75,10 @@ class ZipStorages : public StorageFinder {
         folder_(root + folder),
         old_folder_(root + "tensors/"),
         alignment_(alignment),
-        file_(file) {}
+        file_(file) {
+    const auto [begin, end] = zip_->run();
+    if (begin != end && is_in(folder_, zip_->entries()[begin].name)) run_ = {begin, end};
+  }
 
   Status find(const StorageId& id, Storage& out) override {
     if (!is_next(id.key) && !seek(id.key)) {
@@ -96,7 +100,12 @@ class ZipStorages : public StorageFinder {
  private:
   // Most files ask for their records in the order in which they have them.
   bool is_next(std::string_view key) const {
-    return next_ < zip_->entries().size() && is_named(zip_->entries()[next_].name, key);
+    if (next_ >= zip_->entries().size()) return false;
+    const std::string_view record = zip_->entries()[next_].name;
+    // In the run the folder is known.
+    const bool is_in_run = next_ >= run_.first && next_ < run_.second;
+    return is_in_run ? record.size() == folder_.size() + key.size() && record.ends_with(key)
+                     : is_named(record, key);
   }
   // Goes to the record of a key, if there is one.
   bool seek(std::string_view key) {
@@ -105,6 +114,10 @@ class ZipStorages : public StorageFinder {
     if (!found) found = zip_->find(old_folder_ + std::string(key));
     if (found) next_ = *found;
     return found.has_value();
+  }
+  // Whether a record lies in a folder, and in none within it.
+  static bool is_in(std::string_view folder, std::string_view record) {
+    return record.starts_with(folder) && record.find('/', folder.size()) == record.npos;
   }
   bool is_named(std::string_view record, std::string_view key) const {
     return record.size() == folder_.size() + key.size() && record.ends_with(key) &&
@@ -133,6 +146,7 @@ class ZipStorages : public StorageFinder {
   std::string old_folder_;  // where PyTorch 1.4 has them
   std::uint64_t alignment_;
   std::uint32_t file_;
+  std::pair<std::uint32_t, std::uint32_t> run_;  // of records in the folder
   std::uint32_t next_ = 0;
   std::vector<std::uint32_t> by_number_;
 };
