@@ -212,6 +212,10 @@ TEST(HostilePickle, ErrorsTellTheOpcodeAndThePlace) {
                 .error()
                 .found,
             "GLOBAL (0x63) at byte 4090 of the pickle");
+  const std::string text = std::string(4080, '(') + "X" + std::string("\x88\x13\0\0", 4) +
+                           std::string(5000, '\xff') + ".";
+  EXPECT_EQ(read_in_windows(text).error().description(),
+            read_in_memory(text).error().description());
 }
 
 // PK-02

@@ -152,12 +152,17 @@ bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
         case Opcode::reduce:
           ran = assembler_.reduce();
           break;
-        case Opcode::bin_unicode:
+        case Opcode::bin_unicode: {
+          // The text may need another window, in which the opcode does not lie.
+          const std::uint64_t opcode_position = position(opcode_at);
           input_.move_to(at + 4);
-          ran = operands_.text(load_number<std::uint32_t>(at), made) && assembler_.push(made);
+          if (!operands_.text(load_number<std::uint32_t>(at), made) || !assembler_.push(made)) {
+            return failure_.add_place(opcode, opcode_position);
+          }
           at = input_.at();
           end = at + input_.ready();
-          break;
+          continue;
+        }
         case Opcode::stop:
           input_.move_to(at);
           return assembler_.need(1) || failure_.add_place(opcode, position(opcode_at));
