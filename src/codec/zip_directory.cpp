@@ -317,7 +317,14 @@ std::optional<std::uint32_t> ZipDirectory::find(std::string_view name) const {
   return std::nullopt;
 }
 
-std::size_t ZipDirectory::rank_before(std::uint64_t offset) const {
+std::size_t ZipDirectory::rank_before(std::uint64_t offset, std::size_t guess) const {
+  const auto begins_by = [&](std::size_t rank) {
+    return rank < entries_.size() && entries_[at_rank(rank)].header_offset <= offset;
+  };
+  if (begins_by(guess)) {
+    if (!begins_by(guess + 1)) return guess;
+    if (!begins_by(guess + 2)) return guess + 1;
+  }
   std::size_t low = 0;
   std::size_t high = entries_.size();  // begins after `offset`, were it there
   while (high - low > 1) {
@@ -325,10 +332,6 @@ std::size_t ZipDirectory::rank_before(std::uint64_t offset) const {
     (entries_[at_rank(middle)].header_offset <= offset ? low : high) = middle;
   }
   return low;
-}
-
-std::uint32_t ZipDirectory::entry_before(std::uint64_t offset) const {
-  return at_rank(rank_before(offset));
 }
 
 std::uint64_t ZipDirectory::end_of(std::uint32_t entry) const {

@@ -60,19 +60,18 @@ class ZipDirectory {
   // Many entries side by side that lie in one folder, and in no folder within it.
   std::pair<std::uint32_t, std::uint32_t> run() const noexcept { return {run_begin_, run_end_}; }
 
-  // The entry whose header is the last that begins at or before `offset`. REQUIRES: there is an
-  // entry; the first one begins at 0.
-  std::uint32_t entry_before(std::uint64_t offset) const;
+  // The entry whose header is the last that begins at or before `offset`, by its rank in the order
+  // of the file. It is there at once when it is the one with rank `guess`, or the one after it.
+  // REQUIRES: there is an entry; the first one begins at 0.
+  std::size_t rank_before(std::uint64_t offset, std::size_t guess = 0) const;
+  std::uint32_t at_rank(std::size_t rank) const noexcept {
+    return by_offset_ == nullptr ? static_cast<std::uint32_t>(rank) : by_offset_[rank];
+  }
   // Where the next entry begins, or the directory.
   std::uint64_t end_of(std::uint32_t entry) const;
 
  private:
   friend class ZipDirectoryReader;
-
-  std::uint32_t at_rank(std::size_t rank) const noexcept {
-    return by_offset_ == nullptr ? static_cast<std::uint32_t>(rank) : by_offset_[rank];
-  }
-  std::size_t rank_before(std::uint64_t offset) const;
 
   // Position in the run of a name that is in it.
   std::optional<std::uint32_t> find_in_run(std::string_view name) const;

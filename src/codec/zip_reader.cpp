@@ -94,10 +94,63 @@ struct ZipState {
 
 namespace {
 
+// Small reads that follow each other, as those of the many small tensors of a model, come out of
+// one larger read. A read by itself brings its own bytes alone.
+class ReadAhead {
+ public:
+  explicit ReadAhead(const ByteSource& file) : file_(file) {}
+
+  // REQUIRES: out.size() <= largest_read.
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    // Threads that read at a time do not read in order.
+    if (!lock.owns_lock()) return file_.read_at(offset, out);
+    const bool follows = offset >= last_end_ && offset - last_end_ <= largest_read;
+    in_order_ = follows ? in_order_ + 1 : 0;
+    last_end_ = offset + out.size();
+    if (offset < begin_ || last_end_ > begin_ + filled_) {
+      // What cannot be read may lie behind what is asked for.
+      const bool is_there = in_order_ >= worth_it && fill(offset) && last_end_ <= begin_ + filled_;
+      if (!is_there) return file_.read_at(offset, out);
+    }
+    std::memcpy(out.data(), window_.data() + (offset - begin_), out.size());
+    return {};
+  }
+
+  static constexpr std::size_t largest_read = 8 * 1024;
+
+ private:
+  static constexpr std::size_t window_bytes = 128 * 1024;
+  static constexpr unsigned worth_it = 4;
+
+  Status fill(std::uint64_t offset) {
+    if (window_.empty()) {
+      ANDIRON_ASSIGN(window_, Bytes::allocate(window_bytes));
+    }
+    const std::uint64_t size = file_.size();
+    const std::uint64_t left = offset < size ? size - offset : 0;
+    filled_ = 0;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, left));
+    ANDIRON_TRY(file_.read_at(offset, window_.writable().first(count)));
+    begin_ = offset;
+    filled_ = count;
+    return {};
+  }
+
+  const ByteSource& file_;
+  std::mutex mutex_;
+  Bytes window_;
+  std::uint64_t begin_ = 0;  // of the window, in the file
+  std::size_t filled_ = 0;
+  std::uint64_t last_end_ = 0;  // of the last read
+  unsigned in_order_ = 0;       // reads that followed another
+};
+
 // The file, of which only the data of stored entries can be read.
 class CheckedSource final : public ByteSource {
  public:
-  explicit CheckedSource(std::shared_ptr<const ZipState> state) : state_(std::move(state)) {}
+  explicit CheckedSource(std::shared_ptr<const ZipState> state)
+      : state_(std::move(state)), ahead_(file()) {}
   std::uint64_t size() const noexcept override { return file().size(); }
   const std::string& name() const noexcept override { return file().name(); }
   bool can_view() const noexcept override { return file().can_view(); }
@@ -112,7 +165,12 @@ class CheckedSource final : public ByteSource {
     const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
     if ((place & ZipState::checked) == 0) return read_first(index, offset, out);
     ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
-    return file().read_at(offset, out);
+    return read_file(offset, out);
+  }
+
+  Status read_file(std::uint64_t offset, std::span<std::byte> out) const {
+    const bool is_small = out.size() <= ReadAhead::largest_read && !in_memory();
+    return is_small ? ahead_.read_at(offset, out) : file().read_at(offset, out);
   }
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
@@ -127,18 +185,22 @@ class CheckedSource final : public ByteSource {
     if (state_->directory.entries().size() == 0) {
       return Error{.code = ErrorCode::bad_archive, .message = "the zip archive has no entries"};
     }
-    return state_->directory.entry_before(offset);
+    // Tensors are read in the order of the file more often than not.
+    const std::size_t rank =
+        state_->directory.rank_before(offset, last_rank_.load(std::memory_order_relaxed));
+    last_rank_.store(rank, std::memory_order_relaxed);
+    return state_->directory.at_rank(rank);
   }
 
   // Header and data of small entries come in one read.
   Status read_first(std::uint32_t index, std::uint64_t offset, std::span<std::byte> out) const {
-    std::array<std::byte, 8192> buffer;
+    std::array<std::byte, ReadAhead::largest_read> buffer;
     const std::uint64_t lead = offset - state_->entry(index).header_offset;
     const bool small = lead <= buffer.size() && out.size() <= buffer.size() - lead;
     std::span<std::byte> head;
     if (small) {
       head = std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
-      ANDIRON_TRY(file().read_at(offset - lead, head));
+      ANDIRON_TRY(read_file(offset - lead, head));
     }
     ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
     ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
@@ -148,6 +210,8 @@ class CheckedSource final : public ByteSource {
   }
 
   std::shared_ptr<const ZipState> state_;
+  mutable ReadAhead ahead_;
+  mutable std::atomic<std::size_t> last_rank_ = 0;
 };
 
 // The content of one entry, which is inflated whole for the first of several reads. It lends no

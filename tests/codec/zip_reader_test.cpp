@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -342,6 +343,65 @@ TEST(ZipReader, TheCheckedSourceIsTheFileInAllElse) {
   EXPECT_FALSE(copies->in_memory());
   EXPECT_FALSE(copies->view(offset, 9));
   EXPECT_EQ(read_range(*copies, offset, 9), "some text");  // the reader is gone
+}
+
+TEST(ZipReader, SmallEntriesReadInOrderComeOutOfFewReads) {
+  ZipWriting writing;
+  std::vector<std::uint64_t> offsets;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
+  }
+  const auto source = counting(writing.finish());
+  const ZipReaderPtr zip = ZipReader::open(source, {}).value();
+  for (int round = 0; round < 2; ++round) {  // headers are checked in the first
+    const std::uint64_t before = source->reads();
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      ASSERT_EQ(read_range(*zip->checked_source(), offsets[i], 100 + i), noise(100 + i)) << i;
+    }
+    EXPECT_LT(source->reads() - before, 30u);
+  }
+  // In another order, each read brings its own bytes.
+  for (std::size_t i = offsets.size(); i-- > 0;) {
+    ASSERT_EQ(read_range(*zip->checked_source(), offsets[i], 100 + i), noise(100 + i)) << i;
+  }
+  const std::uint64_t bytes = source->bytes_read();
+  EXPECT_EQ(read_range(*zip->checked_source(), offsets[500], 50), noise(50));
+  EXPECT_EQ(source->bytes_read() - bytes, 50u);
+}
+
+TEST(ZipReader, SmallEntriesCanBeReadByManyThreads) {
+  ZipWriting writing;
+  std::vector<std::uint64_t> offsets;
+  for (std::size_t i = 0; i < 300; ++i) {
+    offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
+  }
+  const ZipReaderPtr zip = ZipReader::open(counting(writing.finish()), {}).value();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t i = 0; i < offsets.size(); ++i) {
+        wrong += read_range(*zip->checked_source(), offsets[i], 100 + i) != noise(100 + i);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ZipReader, OfEntriesReadInOrderThoseBeforeAFaultAreRead) {
+  ZipWriting writing;
+  std::vector<std::uint64_t> offsets;
+  for (std::size_t i = 0; i < 20; ++i) {
+    offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
+  }
+  const auto source = counting(writing.finish());
+  const ZipReaderPtr zip = ZipReader::open(source, {}).value();
+  source->fail_reads_past(offsets[10]);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const bool is_read = read_range(*zip->checked_source(), offsets[i], 100 + i) == noise(100 + i);
+    EXPECT_EQ(is_read, i < 10) << i;
+  }
 }
 
 TEST(ZipReader, CheckedReadsStayWithinTheDataOfOneStoredEntry) {
