@@ -44,6 +44,10 @@ class PickleInput {
   std::uint64_t left() const noexcept { return end_ - position(); }
   // Where at() lies in the source.
   std::uint64_t position() const noexcept { return next_ - ready(); }
+  // The same of another place in the window.
+  std::uint64_t position_of(const char* place) const noexcept {
+    return next_ - static_cast<std::size_t>(window_end_ - place);
+  }
   std::uint64_t begin() const noexcept { return begin_; }
   std::uint64_t end() const noexcept { return end_; }
   const ByteSource& source() const noexcept { return *source_; }

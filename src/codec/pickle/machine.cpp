@@ -152,20 +152,18 @@ bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
         case Opcode::reduce:
           ran = assembler_.reduce();
           break;
-        case Opcode::bin_unicode: {
-          // The text may need another window, in which the opcode does not lie.
-          const std::uint64_t opcode_position = position(opcode_at);
-          input_.move_to(at + 4);
-          if (!operands_.text(load_number<std::uint32_t>(at), made) || !assembler_.push(made)) {
-            return failure_.add_place(opcode, opcode_position);
-          }
-          at = input_.at();
-          end = at + input_.ready();
-          continue;
-        }
         case Opcode::stop:
           input_.move_to(at);
           return assembler_.need(1) || failure_.add_place(opcode, position(opcode_at));
+        case Opcode::bin_unicode: {
+          const auto size = load_number<std::uint32_t>(at);
+          if (size <= kept_pickle_bytes && size <= static_cast<std::size_t>(end - at) - 4) {
+            ran = operands_.text_at(at + 4, size, made) && assembler_.push(made);
+            at += 4 + size;
+            break;
+          }
+          [[fallthrough]];
+        }
         default: {
           const std::uint64_t opcode_position = position(opcode_at);
           input_.move_to(at);
@@ -249,6 +247,8 @@ bool PickleMachine::execute(Opcode opcode) {
 
 bool PickleMachine::literal(Opcode opcode, PickleValue& out) {
   switch (opcode) {
+    case Opcode::bin_unicode:
+      return operands_.text(number<std::uint32_t>(), out);
     case Opcode::short_bin_unicode:
       return operands_.text(number<std::uint8_t>(), out);
     case Opcode::bin_unicode8:

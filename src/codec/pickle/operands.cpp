@@ -60,8 +60,13 @@ bool PickleOperands::text(std::uint64_t size, PickleValue& out) {
   if (size > kept_pickle_bytes) return bytes(PickleKind::text, size, out);
   if (size > input_.left()) return cut_short();
   if (size > input_.ready() && !make_ready(size)) return false;
-  const PickleBlob blob = {input_.at(), size, input_.position()};
+  const char* const begin = input_.at();
   input_.advance(static_cast<std::size_t>(size));
+  return text_at(begin, static_cast<std::size_t>(size), out);
+}
+
+bool PickleOperands::text_at(const char* begin, std::size_t size, PickleValue& out) {
+  const PickleBlob blob = {begin, size, input_.position_of(begin)};
   if (is_ascii(blob.view()) || is_utf8(blob.view())) {
     return builder_.blob(PickleKind::text, blob, out);
   }

@@ -28,6 +28,8 @@ class PickleOperands {
 
   // Runs of `size` bytes.
   bool text(std::uint64_t size, PickleValue& out);
+  // Of text in the window, wherever the input stands. REQUIRES: size <= kept_pickle_bytes.
+  bool text_at(const char* begin, std::size_t size, PickleValue& out);
   bool bytes(PickleKind kind, std::uint64_t size, PickleValue& out);
   bool integer(std::int64_t size, PickleValue& out);
   // A str of Python 2, whose length has a sign.
