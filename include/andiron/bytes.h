@@ -21,7 +21,7 @@ inline namespace v1 {
 class Bytes {
  public:
   /// Memory of at least this size is aligned to, and asks for, huge pages. When it is freed, up to
-  /// 64 MiB are kept for the next allocation.
+  /// 96 MiB are kept for the next allocation.
   static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
   /// All memory that we allocate starts on a multiple of this.
   static constexpr std::size_t alignment = 64;

@@ -63,6 +63,12 @@ namespace detail {
   __builtin_trap();
 #endif
 }
+
+// Out of line: to pass up what is no error costs a test.
+struct ErrorDeleter {
+  void operator()(Error* error) const noexcept;
+};
+using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
 }  // namespace detail
 
 /// A T or an Error; move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
@@ -72,7 +78,7 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
-  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+  Result(Error error) : error_(new Error(std::move(error))) {}
   /// From what converts to a T: a tensor where it is optional, text where it is a string.
   template <class U>
     requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
@@ -101,7 +107,7 @@ class [[nodiscard]] Result {
     if (!ok()) detail::fail(*error_);
   }
   std::optional<T> value_;
-  std::unique_ptr<Error> error_;
+  detail::ErrorPtr error_;
 };
 
 /// Success, or an Error.
@@ -109,7 +115,7 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+  Result(Error error) : error_(new Error(std::move(error))) {}
 
   bool ok() const noexcept { return error_ == nullptr; }
   explicit operator bool() const noexcept { return ok(); }
@@ -120,7 +126,7 @@ class [[nodiscard]] Result<void> {
   Error&& error() && { return assert(!ok()), std::move(*error_); }
 
  private:
-  std::unique_ptr<Error> error_;
+  detail::ErrorPtr error_;
 };
 
 using Status = Result<void>;

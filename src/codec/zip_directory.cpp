@@ -59,6 +59,17 @@ bool is_before_as_number(std::string_view a, std::string_view b) noexcept {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+// REQUIRES: the name ends with a number below 2^64.
+void count_up(std::string& name) {
+  std::size_t digit = name.size();
+  while (digit != 0 && name[digit - 1] == '9') name[--digit] = '0';
+  if (digit != 0 && name[digit - 1] >= '0' && name[digit - 1] < '9') {
+    ++name[digit - 1];
+  } else {
+    name.insert(digit, 1, '1');
+  }
+}
+
 std::string bytes_of(std::uint64_t count) { return std::to_string(count) + " bytes"; }
 
 }  // namespace
@@ -211,37 +222,49 @@ class ZipDirectoryReader {
   Status find_run() {
     const std::span<const ZipEntry> entries = directory_.entries_.items();
     const auto size = static_cast<std::uint32_t>(entries.size());
-    std::uint32_t begin = 0;
-    std::string_view folder;  // of the run that goes on
-    unsigned folder_seen = plain;
-    bool goes_on = false;
+    ZipRun run;  // the one that goes on
+    const auto keep_longest = [&] {
+      if (run.size() > directory_.run_.size()) directory_.run_ = run;
+    };
+    bool is_lower = false;
     bool as_numbers = false;
     bool as_text = false;
+    unsigned folder_seen = plain;
+    std::string next;  // the name to come if numbers follow each other, or empty
     for (std::uint32_t i = 0; i < size; ++i) {
       const std::string_view name = entries[i].name;
-      // What is in the folder's name was seen before.
-      const bool is_beside = goes_on && name.starts_with(folder);
-      const std::size_t known = is_beside ? folder.size() : 0;
-      const unsigned seen = classify(name.substr(known)) | (is_beside ? folder_seen : 0U);
-      ANDIRON_TRY(check_name(entries[i], seen));
-      const bool is_lower = (seen & upper_case) == 0;
-      const std::string_view before = is_beside ? entries[i - 1].name.substr(known) : "";
-      as_numbers = as_numbers && is_beside && is_before_as_number(before, name.substr(known));
-      as_text = as_text && is_beside && before < name.substr(known);
-      if (!is_lower || !(as_numbers || as_text) || name.find('/', known) != name.npos) {
-        as_numbers = as_text = true;
-        begin = i;
-        folder = name.substr(0, name.rfind('/') + 1);
-        folder_seen = classify(folder);
+      if (!next.empty() && name == next) {
+        // All but the number was looked at before.
+        as_text = as_text && name.size() == entries[i - 1].name.size();
+        count_up(next);
+      } else {
+        const bool is_beside = is_lower && name.starts_with(run.folder);
+        const std::size_t known = is_beside ? run.folder.size() : 0;
+        const unsigned seen = classify(name.substr(known)) | (is_beside ? folder_seen : 0U);
+        ANDIRON_TRY(check_name(entries[i], seen));
+        is_lower = (seen & upper_case) == 0;
+        const std::string_view before = is_beside ? entries[i - 1].name.substr(known) : "";
+        as_numbers = as_numbers && is_beside && is_before_as_number(before, name.substr(known));
+        as_text = as_text && is_beside && before < name.substr(known);
+        next.clear();
+        if (is_lower && (as_numbers || as_text) && name.find('/', known) == name.npos) {
+          run.first_number.reset();
+        } else {
+          keep_longest();
+          run = {.begin = i, .folder = name.substr(0, name.rfind('/') + 1)};
+          folder_seen = classify(run.folder);
+          as_numbers = as_text = true;
+          run.first_number = parse_printed_index(name.substr(run.folder.size()));
+          if (is_lower && run.first_number) {
+            next = name;
+            count_up(next);
+          }
+        }
       }
-      goes_on = is_lower;
-      const std::uint32_t longest = directory_.run_end_ - directory_.run_begin_;
-      if (is_lower && i + 1 - begin > longest) {
-        directory_.run_begin_ = begin;
-        directory_.run_end_ = i + 1;
-        directory_.run_is_text_ = !as_numbers;
-      }
+      run.end = is_lower ? i + 1 : run.begin;
+      run.is_text = !as_numbers;
     }
+    keep_longest();
     return {};
   }
 
@@ -249,10 +272,10 @@ class ZipDirectoryReader {
     ANDIRON_TRY(find_run());
     const std::span<const ZipEntry> entries = directory_.entries_.items();
     const auto size = static_cast<std::uint32_t>(entries.size());
-    const std::uint32_t run = directory_.run_end_ - directory_.run_begin_;
-    ANDIRON_TRY(directory_.names_.reset(size - run));
-    ANDIRON_TRY(index_names(0, directory_.run_begin_));
-    return index_names(directory_.run_end_, size);
+    const ZipRun& run = directory_.run_;
+    ANDIRON_TRY(directory_.names_.reset(size - run.size()));
+    ANDIRON_TRY(index_names(0, run.begin));
+    return index_names(run.end, size);
   }
 
   Status index_names(std::uint32_t first, std::uint32_t last) {
@@ -293,18 +316,18 @@ Result<ZipDirectory> ZipDirectory::read(const ByteSource& source, const Limits& 
 }
 
 std::optional<std::uint32_t> ZipDirectory::find_in_run(std::string_view name) const {
-  std::uint32_t low = run_begin_;
-  std::uint32_t high = run_end_;
+  std::uint32_t low = run_.begin;
+  std::uint32_t high = run_.end;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
     const std::string_view here = entries_[middle].name;
-    if (run_is_text_ ? here < name : is_before_as_number(here, name)) {
+    if (run_.is_text ? here < name : is_before_as_number(here, name)) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  if (low < run_end_ && entries_[low].name == name) return low;
+  if (low < run_.end && entries_[low].name == name) return low;
   return std::nullopt;
 }
 

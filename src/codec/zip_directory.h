@@ -9,13 +9,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "src/core/name_table.h"
+#include "src/core/parse_index.h"
 #include "src/core/table.h"
 
 namespace andiron {
@@ -51,14 +51,37 @@ inline constexpr std::size_t zip_entry_bytes = 46;         // the same, in the d
 inline constexpr std::uint32_t zip64_elsewhere = 0xffffffff;
 inline constexpr std::uint16_t zip64_elsewhere16 = 0xffff;
 
+// PyTorch numbers its records: 100 000 entries of one folder, side by side, whose names ascend, as
+// numbers or, in older files, as text.
+struct ZipRun {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::string_view folder = {};  // with its slash
+  bool is_text = false;
+  // Where the names are one number after the other: the first of them.
+  std::optional<std::uint64_t> first_number = {};
+
+  std::uint32_t size() const noexcept { return end - begin; }
+  // The entry behind another, with those left out whose names only count up from that one.
+  std::uint32_t next_other(std::uint32_t entry) const noexcept {
+    return entry == begin && first_number ? end : entry + 1;
+  }
+  // The entry that has this number for a name, by first_number alone.
+  std::optional<std::uint32_t> find_number(std::string_view name) const {
+    const auto number = first_number ? parse_printed_index(name) : std::nullopt;
+    if (!number || *number < *first_number || *number - *first_number >= size()) return {};
+    return begin + static_cast<std::uint32_t>(*number - *first_number);
+  }
+};
+
 class ZipDirectory {
  public:
   static Result<ZipDirectory> read(const ByteSource& source, const Limits& limits);
 
   const Table<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;
-  // Many entries side by side that lie in one folder, and in no folder within it.
-  std::pair<std::uint32_t, std::uint32_t> run() const noexcept { return {run_begin_, run_end_}; }
+  // The longest there is.
+  const ZipRun& run() const noexcept { return run_; }
 
   // The entry whose header is the last that begins at or before `offset`, by its rank in the order
   // of the file. It is there at once when it is the one with rank `guess`, or the one after it.
@@ -78,12 +101,8 @@ class ZipDirectory {
 
   Bytes memory_;             // what the names are views of
   Table<ZipEntry> entries_;  // in the order of the directory
-  // PyTorch numbers its records: 100 000 entries of one folder whose names ascend, as numbers or,
-  // in older files, as text. They are found by halving, and cannot be there twice.
-  std::uint32_t run_begin_ = 0;
-  std::uint32_t run_end_ = 0;
-  bool run_is_text_ = false;
-  NameTable names_;  // the others, by names in lower case
+  ZipRun run_;               // its entries are found by halving, and cannot be there twice
+  NameTable names_;          // the others, by names in lower case
   // Entries in the order of the file; null where the directory is in that order.
   std::unique_ptr<std::uint32_t[]> by_offset_;
   std::uint64_t begin_ = 0;

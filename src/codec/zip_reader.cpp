@@ -359,9 +359,7 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits)
 
 const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }
 
-std::pair<std::uint32_t, std::uint32_t> ZipReader::run() const noexcept {
-  return state_->directory.run();
-}
+const ZipRun& ZipReader::run() const noexcept { return state_->directory.run(); }
 
 std::span<const ZipEntry> ZipReader::entries() const noexcept {
   return state_->directory.entries().items();

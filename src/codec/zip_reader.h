@@ -13,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
@@ -40,8 +39,7 @@ class ZipReader {
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
   std::span<const ZipEntry> entries() const noexcept;
-  // The first of many entries side by side that lie in one folder, and the one behind the last.
-  std::pair<std::uint32_t, std::uint32_t> run() const noexcept;
+  const ZipRun& run() const noexcept;
   // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
 

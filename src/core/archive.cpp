@@ -25,10 +25,13 @@ namespace detail {
 
 std::string_view TextArena::store(std::string_view text) {
   if (text.size() > left_ || next_ == nullptr) {
-    left_ = std::max<std::size_t>(text.size(), 64 * 1024);
-    // Left unset: pages that are never used are never touched.
-    chunks_.push_back(std::shared_ptr<char[]>(new char[left_]));
-    next_ = chunks_.back().get();
+    // Small at first, as most archives have few names.
+    constexpr std::size_t small_chunks = 4;
+    const std::size_t usual = chunks_.size() < small_chunks ? 64 * 1024 : Bytes::huge_page_bytes;
+    left_ = std::max(text.size(), usual);
+    Bytes chunk = Bytes::allocate(left_).value();
+    next_ = reinterpret_cast<char*>(chunk.writable().data());
+    chunks_.push_back(std::move(chunk));
   }
   std::string_view stored(next_, text.size());
   if (!text.empty()) std::memcpy(next_, text.data(), text.size());

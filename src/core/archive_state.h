@@ -33,7 +33,7 @@ class TextArena {
   std::string_view store(std::string_view text);
 
  private:
-  std::vector<std::shared_ptr<char[]>> chunks_;
+  std::vector<Bytes> chunks_;
   char* next_ = nullptr;
   std::size_t left_ = 0;
 };

@@ -23,6 +23,8 @@ std::string Error::to_string() const {
   return file.empty() ? description() : display_text(file) + ": " + description();
 }
 
+void detail::ErrorDeleter::operator()(Error* error) const noexcept { delete error; }
+
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
 
 }  // namespace v1

@@ -22,7 +22,7 @@ constexpr bool reuses = !__has_feature(address_sanitizer);
 #else
 constexpr bool reuses = true;
 #endif
-constexpr std::size_t most_kept = reuses ? std::size_t{64} << 20 : 0;
+constexpr std::size_t most_kept = reuses ? std::size_t{96} << 20 : 0;
 constexpr auto alignment = std::align_val_t(Bytes::huge_page_bytes);
 
 // Whole pages, so that blocks of nearly one size fit each other.

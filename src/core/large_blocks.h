@@ -12,7 +12,7 @@ namespace detail {
 // Memory of `size` bytes, aligned to and asking for huge pages; nullptr when there is none. Safe
 // from several threads.
 void* take_large_block(std::size_t size) noexcept;
-// Gives it back. Up to 64 MiB are kept for later calls, the rest goes back to the system.
+// Gives it back. Up to 96 MiB are kept for later calls, the rest goes back to the system.
 void give_large_block(void* block, std::size_t size) noexcept;
 
 }  // namespace detail

@@ -26,5 +26,12 @@ inline std::optional<std::uint64_t> parse_index(std::string_view text) {
   return value;
 }
 
+// The same of digits alone, as a number is printed.
+inline std::optional<std::uint64_t> parse_printed_index(std::string_view text) {
+  const bool is_printed =
+      !text.empty() && text.front() != '+' && (text.front() != '0' || text.size() == 1);
+  return is_printed ? parse_index(text) : std::nullopt;
+}
+
 }  // namespace v1
 }  // namespace andiron

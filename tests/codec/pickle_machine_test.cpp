@@ -187,11 +187,11 @@ TEST(PickleObjects, GlobalsAreNames) {
 
 TEST(PickleObjects, CallsAreRememberedNotMade) {
   EXPECT_EQ(meaning("cposix\nsystem\n\x8c\x02ls\x85R."), "<call posix.system ('ls')>");
-  EXPECT_EQ(meaning("cm\nC\nK\x01\x85\x81."), "<new m.C (1)>");
-  EXPECT_EQ(meaning("cm\nC\n)}\x8c\x01kK\x02s\x92."), "<new m.C () {'k' 2}>");
-  EXPECT_EQ(meaning("(K\x01K\x02im\nC\n."), "<new m.C (1 2)>");
-  EXPECT_EQ(meaning("(cm\nC\nK\x01o."), "<new m.C (1)>");
-  EXPECT_EQ(meaning("(cm\nC\no."), "<new m.C ()>");
+  EXPECT_EQ(meaning("cm\nC\nK\x01\x85\x81."), "<call m.C (1)>");
+  EXPECT_EQ(meaning("cm\nC\n)}\x8c\x01kK\x02s\x92."), "<call m.C () {'k' 2}>");
+  EXPECT_EQ(meaning("(K\x01K\x02im\nC\n."), "<call m.C (1 2)>");
+  EXPECT_EQ(meaning("(cm\nC\nK\x01o."), "<call m.C (1)>");
+  EXPECT_EQ(meaning("(cm\nC\no."), "<call m.C ()>");
   // What a call gives can be called.
   EXPECT_EQ(meaning("cm\nf\n)R)R."), "<call <call m.f ()> ()>");
   EXPECT_EQ(meaning("Pid\n)R."), "<call persistent('id') ()>");
@@ -206,7 +206,7 @@ TEST(PickleObjects, TakeItemsPairsAndStates) {
             "<call m.C () += [1 2 3]>");
   EXPECT_EQ(meaning("cm\nC\n)R(K\x01\x90."), "<call m.C () += [1]>");
   EXPECT_EQ(meaning("cm\nC\n)RK\x01K\x02s(K\x03K\x04u."), "<call m.C () += {1 2 3 4}>");
-  EXPECT_EQ(meaning("cm\nC\n)\x81}bNb."), "<new m.C () state {} None>");
+  EXPECT_EQ(meaning("cm\nC\n)\x81}bNb."), "<call m.C () state {} None>");
   EXPECT_EQ(meaning("ccollections\nOrderedDict\n)R(K\x01K\x02u}\x8c\x09_metadataNsb."),
             "<call collections.OrderedDict () += {1 2} state {'_metadata' None}>");
 }

@@ -129,8 +129,8 @@ class PickleText {
 
   std::string object(Value value, unsigned depth) {
     const detail::PickleObject& object = graph_.object(value);
-    std::string out = object.call == detail::PickleCall::reduce ? "call " : "new ";
-    out += show(object.callable, depth + 1) + " " + show(object.args, depth + 1);
+    std::string out =
+        "call " + show(object.callable, depth + 1) + " " + show(object.args, depth + 1);
     if (object.kwargs.kind != Kind::none) out += " " + show(object.kwargs, depth + 1);
     if (!graph_.items(value).empty()) out += " += [" + items(graph_.items(value), depth) + "]";
     if (!graph_.pairs(value).empty()) out += " += {" + items(graph_.pairs(value), depth) + "}";

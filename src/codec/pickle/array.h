@@ -3,7 +3,6 @@
 // fresh room is not cleared.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
+#include "src/core/table.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -61,9 +61,7 @@ class PickleArray {
   // Room for `count` items in all.
   Status reserve(std::size_t count) {
     if (count <= capacity_) return {};
-    // A page fault for each 4 KiB costs more than a huge page that is used in part.
-    std::size_t bytes = count * sizeof(T);
-    if (bytes > Bytes::huge_page_bytes / 8) bytes = std::max(bytes, Bytes::huge_page_bytes);
+    const std::size_t bytes = table_bytes(count * sizeof(T));
     ANDIRON_ASSIGN(Bytes larger, Bytes::allocate(bytes));
     if (size_ != 0) std::memcpy(larger.writable().data(), memory_.data(), size_ * sizeof(T));
     memory_ = std::move(larger);

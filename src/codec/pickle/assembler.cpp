@@ -131,17 +131,17 @@ bool PickleAssembler::stack_global() {
 
 bool PickleAssembler::new_object() {
   return need(2) && need_kind(stack_.top(), PickleKind::tuple) &&
-         call(PickleCall::new_object, stack_.top(1), stack_.top(), {}, 2);
+         call(stack_.top(1), stack_.top(), {}, 2);
 }
 
 bool PickleAssembler::new_object_with_keywords() {
   return need(3) && need_kind(stack_.top(1), PickleKind::tuple) &&
          need_kind(stack_.top(), PickleKind::dict) &&
-         call(PickleCall::new_object, stack_.top(2), stack_.top(1), stack_.top(), 3);
+         call(stack_.top(2), stack_.top(1), stack_.top(), 3);
 }
 
 bool PickleAssembler::object_from_mark(PickleValue named_class) {
-  return tuple_from_mark() && call(PickleCall::new_object, named_class, stack_.top(), {}, 1);
+  return tuple_from_mark() && call(named_class, stack_.top(), {}, 1);
 }
 
 bool PickleAssembler::object_from_mark() {

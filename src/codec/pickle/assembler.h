@@ -85,7 +85,7 @@ class PickleAssembler {
     PickleValue made;
     return need(1) && builder_.persistent(stack_.top(), made) && replace(1, made);
   }
-  bool reduce() { return need(2) && call(PickleCall::reduce, stack_.top(1), stack_.top(), {}, 2); }
+  bool reduce() { return need(2) && call(stack_.top(1), stack_.top(), {}, 2); }
   bool new_object();
   bool new_object_with_keywords();
   // Of INST, which names its class.
@@ -101,11 +101,10 @@ class PickleAssembler {
     stack_.drop(count);
     return push(made);
   }
-  bool call(PickleCall call, PickleValue callable, PickleValue args, PickleValue kwargs,
-            std::size_t consumed) {
+  bool call(PickleValue callable, PickleValue args, PickleValue kwargs, std::size_t consumed) {
     if (!can_be_called(callable.kind)) return not_callable(callable.kind);
     PickleValue made;
-    return builder_.object(call, callable, args, kwargs, made) && replace(consumed, made);
+    return builder_.object(callable, args, kwargs, made) && replace(consumed, made);
   }
   static bool can_be_called(PickleKind kind) noexcept {
     return kind == PickleKind::global || kind == PickleKind::object ||

@@ -50,13 +50,18 @@ bool PickleBuilder::decoded_text(std::size_t size, char*& out) {
 }
 
 // As many as the rest of the input needs if it goes on as it began, which saves moving them. The
-// bound is for pickles in front of gigabytes of data.
-std::size_t PickleBuilder::next_capacity(std::size_t size, std::size_t more) const noexcept {
-  const auto passed = static_cast<double>(input_.position() - input_.begin());
-  const auto all = static_cast<double>(input_.end() - input_.begin());
-  const double parts = std::clamp(1.125 * all / std::max(passed, 1.0), 2.0, 16.0);
-  const auto expected = static_cast<std::size_t>(static_cast<double>(size) * parts);
-  return std::max({expected, size + more, std::size_t{64}});
+// bounds are for pickles in front of gigabytes of data, and for those that go on otherwise.
+std::size_t PickleBuilder::next_capacity(std::size_t size, std::size_t more,
+                                         std::size_t item_bytes) const noexcept {
+  constexpr std::uint64_t enough_to_tell = 4 * 1024;
+  constexpr std::size_t little_memory = 8 * 1024 * 1024;
+  const std::uint64_t passed = input_.position() - input_.begin();
+  const std::uint64_t all = input_.end() - input_.begin();
+  const double parts = 1.0625 * static_cast<double>(all) / static_cast<double>(passed + 1);
+  const auto expected = static_cast<std::size_t>(static_cast<double>(size) * std::max(parts, 2.0));
+  const bool is_foreseen = input_.is_all_of_memory() && passed >= enough_to_tell;
+  const std::size_t bound = std::max(16 * size, is_foreseen ? little_memory / item_bytes : 0);
+  return std::max({std::min(expected, bound), size + more, std::size_t{64}});
 }
 
 PickleGraph PickleBuilder::finish(PickleValue root, bool has_leftovers, PickleInput& input) && {

@@ -47,12 +47,10 @@ class PickleBuilder {
   bool global(PickleGlobal global, PickleValue& out) {
     return add(graph_.globals_, global, PickleKind::global, out);
   }
-  bool object(PickleCall call, PickleValue callable, PickleValue args, PickleValue kwargs,
-              PickleValue& out) {
+  bool object(PickleValue callable, PickleValue args, PickleValue kwargs, PickleValue& out) {
     if (!has_room(graph_.objects_)) return false;
     out = PickleValue::of(PickleKind::object, graph_.objects_.size());
     PickleObject& object = graph_.objects_.emplace();
-    object.call = call;
     object.callable = callable;
     object.args = args;
     object.kwargs = kwargs;
@@ -113,12 +111,13 @@ class PickleBuilder {
 
   template <class T>
   [[gnu::noinline]] bool grow(PickleArray<T>& array, std::size_t count) {
-    return took_place(array.reserve(next_capacity(array.size(), count)));
+    return took_place(array.reserve(next_capacity(array.size(), count, sizeof(T))));
   }
   bool took_place(Status status) {
     return status.ok() || failure_.fail_as_is(std::move(status).error());
   }
-  std::size_t next_capacity(std::size_t size, std::size_t more) const noexcept;
+  std::size_t next_capacity(std::size_t size, std::size_t more,
+                            std::size_t item_bytes) const noexcept;
 
   const PickleInput& input_;
   PickleFailure& failure_;

@@ -102,12 +102,6 @@ struct PickleGlobal {
   }
 };
 
-// How a call would have been made.
-enum class PickleCall : std::uint8_t {
-  reduce,      // callable(*args)
-  new_object,  // callable.__new__(*args, **kwargs), also of INST and OBJ
-};
-
 // Values that were added to a container in runs, in order.
 struct PickleRuns {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -122,13 +116,13 @@ struct PickleRun {
   std::uint32_t next = PickleRuns::none;
 };
 
+// callable(*args), or callable.__new__(*args, **kwargs).
 struct PickleObject {
   PickleValue callable = {};
   PickleValue args = {};    // a tuple; of TorchScript's enums any value
   PickleValue kwargs = {};  // a dict, or none
   // Number of what came later, which most objects have none of.
   std::uint32_t additions = none;
-  PickleCall call = PickleCall::reduce;
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 };

@@ -51,6 +51,10 @@ class PickleInput {
   std::uint64_t begin() const noexcept { return begin_; }
   std::uint64_t end() const noexcept { return end_; }
   const ByteSource& source() const noexcept { return *source_; }
+  // Whether nothing but the pickle lies in the source, which lies in memory.
+  bool is_all_of_memory() const noexcept {
+    return source_->in_memory() && begin_ == 0 && end_ == source_->size();
+  }
 
   // Has `count` bytes in memory. REQUIRES: count <= left().
   Status make_ready(std::uint64_t count);

@@ -156,6 +156,8 @@ bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
           input_.move_to(at);
           return assembler_.need(1) || failure_.add_place(opcode, position(opcode_at));
         case Opcode::bin_unicode: {
+          // Arrays that grow are told here how far the pickle has come.
+          input_.move_to(at);
           const auto size = load_number<std::uint32_t>(at);
           if (size <= kept_pickle_bytes && size <= static_cast<std::size_t>(end - at) - 4) {
             ran = operands_.text_at(at + 4, size, made) && assembler_.push(made);

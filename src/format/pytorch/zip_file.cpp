@@ -76,48 +76,33 @@ class ZipStorages : public StorageFinder {
         old_folder_(root + "tensors/"),
         alignment_(alignment),
         file_(file) {
-    const auto [begin, end] = zip_->run();
-    if (begin != end && is_in(folder_, zip_->entries()[begin].name)) run_ = {begin, end};
+    if (zip_->run().folder == folder_) run_ = zip_->run();
   }
 
   Status find(const StorageId& id, Storage& out) override {
-    if (!is_next(id.key) && !seek(id.key)) {
+    std::optional<std::uint32_t> found = run_.find_number(id.key);
+    if (!found) found = seek(id.key);
+    if (!found) {
       return missing_storage("record", folder_ + std::string(id.key), zip_->source()->name());
     }
-    const std::uint32_t found = next_++;
-    const ZipEntry& record = zip_->entries()[found];
+    const ZipEntry& record = zip_->entries()[*found];
     ANDIRON_TRY(check_storage_size(id, record.bytes, zip_->source()->name()));
     if (!record.is_stored()) {
-      out.source = zip_->inflated_source(found);
+      out.source = zip_->inflated_source(*found);
       return {};
     }
-    ANDIRON_ASSIGN(out.offset, zip_->data_offset(found, alignment_));
+    ANDIRON_ASSIGN(out.offset, zip_->data_offset(*found, alignment_));
     out.file = file_;
     if (file_ == Storage::no_file) out.source = zip_->checked_source();
     return {};
   }
 
  private:
-  // Most files ask for their records in the order in which they have them.
-  bool is_next(std::string_view key) const {
-    if (next_ >= zip_->entries().size()) return false;
-    const std::string_view record = zip_->entries()[next_].name;
-    // In the run the folder is known.
-    const bool is_in_run = next_ >= run_.first && next_ < run_.second;
-    return is_in_run ? record.size() == folder_.size() + key.size() && record.ends_with(key)
-                     : is_named(record, key);
-  }
-  // Goes to the record of a key, if there is one.
-  bool seek(std::string_view key) {
+  std::optional<std::uint32_t> seek(std::string_view key) {
     std::optional<std::uint32_t> found = numbered(key);
     if (!found) found = zip_->find(folder_ + std::string(key));
     if (!found) found = zip_->find(old_folder_ + std::string(key));
-    if (found) next_ = *found;
-    return found.has_value();
-  }
-  // Whether a record lies in a folder, and in none within it.
-  static bool is_in(std::string_view folder, std::string_view record) {
-    return record.starts_with(folder) && record.find('/', folder.size()) == record.npos;
+    return found;
   }
   bool is_named(std::string_view record, std::string_view key) const {
     return record.size() == folder_.size() + key.size() && record.ends_with(key) &&
@@ -146,8 +131,7 @@ class ZipStorages : public StorageFinder {
   std::string old_folder_;  // where PyTorch 1.4 has them
   std::uint64_t alignment_;
   std::uint32_t file_;
-  std::pair<std::uint32_t, std::uint32_t> run_;  // of records in the folder
-  std::uint32_t next_ = 0;
+  ZipRun run_;  // of records in the folder
   std::vector<std::uint32_t> by_number_;
 };
 
@@ -178,15 +162,16 @@ class ZipFileReader {
 
   // A name that lies elsewhere could be meant for another reader.
   Status check_root() {
-    for (const ZipEntry& entry : zip_->entries()) {
-      if (entry.name.starts_with(content_.root) || is_junk(entry.name)) continue;
+    const auto entries = zip_->entries();
+    for (std::uint32_t i = 0; i < entries.size(); i = zip_->run().next_other(i)) {
+      const std::string_view name = entries[i].name;
+      if (name.starts_with(content_.root) || is_junk(name)) continue;
       if (!is_lenient()) {
         return bad_archive(*zip_, "a record outside of the archive's folder",
-                           "'" + display_text(entry.name) + "'",
+                           "'" + display_text(name) + "'",
                            "all records below '" + display_text(content_.root) + "'");
       }
-      notes_.push_back("a record outside of the archive's folder: '" + display_text(entry.name) +
-                       "'");
+      notes_.push_back("a record outside of the archive's folder: '" + display_text(name) + "'");
       return {};
     }
     return {};
@@ -260,9 +245,10 @@ ZipContent zip_content(const ZipReader& zip) {
   // The pickle nearest to the top; PyTorch's archives have one.
   std::optional<std::string_view> root;
   constexpr std::string_view pickle = "data.pkl";
-  bool all_numpy = !zip.entries().empty();
-  for (const ZipEntry& entry : zip.entries()) {
-    const std::string_view name = entry.name;
+  const auto entries = zip.entries();
+  bool all_numpy = !entries.empty();
+  for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
+    const std::string_view name = entries[i].name;
     if (is_junk(name)) continue;
     all_numpy = all_numpy && name.ends_with(".npy");
     const bool is_pickle = name.ends_with(pickle) && (name.size() == pickle.size() ||
@@ -277,7 +263,7 @@ ZipContent zip_content(const ZipReader& zip) {
     content.kind = is_script ? ZipContent::Kind::torch_script : ZipContent::Kind::torch_save;
     return content;
   }
-  for (const ZipEntry& entry : zip.entries()) {
+  for (const ZipEntry& entry : entries) {
     const std::size_t slash = entry.name.find('/');
     const std::string_view folder = entry.name.substr(0, slash == entry.name.npos ? 0 : slash + 1);
     const std::string_view name = entry.name.substr(folder.size());
@@ -298,12 +284,11 @@ ZipContent zip_content(const ZipReader& zip) {
     }
   }
   if (content.what.empty()) {
-    content.what = zip.entries().empty() ? "an empty zip archive"
-                   : all_numpy           ? "a NumPy archive (.npz)"
-                                         : "a zip archive without 'data.pkl'";
+    content.what = entries.empty() ? "an empty zip archive"
+                   : all_numpy     ? "a NumPy archive (.npz)"
+                                   : "a zip archive without 'data.pkl'";
     if (all_numpy) content.hint = "convert it to SafeTensors first";
-    if (!all_numpy && !zip.entries().empty())
-      content.hint = "if the model is a file in it, unpack it";
+    if (!all_numpy && !entries.empty()) content.hint = "if the model is a file in it, unpack it";
   }
   return content;
 }
