@@ -16,6 +16,7 @@
 
 #include "src/codec/inflate.h"
 #include "src/codec/zip_local_header.h"
+#include "src/core/table.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 
@@ -68,7 +69,8 @@ struct ZipState {
   ZipDirectory directory;
   // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
   // local header was seen to agree.
-  std::unique_ptr<std::atomic<std::uint64_t>[]> places;
+  std::span<std::atomic<std::uint64_t>> places;
+  Bytes places_memory;
   static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
 
   mutable RecentContents recent;
@@ -348,12 +350,13 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits)
   state->limits = limits;
   state->directory = *std::move(directory);
   const std::size_t count = state->directory.entries().size();
-  state->places.reset(new (std::nothrow) std::atomic<std::uint64_t>[count]());
-  if (state->places == nullptr) {
-    return Error{.code = ErrorCode::out_of_memory,
-                 .message = "no memory for the zip directory",
-                 .file = state->source->name()};
-  }
+  using Place = std::atomic<std::uint64_t>;
+  Result<Bytes> memory = Bytes::allocate(table_bytes(count * sizeof(Place)));
+  if (!memory) return with_file(std::move(memory).error(), state->source->name());
+  state->places_memory = *std::move(memory);
+  auto* const places = reinterpret_cast<Place*>(state->places_memory.writable().data());
+  std::uninitialized_value_construct_n(places, count);
+  state->places = {places, count};
   return ZipReaderPtr(new ZipReader(std::move(state)));
 }
 

@@ -2,6 +2,7 @@
 // The archives of torch.save: their folder, their small records, their storages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -237,6 +238,12 @@ TEST(PytorchZip, OpeningReadsNothingOfTheStorages) {
   EXPECT_LT(source->bytes_read(), 300u * 1024);
 }
 
+TEST(PytorchZip, ManyNumberedRecordsOutsideOfTheFolderAreSeen) {
+  std::vector<ZipItem> items = sample_records();
+  for (int i = 0; i < 20; ++i) items.push_back(torch_item("other/" + std::to_string(i), "x"));
+  expect_refused(open_text(zip_file(items)), ErrorCode::bad_archive, "other/0");
+}
+
 TEST(PytorchZip, AMissingStorageIsNamed) {
   const std::string file = without("archive/data/1");
   expect_refused(open_text(file), ErrorCode::missing_storage, "archive/data/1");
@@ -245,6 +252,31 @@ TEST(PytorchZip, AMissingStorageIsNamed) {
   const Archive archive = open_text(file, {.strictness = Strictness::lenient}).value();
   EXPECT_EQ(names_of(archive), std::vector<std::string>{"w"});
   EXPECT_NE(reason_for(archive, "b").find("archive/data/1"), std::string::npos);
+}
+
+TEST(PytorchZip, RecordsAreFoundInAnyOrderAndUnderAnyKeys) {
+  const std::vector<std::vector<std::string>> orders = {
+      {"0", "1", "2"},
+      {"2", "0", "1"},
+      {"5", "6", "9"},
+      {"0", "1", "10", "11", "2"},
+      {"07", "7", "8"},
+      {"x", "0", "y.z"},
+      {"18446744073709551615", "18446744073709551616"},
+  };
+  for (const std::vector<std::string>& keys : orders) {
+    py::Pairs entries;
+    Storages storages;
+    for (const std::string& key : keys) {
+      entries.emplace_back("t" + key, torch_tensor({.shape = {1}, .key = key, .elements = 1}));
+      storages.emplace_back(key, memory_of<float>({static_cast<float>(storages.size())}));
+    }
+    std::reverse(entries.begin(), entries.end());
+    const Archive archive = open_text(zip_file(torch_records(py::dict(entries), storages))).value();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(floats(archive, "t" + keys[i]), Floats{static_cast<float>(i)}) << keys[i];
+    }
+  }
 }
 
 TEST(PytorchZip, StoragesThatAreTooShortOrTooLongAreNamed) {

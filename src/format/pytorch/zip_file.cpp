@@ -18,6 +18,7 @@
 #include "andiron/display_text.h"
 #include "src/codec/pickle/machine.h"
 #include "src/core/parse_index.h"
+#include "src/core/table.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/script_classes.h"
 
@@ -81,7 +82,9 @@ class ZipStorages : public StorageFinder {
 
   Status find(const StorageId& id, Storage& out) override {
     std::optional<std::uint32_t> found = run_.find_number(id.key);
-    if (!found) found = seek(id.key);
+    if (!found) {
+      ANDIRON_ASSIGN(found, seek(id.key));
+    }
     if (!found) {
       return missing_storage("record", folder_ + std::string(id.key), zip_->source()->name());
     }
@@ -98,33 +101,30 @@ class ZipStorages : public StorageFinder {
   }
 
  private:
-  std::optional<std::uint32_t> seek(std::string_view key) {
-    std::optional<std::uint32_t> found = numbered(key);
-    if (!found) found = zip_->find(folder_ + std::string(key));
+  Result<std::optional<std::uint32_t>> seek(std::string_view key) {
+    if (by_number_.size() == 0) ANDIRON_TRY(read_numbers());
+    const auto number = parse_printed_index(key);
+    if (number && *number < by_number_.size() && by_number_[*number] != none) {
+      return std::optional(by_number_[*number]);
+    }
+    std::optional<std::uint32_t> found = zip_->find(folder_ + std::string(key));
     if (!found) found = zip_->find(old_folder_ + std::string(key));
     return found;
   }
-  bool is_named(std::string_view record, std::string_view key) const {
-    return record.size() == folder_.size() + key.size() && record.ends_with(key) &&
-           record.starts_with(folder_);
-  }
-  // Older files have them sorted as text.
-  std::optional<std::uint32_t> numbered(std::string_view key) {
+  // Older files have their records sorted as text.
+  Status read_numbers() {
     const auto entries = zip_->entries();
-    if (by_number_.empty()) {
-      by_number_.resize(entries.size());
-      for (std::uint32_t i = 0; i < entries.size(); ++i) {
-        const std::string_view record = entries[i].name;
-        if (!record.starts_with(folder_)) continue;
-        const auto number = parse_index(record.substr(folder_.size()));
-        if (number && *number < entries.size()) by_number_[*number] = i;
-      }
+    ANDIRON_TRY(by_number_.assign(entries.size(), none));
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      const std::string_view record = entries[i].name;
+      if (!record.starts_with(folder_)) continue;
+      const auto number = parse_printed_index(record.substr(folder_.size()));
+      if (number && *number < entries.size()) by_number_.set(*number, i);
     }
-    const auto number = parse_index(key);
-    if (!number || *number >= entries.size()) return std::nullopt;
-    const std::uint32_t found = by_number_[*number];
-    return is_named(entries[found].name, key) ? std::optional(found) : std::nullopt;
+    return {};
   }
+
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   ZipReaderPtr zip_;
   std::string folder_;
@@ -132,7 +132,7 @@ class ZipStorages : public StorageFinder {
   std::uint64_t alignment_;
   std::uint32_t file_;
   ZipRun run_;  // of records in the folder
-  std::vector<std::uint32_t> by_number_;
+  Table<std::uint32_t> by_number_;
 };
 
 class ZipFileReader {
