@@ -72,6 +72,21 @@ void read_entry(const detail::ZipReader& zip, std::span<const std::byte> file, s
   }
 }
 
+void check_run(const detail::ZipReader& zip) {
+  const detail::ZipRun& run = zip.run();
+  ANDIRON_HOLDS(run.begin <= run.end && run.end <= zip.entries().size());
+  for (std::uint32_t i = run.begin; i < run.end; ++i) {
+    const std::string_view name = zip.entries()[i].name;
+    ANDIRON_HOLDS(name.starts_with(run.folder));
+    if (!run.first_number) continue;
+    std::uint64_t number = 0;
+    if (__builtin_add_overflow(*run.first_number, i - run.begin, &number)) break;
+    const std::string digits = std::to_string(number);
+    ANDIRON_HOLDS(name.substr(run.folder.size()) == digits);
+    ANDIRON_HOLDS(run.find_number(digits) == i);
+  }
+}
+
 void read_zip(const ByteSourcePtr& source, std::span<const std::byte> file) {
   const Limits limits{.inflated_bytes = most};
   const Result<detail::ZipReaderPtr> opened = detail::ZipReader::open(source, limits);
@@ -80,8 +95,14 @@ void read_zip(const ByteSourcePtr& source, std::span<const std::byte> file) {
   const detail::ZipReader& zip = **opened;
   const auto count = static_cast<std::uint32_t>(zip.entries().size());
   for (std::uint32_t i = 0; i < count; ++i) ANDIRON_HOLDS(zip.find(zip.entries()[i].name) == i);
+  check_run(zip);
   for (std::uint32_t i = 0; i < std::min(count, max_entries_read); ++i) read_entry(zip, file, i);
   read_checked(zip, file, 0, file.size());
+  // In order, as small records are read ahead then.
+  for (std::uint32_t i = 0; i < std::min(count, max_entries_read); ++i) {
+    const Result<std::uint64_t> offset = zip.data_offset(i);
+    if (offset) read_checked(zip, file, *offset, zip.entries()[i].stored_bytes);
+  }
 }
 
 void read_tar(const ByteSource& source) {

@@ -59,7 +59,7 @@ bool is_before_as_number(std::string_view a, std::string_view b) noexcept {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-// REQUIRES: the name ends with a number below 2^64.
+// To the name with the next number. REQUIRES: it ends with digits.
 void count_up(std::string& name) {
   std::size_t digit = name.size();
   while (digit != 0 && name[digit - 1] == '9') name[--digit] = '0';

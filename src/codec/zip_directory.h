@@ -51,18 +51,19 @@ inline constexpr std::size_t zip_entry_bytes = 46;         // the same, in the d
 inline constexpr std::uint32_t zip64_elsewhere = 0xffffffff;
 inline constexpr std::uint16_t zip64_elsewhere16 = 0xffff;
 
-// PyTorch numbers its records: 100 000 entries of one folder, side by side, whose names ascend, as
-// numbers or, in older files, as text.
+// Entries of one folder, side by side, whose names ascend, all in lower case. PyTorch's records are
+// such: 100 000 of them, numbered from 0 on, in older files in the order of text.
 struct ZipRun {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::string_view folder = {};  // with its slash
-  bool is_text = false;
+  std::string_view folder = {};  // up to the last slash, if there is one; lives as the names do
+  bool is_text = false;          // names ascend as text, not as numbers
   // Where the names are one number after the other: the first of them.
   std::optional<std::uint64_t> first_number = {};
 
   std::uint32_t size() const noexcept { return end - begin; }
-  // The entry behind another, with those left out whose names only count up from that one.
+  // The entry behind another, with those left out whose names only count up from that one: to who
+  // asks for a folder, or for an ending that is no digit, the first of them tells of all.
   std::uint32_t next_other(std::uint32_t entry) const noexcept {
     return entry == begin && first_number ? end : entry + 1;
   }
@@ -80,7 +81,7 @@ class ZipDirectory {
 
   const Table<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;
-  // The longest there is.
+  // The longest run there is; empty where there are no entries.
   const ZipRun& run() const noexcept { return run_; }
 
   // The entry whose header is the last that begins at or before `offset`, by its rank in the order

@@ -16,7 +16,8 @@
 
 #include "src/codec/inflate.h"
 #include "src/codec/zip_local_header.h"
-#include "src/core/table.h"
+#include "src/core/large_blocks.h"
+#include "src/core/read_ahead.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 
@@ -70,7 +71,7 @@ struct ZipState {
   // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
   // local header was seen to agree.
   std::span<std::atomic<std::uint64_t>> places;
-  Bytes places_memory;
+  Bytes places_memory;  // that they lie in
   static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
 
   mutable RecentContents recent;
@@ -95,58 +96,6 @@ struct ZipState {
 };
 
 namespace {
-
-// Small reads that follow each other, as those of the many small tensors of a model, come out of
-// one larger read. A read by itself brings its own bytes alone.
-class ReadAhead {
- public:
-  explicit ReadAhead(const ByteSource& file) : file_(file) {}
-
-  // REQUIRES: out.size() <= largest_read.
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    // Threads that read at a time do not read in order.
-    if (!lock.owns_lock()) return file_.read_at(offset, out);
-    const bool follows = offset >= last_end_ && offset - last_end_ <= largest_read;
-    in_order_ = follows ? in_order_ + 1 : 0;
-    last_end_ = offset + out.size();
-    if (offset < begin_ || last_end_ > begin_ + filled_) {
-      // What cannot be read may lie behind what is asked for.
-      const bool is_there = in_order_ >= worth_it && fill(offset) && last_end_ <= begin_ + filled_;
-      if (!is_there) return file_.read_at(offset, out);
-    }
-    std::memcpy(out.data(), window_.data() + (offset - begin_), out.size());
-    return {};
-  }
-
-  static constexpr std::size_t largest_read = 8 * 1024;
-
- private:
-  static constexpr std::size_t window_bytes = 128 * 1024;
-  static constexpr unsigned worth_it = 4;
-
-  Status fill(std::uint64_t offset) {
-    if (window_.empty()) {
-      ANDIRON_ASSIGN(window_, Bytes::allocate(window_bytes));
-    }
-    const std::uint64_t size = file_.size();
-    const std::uint64_t left = offset < size ? size - offset : 0;
-    filled_ = 0;
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, left));
-    ANDIRON_TRY(file_.read_at(offset, window_.writable().first(count)));
-    begin_ = offset;
-    filled_ = count;
-    return {};
-  }
-
-  const ByteSource& file_;
-  std::mutex mutex_;
-  Bytes window_;
-  std::uint64_t begin_ = 0;  // of the window, in the file
-  std::size_t filled_ = 0;
-  std::uint64_t last_end_ = 0;  // of the last read
-  unsigned in_order_ = 0;       // reads that followed another
-};
 
 // The file, of which only the data of stored entries can be read.
 class CheckedSource final : public ByteSource {
@@ -212,7 +161,7 @@ class CheckedSource final : public ByteSource {
   }
 
   std::shared_ptr<const ZipState> state_;
-  mutable ReadAhead ahead_;
+  ReadAhead ahead_;
   mutable std::atomic<std::size_t> last_rank_ = 0;
 };
 
@@ -351,8 +300,12 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits)
   state->directory = *std::move(directory);
   const std::size_t count = state->directory.entries().size();
   using Place = std::atomic<std::uint64_t>;
-  Result<Bytes> memory = Bytes::allocate(table_bytes(count * sizeof(Place)));
-  if (!memory) return with_file(std::move(memory).error(), state->source->name());
+  Result<Bytes> memory = Bytes::allocate(index_block_bytes(count * sizeof(Place)));
+  if (!memory) {
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "no memory for the zip directory",
+                 .file = state->source->name()};
+  }
   state->places_memory = *std::move(memory);
   auto* const places = reinterpret_cast<Place*>(state->places_memory.writable().data());
   std::uninitialized_value_construct_n(places, count);

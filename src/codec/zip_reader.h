@@ -39,6 +39,7 @@ class ZipReader {
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
   std::span<const ZipEntry> entries() const noexcept;
+  // The longest run of them.
   const ZipRun& run() const noexcept;
   // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
@@ -51,7 +52,8 @@ class ZipReader {
 
   // The file as a source of the data of stored entries: before the first byte of one is handed out,
   // its local header is read once, and must agree with the directory and with data_offset(). CRCs
-  // are not compared: reads may be of parts, and PyTorch does not look at them either.
+  // are not compared: reads may be of parts, and PyTorch does not look at them either. Small reads
+  // in order come out of larger ones (ReadAhead), which bring what lies in between.
   const ByteSourcePtr& checked_source() const noexcept;
 
   // The content of one entry: its local header is checked, it is inflated where it is deflated, and

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <span>
 
 #include "andiron/display_text.h"
 #include "andiron/natural_order.h"
@@ -27,11 +28,13 @@ std::string_view TextArena::store(std::string_view text) {
   if (text.size() > left_ || next_ == nullptr) {
     // Small at first, as most archives have few names.
     constexpr std::size_t small_chunks = 4;
-    const std::size_t usual = chunks_.size() < small_chunks ? 64 * 1024 : Bytes::huge_page_bytes;
-    left_ = std::max(text.size(), usual);
-    Bytes chunk = Bytes::allocate(left_).value();
-    next_ = reinterpret_cast<char*>(chunk.writable().data());
+    const std::size_t usual = own_chunks_ < small_chunks ? 64 * 1024 : Bytes::huge_page_bytes;
+    Bytes chunk = Bytes::allocate(std::max(text.size(), usual)).value();
+    const std::span<std::byte> room = chunk.writable();
     chunks_.push_back(std::move(chunk));
+    ++own_chunks_;
+    next_ = reinterpret_cast<char*>(room.data());
+    left_ = room.size();
   }
   std::string_view stored(next_, text.size());
   if (!text.empty()) std::memcpy(next_, text.data(), text.size());

@@ -18,7 +18,8 @@ namespace andiron {
 inline namespace v1 {
 namespace detail {
 
-// Text that stays where it is. A copy shares what was stored and puts new text elsewhere.
+// Text that stays where it is. A copy shares what was stored and puts new text elsewhere: what is
+// left of a chunk belongs to the arena that made it.
 class TextArena {
  public:
   TextArena() = default;
@@ -26,6 +27,7 @@ class TextArena {
   TextArena& operator=(const TextArena& other) {
     if (this != &other) {
       chunks_ = other.chunks_;
+      own_chunks_ = 0;
       left_ = 0;
     }
     return *this;
@@ -34,6 +36,7 @@ class TextArena {
 
  private:
   std::vector<Bytes> chunks_;
+  std::size_t own_chunks_ = 0;
   char* next_ = nullptr;
   std::size_t left_ = 0;
 };

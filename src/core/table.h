@@ -3,7 +3,6 @@
 // copies share memory until make_private().
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -12,17 +11,12 @@
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
+#include "src/core/large_blocks.h"
 #include "src/core/try.h"
 
 namespace andiron {
 inline namespace v1 {
 namespace detail {
-
-// What to allocate for `bytes` of a table: a page fault for each 4 KiB costs more than a huge page
-// that is used in part.
-constexpr std::size_t table_bytes(std::size_t bytes) noexcept {
-  return bytes > Bytes::huge_page_bytes / 8 ? std::max(bytes, Bytes::huge_page_bytes) : bytes;
-}
 
 template <class T>
 class Table {
@@ -79,7 +73,7 @@ class Table {
 
  private:
   Status move_to(std::size_t capacity) {
-    ANDIRON_ASSIGN(Bytes larger, Bytes::allocate(table_bytes(capacity * sizeof(T))));
+    ANDIRON_ASSIGN(Bytes larger, Bytes::allocate(index_block_bytes(capacity * sizeof(T))));
     if (size_ != 0) std::memcpy(larger.writable().data(), memory_.data(), size_ * sizeof(T));
     memory_ = std::move(larger);
     return {};

@@ -106,6 +106,25 @@ TEST(ZipReader, RecordsThatAreNumberedInARowAreFoundByNumber) {
   for (std::uint32_t i = 0; i < names.size(); ++i) EXPECT_EQ(zip->find(names[i]), i);
 }
 
+TEST(ZipReader, TheLongestRunCounts) {
+  const ZipReaderPtr zip = open_zip(
+      archive_of({"a/constants/0", "a/constants/1", "a9/8", "a9/9", "a9/10", "a9/11", "a/data/0"}));
+  EXPECT_EQ(zip->run().folder, "a9/");
+  EXPECT_EQ(zip->run().size(), 4u);
+  EXPECT_EQ(zip->run().find_number("10"), 4u);
+  EXPECT_EQ(zip->find("a/data/0"), 6u);
+}
+
+TEST(ZipReader, NumbersOfARunMayPassWhatFits64Bits) {
+  const std::vector<std::string> names = {"d/18446744073709551614", "d/18446744073709551615",
+                                          "d/18446744073709551616"};
+  const ZipReaderPtr zip = open_zip(archive_of(names));
+  EXPECT_EQ(zip->run().size(), 3u);
+  EXPECT_EQ(zip->run().find_number("18446744073709551615"), 1u);
+  EXPECT_EQ(zip->run().find_number("18446744073709551616"), std::nullopt);
+  for (std::uint32_t i = 0; i < names.size(); ++i) EXPECT_EQ(zip->find(names[i]), i);
+}
+
 TEST(ZipReader, ARunWithAGapOrInAnotherOrderIsFoundByNames) {
   const std::vector<std::vector<std::string>> archives = {
       {"d/1", "d/2", "d/4", "d/5"},           // a gap

@@ -39,6 +39,14 @@ TEST(LargeBlocks, InUseAreNeverTheSame) {
   }
 }
 
+TEST(LargeBlocks, AnIndexOfSomeSizeTakesAHugePageAtLeast) {
+  EXPECT_EQ(index_block_bytes(0), 0u);
+  EXPECT_EQ(index_block_bytes(page / 8), page / 8);
+  EXPECT_EQ(index_block_bytes(page / 8 + 1), page);
+  EXPECT_EQ(index_block_bytes(page), page);
+  EXPECT_EQ(index_block_bytes(page + 1), page + 1);
+}
+
 TEST(LargeBlocks, GoRoundBetweenThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -238,6 +238,13 @@ TEST(PytorchZip, OpeningReadsNothingOfTheStorages) {
   EXPECT_LT(source->bytes_read(), 300u * 1024);
 }
 
+TEST(PytorchZip, RecordsAreFoundBesideMoreOfAnotherFolder) {
+  std::vector<ZipItem> items = sample_records();
+  for (int i = 0; i < 20; ++i)
+    items.push_back(torch_item("archive/other/" + std::to_string(i), ""));
+  expect_sample(open_text(zip_file(items)));
+}
+
 TEST(PytorchZip, ManyNumberedRecordsOutsideOfTheFolderAreSeen) {
   std::vector<ZipItem> items = sample_records();
   for (int i = 0; i < 20; ++i) items.push_back(torch_item("other/" + std::to_string(i), "x"));

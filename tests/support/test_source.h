@@ -23,10 +23,12 @@ class TestSource : public ByteSource {
   void fail_reads_past(std::uint64_t offset) { fail_past_ = offset; }
   std::uint64_t bytes_read() const { return bytes_read_; }
   std::uint64_t reads() const { return reads_; }
+  std::uint64_t failed_reads() const { return failed_reads_; }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset + out.size() > fail_past_) {
+      ++failed_reads_;
       return Error{.code = ErrorCode::io, .message = "the test said so", .file = name_};
     }
     bytes_read_ += out.size();
@@ -40,6 +42,7 @@ class TestSource : public ByteSource {
   std::uint64_t fail_past_ = std::numeric_limits<std::uint64_t>::max();
   mutable std::atomic<std::uint64_t> bytes_read_ = 0;
   mutable std::atomic<std::uint64_t> reads_ = 0;
+  mutable std::atomic<std::uint64_t> failed_reads_ = 0;
 };
 
 template <class T>

@@ -14,7 +14,7 @@
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
-#include "src/core/table.h"
+#include "src/core/large_blocks.h"
 #include "src/core/try.h"
 
 namespace andiron {
@@ -61,7 +61,7 @@ class PickleArray {
   // Room for `count` items in all.
   Status reserve(std::size_t count) {
     if (count <= capacity_) return {};
-    const std::size_t bytes = table_bytes(count * sizeof(T));
+    const std::size_t bytes = index_block_bytes(count * sizeof(T));
     ANDIRON_ASSIGN(Bytes larger, Bytes::allocate(bytes));
     if (size_ != 0) std::memcpy(larger.writable().data(), memory_.data(), size_ * sizeof(T));
     memory_ = std::move(larger);

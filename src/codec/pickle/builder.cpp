@@ -49,8 +49,9 @@ bool PickleBuilder::decoded_text(std::size_t size, char*& out) {
   return true;
 }
 
-// As many as the rest of the input needs if it goes on as it began, which saves moving them. The
-// bounds are for pickles in front of gigabytes of data, and for those that go on otherwise.
+// As many as the rest of the input needs if it goes on as it began, which saves moving them. What
+// follows may be gigabytes of data, or something else than what was there, so that there are
+// bounds: a few times as many, or, where the input lies in memory itself, a little memory.
 std::size_t PickleBuilder::next_capacity(std::size_t size, std::size_t more,
                                          std::size_t item_bytes) const noexcept {
   constexpr std::uint64_t enough_to_tell = 4 * 1024;
@@ -58,10 +59,12 @@ std::size_t PickleBuilder::next_capacity(std::size_t size, std::size_t more,
   const std::uint64_t passed = input_.position() - input_.begin();
   const std::uint64_t all = input_.end() - input_.begin();
   const double parts = 1.0625 * static_cast<double>(all) / static_cast<double>(passed + 1);
-  const auto expected = static_cast<std::size_t>(static_cast<double>(size) * std::max(parts, 2.0));
   const bool is_foreseen = input_.is_all_of_memory() && passed >= enough_to_tell;
   const std::size_t bound = std::max(16 * size, is_foreseen ? little_memory / item_bytes : 0);
-  return std::max({std::min(expected, bound), size + more, std::size_t{64}});
+  // Compared as floating point: what is expected may be more than fits.
+  const double expected = static_cast<double>(size) * std::max(parts, 2.0);
+  const auto capacity = static_cast<std::size_t>(std::min(expected, static_cast<double>(bound)));
+  return std::max({capacity, size + more, std::size_t{64}});
 }
 
 PickleGraph PickleBuilder::finish(PickleValue root, bool has_leftovers, PickleInput& input) && {

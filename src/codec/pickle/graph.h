@@ -116,7 +116,8 @@ struct PickleRun {
   std::uint32_t next = PickleRuns::none;
 };
 
-// callable(*args), or callable.__new__(*args, **kwargs).
+// callable(*args) or callable.__new__(*args, **kwargs), of NEWOBJ, INST and OBJ; which of the two
+// it was is not kept.
 struct PickleObject {
   PickleValue callable = {};
   PickleValue args = {};    // a tuple; of TorchScript's enums any value

@@ -51,7 +51,7 @@ class PickleInput {
   std::uint64_t begin() const noexcept { return begin_; }
   std::uint64_t end() const noexcept { return end_; }
   const ByteSource& source() const noexcept { return *source_; }
-  // Whether nothing but the pickle lies in the source, which lies in memory.
+  // Whether it may reach over all of a source that lies in memory.
   bool is_all_of_memory() const noexcept {
     return source_->in_memory() && begin_ == 0 && end_ == source_->size();
   }
