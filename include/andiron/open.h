@@ -52,6 +52,9 @@ struct OpenOptions {
   /// Found by content unless given.
   std::optional<Format> format = {};
   Limits limits = {};
+  /// NumPy's arrays beside PyTorch's tensors, which are random states more often than weights, are
+  /// tensors as well. They always are in a file without tensors of PyTorch, and in a bare pickle.
+  bool numpy_arrays = false;
 };
 
 /// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/torch_containers.h"
 #include "tests/support/torch_file.h"
 
 namespace andiron {
@@ -151,6 +152,27 @@ TEST(NumpyArrays, WithAMaskAreSkipped) {
       py::tuple({1, py::tuple({1}), f4, false, py::encoded_bytes(memory_of<float>({1})),
                  py::encoded_bytes("0"), nullptr}));
   EXPECT_EQ(reason(masked), "an array with a mask, which a tensor has no place for");
+}
+
+TEST(NumpyArrays, BesideTensorsOfPytorchAreSkippedUnlessAskedFor) {
+  const Py array = py::numpy_array(f4, {2, 3}, py::encoded_bytes(memory_of(six)));
+  const Py dates = py::numpy_array(py::numpy_dtype("M8"), {1}, py::encoded_bytes("12345678"));
+  const std::string file = zip_file(torch_records(
+      py::dict({{"w", torch_tensor({.shape = {1}, .elements = 1})}, {"a", array}, {"d", dates}}),
+      {{"0", memory_of<float>({7})}}));
+  const Archive archive = open_text(file).value();
+  EXPECT_EQ(names_of(archive), std::vector<std::string>{"w"});
+  EXPECT_EQ(reason_for(archive, "a"),
+            "a NumPy array beside PyTorch's tensors (OpenOptions::numpy_arrays)");
+  EXPECT_EQ(reason_for(archive, "d"), "a NumPy array of type 'M8'");
+
+  const Archive all = open_text(file, {.numpy_arrays = true}).value();
+  EXPECT_EQ(names_of(all), (std::vector<std::string>{"w", "a"}));
+  EXPECT_EQ(floats(all, "a"), six);
+
+  // The same without a tensor of PyTorch.
+  const Archive arrays = open_text(zip_file(torch_records(py::dict({{"a", array}}), {}))).value();
+  EXPECT_EQ(floats(arrays, "a"), six);
 }
 
 TEST(NumpyArrays, OfObjectsGiveUpTheTensorsInThem) {

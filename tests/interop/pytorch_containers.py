@@ -128,7 +128,7 @@ def bare_pickles(make):
             path = make.place("model.pkl")
             path.write_bytes(pickle.dumps(value, protocol=protocol))
             make.add(f"a bare pickle of {what}, protocol {protocol}", path, "pickle",
-                     Listing(value, sharing=False))
+                     Listing(value, bare=True))
 
 
 def compressed(make):

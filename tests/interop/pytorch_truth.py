@@ -101,11 +101,14 @@ def state_of(value):
 class Listing:
     """The tensors of a file by name, and the names of those that are not taken."""
 
-    def __init__(self, value=None, sharing=True):
-        """Without sharing tensors are the same only where they are the same object."""
+    def __init__(self, value=None, bare=False):
+        """In a bare pickle tensors are the same only where they are the same object, and arrays are tensors
+        beside them."""
         self.tensors = {}
         self.skipped = set()
-        self._sharing = sharing
+        self._bare = bare
+        self._arrays = set()
+        self._has_storages = False
         self._first = {}  # by what makes two names the same tensor
         self._alive = []  # what was identified by its address
         self._above = []
@@ -113,6 +116,10 @@ class Listing:
         self._skipping = False
         if value is not None:
             self.walk(value, [])
+            if self._has_storages and not bare:
+                self.skipped |= self._arrays
+                for name in self._arrays:
+                    del self.tensors[name]
 
     def _claim(self, name):
         if name in self.tensors or name in self.skipped:
@@ -149,8 +156,10 @@ class Listing:
 
     def _visit(self, value, path):
         if isinstance(value, torch.Tensor):
+            self._has_storages |= value.device.type != "meta"
             self._tensor(value, path)
         elif isinstance(value, (torch.storage.TypedStorage, torch.storage.UntypedStorage)):
+            self._has_storages = True
             self._storage(value, path)
         elif isinstance(value, np.ndarray):
             self._array(value, path)
@@ -207,6 +216,8 @@ class Listing:
             return
         little = array.astype(array.dtype.newbyteorder("<"))
         self.add(path, NUMPY_DTYPES[code], array.shape, little.tobytes(), id(array))
+        if not self._skipping:
+            self._arrays.add(".".join(path))
 
     def _tensor(self, tensor, path):
         attributes = dict(getattr(tensor, "__dict__", {}))
@@ -243,7 +254,7 @@ class Listing:
         if our_name(tensor.dtype) == "f4e2m1":  # two to an element of torch's
             tensor = tensor if shape else tensor[None]
             shape = [*tensor.shape[:-1], tensor.shape[-1] * 2]
-        identity = geometry(tensor) if self._sharing else id(kept)
+        identity = id(kept) if self._bare else geometry(tensor)
         # Types that are not taken apart are gathered for each name of their own.
         name = our_name(tensor.dtype)
         if (name.startswith("raw:") or name == "f4e2m1") and not tensor.is_contiguous():

@@ -104,7 +104,10 @@ Status NameBudget::count(std::string_view name, std::size_t tensors) {
 }
 
 Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor) {
+  const bool is_of_torch =
+      file.lies_within_another || !file.content.graph().persistent_ids().empty();
   TensorResolver resolver(file.content, *file.storages, file.big_endian,
+                          options.numpy_arrays || !is_of_torch,
                           most_tensor_bytes(file.file_bytes, options.limits), options);
   return walk_structure(file.content, resolver, file.classes.get(), options, file.check_all_keys,
                         visitor);
@@ -155,6 +158,7 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
 
 Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder) {
+  file.lies_within_another = true;
   class Below : public StructureVisitor {
    public:
     Below(const std::string& prefix, NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder)

@@ -40,6 +40,7 @@ struct PickledFile {
   std::unique_ptr<StorageFinder> storages;
   std::unique_ptr<ScriptClasses> classes;  // of TorchScript
   bool big_endian = false;
+  bool lies_within_another = false;  // as a part of a checkpoint
   // Set once a name, or a key of a dict, was seen twice: see walk_structure().
   bool check_all_keys = false;
   std::uint64_t file_bytes = 0;

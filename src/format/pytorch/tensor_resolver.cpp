@@ -130,7 +130,7 @@ Result<Resolution> TensorResolver::resolve_inner(PickleValue value, PartSink& si
     return bad("a tensor is filled like a list or a dict");
   }
   if (callable == Callable::numpy_array || callable == Callable::numpy_buffer) {
-    return from_numpy(value, {}, sink);
+    return array(value, sink);
   }
   ANDIRON_ASSIGN(
       Resolution made,
@@ -457,6 +457,16 @@ Result<Resolution> TensorResolver::jagged(const Call& call, PartSink& sink, unsi
   }
   if (!has_values) return bad("a nested tensor without values");
   return taken_with_note("a nested tensor, listed as its parts");
+}
+
+Result<Resolution> TensorResolver::array(PickleValue value, PartSink& sink) {
+  if (!takes_arrays_) {
+    ANDIRON_ASSIGN(const NumpyArray read, numpy_array(content_, value, limits_));
+    if (!read.objects && read.refused.empty()) {
+      return skipped("a NumPy array beside PyTorch's tensors (OpenOptions::numpy_arrays)");
+    }
+  }
+  return from_numpy(value, {}, sink);
 }
 
 Result<Resolution> TensorResolver::from_numpy(PickleValue array, PickleValue dtype,

@@ -46,14 +46,15 @@ struct Resolution {
 
 class TensorResolver {
  public:
-  // Data of the container is big-endian where `big_endian` says so. A tensor may take up to
-  // `most_bytes` in memory.
+  // Data of the container is big-endian where `big_endian` says so. NumPy's arrays are skipped
+  // unless `takes_arrays`. A tensor may take up to `most_bytes` in memory.
   TensorResolver(const PickleContent& content, StorageFinder& finder, bool big_endian,
-                 std::uint64_t most_bytes, const OpenOptions& options)
+                 bool takes_arrays, std::uint64_t most_bytes, const OpenOptions& options)
       : content_(content),
         finder_(finder),
         storages_(content, finder, options.limits),
         big_endian_(big_endian),
+        takes_arrays_(takes_arrays),
         most_bytes_(most_bytes),
         limits_(options.limits),
         lenient_(options.strictness == Strictness::lenient) {}
@@ -76,7 +77,8 @@ class TensorResolver {
   Result<Resolution> sparse(const Call& call, PartSink& sink, unsigned depth);
   Result<Resolution> nested(const Call& call, PartSink& sink, unsigned depth);
   Result<Resolution> jagged(const Call& call, PartSink& sink, unsigned depth);
-  // `dtype` is what the array is converted to.
+  // An array of its own, and one that a tensor is made of; `dtype` is what it is converted to.
+  Result<Resolution> array(PickleValue value, PartSink& sink);
   Result<Resolution> from_numpy(PickleValue array, PickleValue dtype, PartSink& sink);
   Result<Resolution> old_tensor(const Call& call, PartSink& sink);
   Result<Resolution> bare_storage(PickleValue value, PartSink& sink);
@@ -93,6 +95,7 @@ class TensorResolver {
   StorageFinder& finder_;
   StorageResolver storages_;
   bool big_endian_;
+  bool takes_arrays_;
   std::uint64_t most_bytes_;
   const Limits& limits_;
   bool lenient_;
