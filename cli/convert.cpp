@@ -221,7 +221,7 @@ bool is_size_known(const ConvertOptions& options) {
          !options.writing.output.ends_with(".gz");
 }
 
-std::string json_line(const std::string& path, const ConvertOptions& options,
+std::string json_line(const std::string& path, const Archive& source, const ConvertOptions& options,
                       const WriteReport& report, const std::vector<std::string>& notes) {
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
@@ -232,6 +232,7 @@ std::string json_line(const std::string& path, const ConvertOptions& options,
   append_json_field(out, "files", report.files);
   append_json_key(out, "dry_run");
   out += options.writing.dry_run ? "true" : "false";
+  append_json_field(out, "skipped", source.skipped());
   append_json_field(out, "notes", notes);
   return out + "}\n";
 }
@@ -264,7 +265,7 @@ ExitCode run(const ConvertOptions& options) {
         notes.insert(notes.end(), report->notes.begin(), report->notes.end());
         if (json) {
           notes.insert(notes.begin(), source.notes().begin(), source.notes().end());
-          out += json_line(path, options, *report, notes);
+          out += json_line(path, source, options, *report, notes);
           return {};
         }
         print_notes(path, source);

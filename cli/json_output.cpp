@@ -62,6 +62,20 @@ void append_json_field(std::string& out, std::string_view key, std::string_view 
 }
 
 void append_json_field(std::string& out, std::string_view key,
+                       const std::vector<Skipped>& skipped) {
+  append_json_key(out, key);
+  out += '[';
+  for (const Skipped& one : skipped) {
+    if (out.back() != '[') out += ',';
+    out += "{\"name\":";
+    append_json_string(out, one.name);
+    append_json_field(out, "reason", one.reason);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_json_field(std::string& out, std::string_view key,
                        const std::vector<std::string>& texts) {
   append_json_key(out, key);
   out += '[';
@@ -107,17 +121,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   }
   out += ']';
 
-  append_json_key(out, "skipped");
-  out += '[';
-  for (const Skipped& skipped : archive.skipped()) {
-    if (out.back() != '[') out += ',';
-    out += "{\"name\":";
-    append_json_string(out, skipped.name);
-    append_json_field(out, "reason", skipped.reason);
-    out += '}';
-  }
-  out += ']';
-
+  append_json_field(out, "skipped", archive.skipped());
   append_json_field(out, "notes", archive.notes());
   return out + "}\n";
 }

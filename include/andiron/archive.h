@@ -104,7 +104,9 @@ class Archive {
   /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
   const std::vector<std::string>& notes() const noexcept;
   void add_note(std::string note);
+  /// Their names change with those of the tensors, where stages rename or leave out.
   const std::vector<Skipped>& skipped() const noexcept;
+  void set_skipped(std::vector<Skipped> skipped);
 
   /// Appends a tensor under its full path. DuplicateKey when the name is taken.
   Status add(TensorSnapshot snapshot);

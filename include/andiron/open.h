@@ -40,7 +40,8 @@ constexpr std::string_view file_extension(Format format) noexcept {
 enum class Strictness : std::uint8_t {
   lenient,   ///< oddities that cannot harm become notes: gaps between tensors, trailing bytes, NUL
              ///< padding, metadata keys given twice; in Burnpack, data that does not fit dtype and
-             ///< shape is carried as raw bytes
+             ///< shape is carried as raw bytes; in PyTorch files, tensors that cannot be read, as
+             ///< where a file is cut, are skipped
   standard,  ///< what the format's own reader accepts, less what is ambiguous; unknown dtypes pass
   strict,  ///< as standard, and unknown dtypes are refused; in Burnpack also names given twice, of
            ///< which the last counts otherwise, and data that overlaps

@@ -25,6 +25,11 @@ class PytorchStore : public StoreBuilder<PytorchStore> {
   /// An empty store in memory.
   PytorchStore() : PytorchStore(from_bytes()) {}
 
+  /// NumPy's arrays beside PyTorch's tensors are tensors as well (OpenOptions).
+  PytorchStore& numpy_arrays(bool take = true) {
+    return change_content().numpy_arrays = take, *this;
+  }
+
  private:
   friend class StoreBuilder<PytorchStore>;
   using StoreBuilder::StoreBuilder;

@@ -77,6 +77,7 @@ struct StoreSettings {
   Metadata metadata = {};
   IoMode io = IoMode::automatic;
   Strictness strictness = Strictness::standard;
+  bool numpy_arrays = false;
   Limits limits = {};
   Progress progress = {};
 };

@@ -283,7 +283,9 @@ Result<Bytes> ZipState::read(std::uint32_t index, std::uint64_t most) const {
     ANDIRON_TRY(std::move(status));
   }
   if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
-    return error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+    Error error = this->error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+    error.hint = "copy or download the file again";
+    return error;
   }
   return content;
 }

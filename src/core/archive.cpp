@@ -161,6 +161,7 @@ const Value& Archive::value() const { return state_->value.get(); }
 const std::vector<std::string>& Archive::notes() const noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->skipped; }
 
+void Archive::set_skipped(std::vector<Skipped> skipped) { change().skipped = std::move(skipped); }
 void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }
 void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
 void Archive::set_value(Value value) { change().value = detail::LazyValue(std::move(value)); }

@@ -144,8 +144,10 @@ Status Store::status() const {
 
 Result<Archive> Store::opened() const {
   return content_->archive.get([&]() -> Result<Archive> {
-    const OpenOptions options{
-        .io = settings_.io, .strictness = settings_.strictness, .limits = settings_.limits};
+    const OpenOptions options{.io = settings_.io,
+                              .strictness = settings_.strictness,
+                              .limits = settings_.limits,
+                              .numpy_arrays = settings_.numpy_arrays};
     if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
       if (!*bytes) return detail::nothing_in_memory();
       return open(**bytes, options);

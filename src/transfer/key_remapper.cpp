@@ -71,6 +71,11 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
     names.emplace_back(remapper.remap(std::string(name)));
   }
   Result<Archive> renamed = detail::with_new_names(archive, std::move(names));
+  if (renamed) {
+    detail::rename_skipped(*renamed, [&](std::string_view name) {
+      return std::optional(remapper.remap(std::string(name)));
+    });
+  }
   for (std::string& warning : remapper.warnings()) {
     // A group that is not there makes names equal more often than not.
     if (!renamed) {

@@ -104,6 +104,20 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
   }
 }
 
+// What is missing, and is in the file.
+void note_not_taken(const Archive& source, ApplyResult& result) {
+  if (result.missing.empty() || source.skipped().empty()) return;
+  std::unordered_map<std::string_view, std::string_view> reasons;
+  for (const Skipped& skipped : source.skipped()) reasons.emplace(skipped.name, skipped.reason);
+  std::vector<std::string_view> names;
+  for (const MissingTensor& missing : result.missing) {
+    if (reasons.contains(missing.path)) names.push_back(missing.path);
+  }
+  if (names.empty()) return;
+  result.notes.push_back("not taken from the file: " + some(names) + ": " +
+                         std::string(reasons[names.front()]));
+}
+
 // A weight that is missing, while the source has what it is computed from.
 void note_parts_of_weights(ApplyResult& result) {
   if (result.missing.empty()) return;
@@ -161,6 +175,7 @@ void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
   note_empty_filter(slots, result);
   note_changed_dtypes(slots, plan.assignments, result);
   if (!result.unused.empty()) note_vacancies(slots, result);
+  note_not_taken(source, result);
   note_parts_of_weights(result);
   if (before_closing != nullptr) note_moved_numbers(*before_closing, result);
   note_square_matrices(slots, plan.assignments, source, options, result);

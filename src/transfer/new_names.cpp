@@ -77,6 +77,16 @@ Result<Archive> with_new_names(const Archive& archive,
   return changed;
 }
 
+void rename_skipped(Archive& archive,
+                    const std::function<std::optional<std::string>(std::string_view)>& new_name) {
+  if (archive.skipped().empty()) return;
+  std::vector<Skipped> renamed;
+  for (const Skipped& skipped : archive.skipped()) {
+    if (auto name = new_name(skipped.name)) renamed.push_back({*std::move(name), skipped.reason});
+  }
+  archive.set_skipped(std::move(renamed));
+}
+
 }  // namespace detail
 }  // namespace v1
 }  // namespace andiron

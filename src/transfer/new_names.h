@@ -3,6 +3,7 @@
 // archive other names or leaving them out, aliases included.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@ std::vector<std::string_view> names_and_aliases(const Archive& archive);
 // two tensors would share a name.
 Result<Archive> with_new_names(const Archive& archive,
                                std::vector<std::optional<std::string>> new_names);
+
+// The same for what was skipped: a name of nothing is left out.
+void rename_skipped(Archive& archive,
+                    const std::function<std::optional<std::string>(std::string_view)>& new_name);
 
 }  // namespace detail
 }  // namespace v1

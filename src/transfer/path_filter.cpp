@@ -200,6 +200,11 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
     if (filter.matches(names[i], container)) taken[i] = names[i];
   }
   ANDIRON_ASSIGN(Archive filtered, detail::with_new_names(archive, std::move(taken)));
+  if (!needs_container) {
+    detail::rename_skipped(filtered, [&](std::string_view name) {
+      return filter.matches(name) ? std::optional(std::string(name)) : std::nullopt;
+    });
+  }
   if (filtered.empty() && !archive.empty()) {
     filtered.add_note("no name passes the filter; they look like '" +
                       display_text(archive.info(0).name) + "'");

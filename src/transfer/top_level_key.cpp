@@ -26,8 +26,9 @@ constexpr std::array<std::string_view, 15> wrappers = {
     "ema_model",  "model_ema",        "state_dict_ema", "params_ema", "ema_state_dict"};
 
 // Words in the keys of what training keeps beside a model.
-constexpr std::array<std::string_view, 7> training_words = {
-    "optim", "scheduler", "scaler", "rng_state", "callbacks", "epoch", "global_step"};
+constexpr std::array<std::string_view, 15> training_words = {
+    "optim", "scheduler", "scaler", "rng",  "random", "callbacks", "epoch", "step",
+    "iter",  "loss",      "metric", "best", "args",   "param",     "config"};
 
 bool is_training_state(std::string_view key) {
   return std::any_of(training_words.begin(), training_words.end(), [&](std::string_view word) {
@@ -84,20 +85,30 @@ Error nothing_below(const Archive& archive, std::string_view key) {
 
 Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) {
   const std::string prefix = std::string(key) + ".";
+  const auto name_below = [&](std::string_view name) -> std::optional<std::string> {
+    if (!name.starts_with(prefix)) return std::nullopt;
+    return std::string(name.substr(prefix.size()));
+  };
   std::vector<std::optional<std::string>> below;
   bool is_empty = true;
   for (const std::string_view name : detail::names_and_aliases(archive)) {
-    below.emplace_back();
-    if (!name.starts_with(prefix)) continue;
-    below.back() = name.substr(prefix.size());
-    is_empty = false;
+    below.push_back(name_below(name));
+    is_empty = is_empty && !below.back();
   }
   if (is_empty) return nothing_below(archive, key);
-  return detail::with_new_names(archive, std::move(below));
+  Result<Archive> found = detail::with_new_names(archive, std::move(below));
+  if (found) detail::rename_skipped(*found, name_below);
+  return found;
 }
 
 std::optional<std::string> suggest_top_level_key(const Archive& archive) {
   std::vector<std::string_view> names = detail::names_and_aliases(archive);
+  // A number beside the model is a result of training.
+  std::erase_if(names, [&](std::string_view name) {
+    const bool is_on_top = name.find('.') == std::string_view::npos;
+    const auto index = is_on_top ? archive.find(name) : std::nullopt;
+    return index && archive.info(*index).shape.empty();
+  });
   std::string key;
   while (const auto wrapper = common_wrapper(names)) {
     const std::string prefix = std::string(*wrapper) + ".";

@@ -86,6 +86,7 @@ TEST_F(Convert, JsonIsOneObject) {
                                    {"bytes", std::filesystem::file_size(out)},
                                    {"files", {out}},
                                    {"dry_run", false},
+                                   {"skipped", nlohmann::json::array()},
                                    {"notes", nlohmann::json::array()}};
   EXPECT_EQ(objects_of(run).at(0), expected);
 }

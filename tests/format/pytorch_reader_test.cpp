@@ -191,6 +191,7 @@ TEST(PytorchReader, ForeignZipArchivesAreNamed) {
       {{"config.json", "model.weights.h5"}, "a Keras model"},
       {{"model/model.json", "model/tensors/0"}, "a TorchScript archive of PyTorch 1.0"},
       {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a package of torch.package"},
+      {{"m/byteorder", "m/version", "m/.data/serialization_id"}, "a PyTorch archive without its"},
       {{"readme.txt"}, "a zip archive without 'data.pkl'"},
       {{"a/xdata.pkl"}, "a zip archive without 'data.pkl'"},
   };

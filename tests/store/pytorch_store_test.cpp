@@ -39,6 +39,10 @@ class StateDict {
     entries_.emplace_back(name, tensor(shape, first));
     return *this;
   }
+  StateDict& add_value(const std::string& name, const Py& value) {
+    entries_.emplace_back(name, value);
+    return *this;
+  }
   // The dict, below these keys.
   std::string file(const std::vector<std::string>& below = {}, const py::Pairs& beside = {}) const {
     Py object = py::dict(entries_);
@@ -315,6 +319,29 @@ TEST(PytorchStore, RemapsNamesInOrder) {
   EXPECT_EQ(load_from(model, store).value().applied.size(), 2u);
   EXPECT_TRUE(store.get_snapshot("fc1.weight").value().has_value());
   EXPECT_FALSE(store.get_snapshot("module.layer_1.weight").value().has_value());
+}
+
+TEST(PytorchStore, TellsWhyAParameterWasNotTakenUnderTheModulesName) {
+  StateDict dict;
+  dict.add("layer.weight", {3, 2});
+  const Py array =
+      py::numpy_array(py::numpy_dtype("f4"), {3}, py::encoded_bytes(std::string(12, 'x')));
+  dict.add_value("layer.bias", array);
+  struct One {
+    nn::Linear fc;
+    ANDIRON_MODULE(One, fc)
+  } model{nn::LinearConfig(2, 3).init()};
+  auto store =
+      store_of(dict.file({"model"})).with_top_level_key("model").with_key_remapping("^layer", "fc");
+  const Error refused = load_from(model, store).error();
+  EXPECT_EQ(refused.tensor, "fc.bias");
+  EXPECT_NE(refused.found.find("was not taken: a NumPy array"), std::string::npos) << refused.found;
+  const ApplyResult result = load_from(model, store.allow_partial(true)).value();
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes[0].find("not taken from the file: 'fc.bias': a NumPy array"),
+            std::string::npos)
+      << result.notes[0];
+  EXPECT_EQ(load_from(model, PytorchStore(store).numpy_arrays()).value().applied.size(), 2u);
 }
 
 TEST(PytorchStore, FiltersByTheModulesNames) {

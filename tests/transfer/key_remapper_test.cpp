@@ -92,10 +92,12 @@ TEST(KeyRemapper, WarnsOfGroupsThatAPatternLacks) {
 TEST(KeyRemapper, RenamesTheTensorsOfAnArchive) {
   Archive archive = archive_of({"model.a", "b"});
   archive.set_aliases({{"model.c", "model.a"}});
+  archive.set_skipped({{"model.d", "why"}});
   const Archive renamed = remap(archive, KeyRemapper().add_pattern(R"(^model\.)", "")).value();
   EXPECT_EQ(names_of(renamed), (Names{"a", "b"}));
   EXPECT_EQ(renamed.aliases(), (Aliases{{"c", "a"}}));
   EXPECT_TRUE(renamed.notes().empty());
+  EXPECT_EQ(renamed.skipped().at(0).name, "d");
   EXPECT_EQ(names_of(remap(archive, KeyRemapper()).value()), names_of(archive));
 }
 

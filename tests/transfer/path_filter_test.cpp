@@ -286,8 +286,11 @@ TEST(PathFilter, LooksUpManyFullPaths) {
 }
 
 TEST(PathFilter, FiltersAnArchive) {
-  const Archive archive = archive_of({"a.weight", "a.bias", "b.weight"});
+  Archive archive = archive_of({"a.weight", "a.bias", "b.weight"});
+  archive.set_skipped({{"c.weight", "why"}, {"c.bias", "why"}});
   const Archive weights = filter(archive, PathFilter().with_glob("**.weight")).value();
+  ASSERT_EQ(weights.skipped().size(), 1u);
+  EXPECT_EQ(weights.skipped()[0].name, "c.weight");
   EXPECT_EQ(names_of(weights), (Names{"a.weight", "b.weight"}));
   EXPECT_EQ(size_of(weights, "b.weight"), 3u);
   EXPECT_EQ(names_of(filter(archive, PathFilter()).value()), names_of(archive));

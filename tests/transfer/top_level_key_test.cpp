@@ -73,6 +73,25 @@ TEST(TopLevelKey, IsSuggestedPastTrainingState) {
   EXPECT_EQ(suggest_top_level_key(archive), "state_dict");
 }
 
+TEST(TopLevelKey, IsSuggestedPastWhatScriptsKeepBesideAModel) {
+  for (const char* name : {"loss", "best_metric", "rng.torch", "random_state.0", "args.mean",
+                           "hyper_parameters.w", "iteration", "train_config.x"}) {
+    EXPECT_EQ(suggest_top_level_key(archive_of({"model.a.w", name})), "model") << name;
+  }
+  Archive archive = archive_of({"model.a.w"});
+  ASSERT_TRUE(archive.add(TensorSnapshot("accuracy", Tensor::zeros(DType::f32, Shape()).value())));
+  EXPECT_EQ(suggest_top_level_key(archive), "model") << "a number is no part of a model";
+}
+
+TEST(TopLevelKey, AppliesToWhatWasSkipped) {
+  Archive archive = archive_of({"model.a"});
+  archive.set_skipped({{"model.b", "why"}, {"models.c", "why"}, {"d", "why"}});
+  const Archive below = at_top_level_key(archive, "model").value();
+  ASSERT_EQ(below.skipped().size(), 1u);
+  EXPECT_EQ(below.skipped()[0].name, "b");
+  EXPECT_EQ(below.skipped()[0].reason, "why");
+}
+
 TEST(TopLevelKey, IsSuggestedForTheTrainedModelRatherThanItsAverage) {
   EXPECT_EQ(suggest_top_level_key(archive_of({"params_ema.a", "params.a"})), "params");
   EXPECT_EQ(suggest_top_level_key(archive_of({"ema.a", "model.a", "optimizer.b"})), "model");

@@ -275,6 +275,9 @@ ZipContent zip_content(const ZipReader& zip) {
     if (name == ".data/extern_modules" || name == ".data/python_version") {
       content.what = "a package of torch.package";
       content.hint = "load it in Python and save its state_dict()";
+    } else if (content.what.empty() && (name == "byteorder" || name == ".data/serialization_id")) {
+      content.what = "a PyTorch archive without its object ('data.pkl')";
+      content.hint = "torch.save did not finish: save it again";
     } else if (name == "model.json") {
       content.what = "a TorchScript archive of PyTorch 1.0";
       content.hint = "load it with PyTorch 1.0 to 1.5 and save it anew";
