@@ -78,11 +78,13 @@ void check_run(const detail::ZipReader& zip) {
   for (std::uint32_t i = run.begin; i < run.end; ++i) {
     const std::string_view name = zip.entries()[i].name;
     ANDIRON_HOLDS(name.starts_with(run.folder));
+    const std::string_view own = name.substr(run.folder.size());
+    ANDIRON_HOLDS(!run.is_digits || own.find_first_not_of("0123456789") == own.npos);
     if (!run.first_number) continue;
     std::uint64_t number = 0;
     if (__builtin_add_overflow(*run.first_number, i - run.begin, &number)) break;
     const std::string digits = std::to_string(number);
-    ANDIRON_HOLDS(name.substr(run.folder.size()) == digits);
+    ANDIRON_HOLDS(own == digits);
     ANDIRON_HOLDS(run.find_number(digits) == i);
   }
 }

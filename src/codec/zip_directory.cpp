@@ -59,6 +59,11 @@ bool is_before_as_number(std::string_view a, std::string_view b) noexcept {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+bool is_digits(std::string_view text) noexcept {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // To the name with the next number. REQUIRES: it ends with digits.
 void count_up(std::string& name) {
   std::size_t digit = name.size();
@@ -240,20 +245,28 @@ class ZipDirectoryReader {
       } else {
         const bool is_beside = is_lower && name.starts_with(run.folder);
         const std::size_t known = is_beside ? run.folder.size() : 0;
-        const unsigned seen = classify(name.substr(known)) | (is_beside ? folder_seen : 0U);
-        ANDIRON_TRY(check_name(entries[i], seen));
-        is_lower = (seen & upper_case) == 0;
+        // Of a number nothing but its place among the others is of interest.
+        const bool is_number = is_beside && is_digits(name.substr(known));
+        if (!is_number) {
+          const unsigned seen = classify(name.substr(known)) | (is_beside ? folder_seen : 0U);
+          ANDIRON_TRY(check_name(entries[i], seen));
+          is_lower = (seen & upper_case) == 0;
+        }
         const std::string_view before = is_beside ? entries[i - 1].name.substr(known) : "";
         as_numbers = as_numbers && is_beside && is_before_as_number(before, name.substr(known));
         as_text = as_text && is_beside && before < name.substr(known);
         next.clear();
-        if (is_lower && (as_numbers || as_text) && name.find('/', known) == name.npos) {
+        const bool goes_on = is_lower && (as_numbers || as_text) &&
+                             (is_number || name.find('/', known) == name.npos);
+        if (goes_on) {
+          run.is_digits = run.is_digits && is_number;
           run.first_number.reset();
         } else {
           keep_longest();
           run = {.begin = i, .folder = name.substr(0, name.rfind('/') + 1)};
           folder_seen = classify(run.folder);
           as_numbers = as_text = true;
+          run.is_digits = is_digits(name.substr(run.folder.size()));
           run.first_number = parse_printed_index(name.substr(run.folder.size()));
           if (is_lower && run.first_number) {
             next = name;

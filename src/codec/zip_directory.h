@@ -58,14 +58,15 @@ struct ZipRun {
   std::uint32_t end = 0;
   std::string_view folder = {};  // up to the last slash, if there is one; lives as the names do
   bool is_text = false;          // names ascend as text, not as numbers
+  bool is_digits = false;        // names are digits alone
   // Where the names are one number after the other: the first of them.
   std::optional<std::uint64_t> first_number = {};
 
   std::uint32_t size() const noexcept { return end - begin; }
-  // The entry behind another, with those left out whose names only count up from that one: to who
-  // asks for a folder, or for an ending that is no digit, the first of them tells of all.
+  // The entry behind another, with those left out that are digits beside that one: to who asks for
+  // a folder, or for an ending that is no digit, the first of them tells of all.
   std::uint32_t next_other(std::uint32_t entry) const noexcept {
-    return entry == begin && first_number ? end : entry + 1;
+    return entry == begin && is_digits ? end : entry + 1;
   }
   // The entry that has this number for a name, by first_number alone.
   std::optional<std::uint32_t> find_number(std::string_view name) const {

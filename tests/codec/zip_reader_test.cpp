@@ -143,6 +143,10 @@ TEST(ZipReader, ARunWithAGapOrInAnotherOrderIsFoundByNames) {
       EXPECT_EQ(content(zip, names[i]), "<" + names[i] + ">");
     }
     EXPECT_EQ(zip->run().find_number("10"), std::nullopt) << names[0];
+    for (std::uint32_t i = zip->run().begin; i < zip->run().end; ++i) {
+      const std::string own = names[i].substr(names[i].find('/') + 1);
+      EXPECT_TRUE(!zip->run().is_digits || own.find_first_not_of("0123456789") == own.npos) << own;
+    }
   }
 }
 
