@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/codec/zip_reader_test.cpp and tests/codec/zip_hostile_test.cpp
+// Tested by tests/codec/zip_directory_test.cpp and tests/codec/zip_hostile_test.cpp
 #include "src/codec/zip_directory.h"
 
 #include <algorithm>

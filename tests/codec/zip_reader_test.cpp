@@ -72,93 +72,6 @@ TEST(ZipReader, ListsEntriesInTheOrderOfTheDirectory) {
   EXPECT_EQ(zip->source()->name(), "test.zip");
 }
 
-TEST(ZipReader, FindsNamesExactly) {
-  const ZipReaderPtr zip = open_zip(zip_file({{.name = "a/Data.PKL"}, {.name = "a/data/1"}}));
-  EXPECT_EQ(zip->find("a/Data.PKL"), 0u);
-  EXPECT_EQ(zip->find("a/data/1"), 1u);
-  EXPECT_EQ(zip->find("a/data.pkl"), std::nullopt);
-  EXPECT_EQ(zip->find("A/DATA/1"), std::nullopt);
-  EXPECT_EQ(zip->find("a/data/2"), std::nullopt);
-  EXPECT_EQ(zip->find(""), std::nullopt);
-}
-
-std::string archive_of(const std::vector<std::string>& names) {
-  std::vector<ZipItem> items;
-  for (const std::string& name : names)
-    items.push_back({.name = name, .content = "<" + name + ">"});
-  return zip_file(items);
-}
-
-TEST(ZipReader, RecordsThatAreNumberedInARowAreFoundByNumber) {
-  std::vector<std::string> names = {"a/data.pkl"};
-  for (int i = 8; i < 103; ++i) names.push_back("a/data/" + std::to_string(i));
-  names.insert(names.end(), {"a/data/x/103", "a/version"});
-  const ZipReaderPtr zip = open_zip(archive_of(names));
-  const ZipRun& run = zip->run();
-  EXPECT_EQ(run.folder, "a/data/");
-  EXPECT_EQ(run.size(), 95u);
-  EXPECT_EQ(run.first_number, 8u);
-  EXPECT_EQ(run.find_number("8"), 1u);
-  EXPECT_EQ(run.find_number("102"), 95u);
-  for (const char* other : {"7", "103", "", "08", "+8", "8 ", "x", "-8", "18446744073709551616"}) {
-    EXPECT_EQ(run.find_number(other), std::nullopt) << other;
-  }
-  for (std::uint32_t i = 0; i < names.size(); ++i) EXPECT_EQ(zip->find(names[i]), i);
-}
-
-TEST(ZipReader, TheLongestRunCounts) {
-  const ZipReaderPtr zip = open_zip(
-      archive_of({"a/constants/0", "a/constants/1", "a9/8", "a9/9", "a9/10", "a9/11", "a/data/0"}));
-  EXPECT_EQ(zip->run().folder, "a9/");
-  EXPECT_EQ(zip->run().size(), 4u);
-  EXPECT_EQ(zip->run().find_number("10"), 4u);
-  EXPECT_EQ(zip->find("a/data/0"), 6u);
-}
-
-TEST(ZipReader, NumbersOfARunMayPassWhatFits64Bits) {
-  const std::vector<std::string> names = {"d/18446744073709551614", "d/18446744073709551615",
-                                          "d/18446744073709551616"};
-  const ZipReaderPtr zip = open_zip(archive_of(names));
-  EXPECT_EQ(zip->run().size(), 3u);
-  EXPECT_EQ(zip->run().find_number("18446744073709551615"), 1u);
-  EXPECT_EQ(zip->run().find_number("18446744073709551616"), std::nullopt);
-  for (std::uint32_t i = 0; i < names.size(); ++i) EXPECT_EQ(zip->find(names[i]), i);
-}
-
-TEST(ZipReader, ARunWithAGapOrInAnotherOrderIsFoundByNames) {
-  const std::vector<std::vector<std::string>> archives = {
-      {"d/1", "d/2", "d/4", "d/5"},           // a gap
-      {"d/0", "d/1", "d/10", "d/11", "d/2"},  // as text
-      {"d/08", "d/09", "d/10"},               // with leading zeros
-      {"d/10", "d/11", "d/a0"},               // what is no number behind them
-      {"9", "10", "11", "13"},                // in no folder
-      {"d/3", "d/2", "d/1"},
-      {"D/1", "D/2", "D/3"},
-      {"d/99999999999999999999", "d/100000000000000000000"},
-  };
-  for (const std::vector<std::string>& names : archives) {
-    const ZipReaderPtr zip = open_zip(archive_of(names));
-    for (std::uint32_t i = 0; i < names.size(); ++i) {
-      EXPECT_EQ(zip->find(names[i]), i) << names[i];
-      EXPECT_EQ(content(zip, names[i]), "<" + names[i] + ">");
-    }
-    EXPECT_EQ(zip->run().find_number("10"), std::nullopt) << names[0];
-    for (std::uint32_t i = zip->run().begin; i < zip->run().end; ++i) {
-      const std::string own = names[i].substr(names[i].find('/') + 1);
-      EXPECT_TRUE(!zip->run().is_digits || own.find_first_not_of("0123456789") == own.npos) << own;
-    }
-  }
-}
-
-TEST(ZipReader, AllNamesOfARowAreCheckedForTheirCase) {
-  for (const char* name : {"a/10", "A/10", "A/9", "a/11"}) {
-    const Result<ZipReaderPtr> zip =
-        ZipReader::open(source_of(archive_of({"a/9", "a/10", "a/11", "b", name})), {});
-    ASSERT_FALSE(zip.ok()) << name;
-    EXPECT_EQ(zip.error().code, ErrorCode::bad_archive);
-  }
-}
-
 TEST(ZipReader, AnEmptyArchiveHasNoEntries) {
   for (const bool zip64 : {false, true}) {
     const ZipReaderPtr zip = open_zip(zip_file({}, {.zip64 = zip64}));
@@ -422,12 +335,18 @@ TEST(ZipReader, TheCheckedSourceIsTheFileInAllElse) {
   EXPECT_EQ(read_range(*copies, offset, 9), "some text");  // the reader is gone
 }
 
-TEST(ZipReader, SmallEntriesReadInOrderComeOutOfFewReads) {
-  ZipWriting writing;
+// Adds records of 100, 101, ... bytes; where their data begins.
+std::vector<std::uint64_t> add_small_records(ZipWriting& writing, std::size_t count) {
   std::vector<std::uint64_t> offsets;
-  for (std::size_t i = 0; i < 1000; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
   }
+  return offsets;
+}
+
+TEST(ZipReader, SmallEntriesReadInOrderComeOutOfFewReads) {
+  ZipWriting writing;
+  const std::vector<std::uint64_t> offsets = add_small_records(writing, 1000);
   const auto source = counting(writing.finish());
   const ZipReaderPtr zip = ZipReader::open(source, {}).value();
   for (int round = 0; round < 2; ++round) {  // headers are checked in the first
@@ -448,10 +367,7 @@ TEST(ZipReader, SmallEntriesReadInOrderComeOutOfFewReads) {
 
 TEST(ZipReader, SmallEntriesCanBeReadByManyThreads) {
   ZipWriting writing;
-  std::vector<std::uint64_t> offsets;
-  for (std::size_t i = 0; i < 300; ++i) {
-    offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
-  }
+  const std::vector<std::uint64_t> offsets = add_small_records(writing, 300);
   const ZipReaderPtr zip = ZipReader::open(counting(writing.finish()), {}).value();
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
@@ -468,10 +384,7 @@ TEST(ZipReader, SmallEntriesCanBeReadByManyThreads) {
 
 TEST(ZipReader, OfEntriesReadInOrderThoseBeforeAFaultAreRead) {
   ZipWriting writing;
-  std::vector<std::uint64_t> offsets;
-  for (std::size_t i = 0; i < 20; ++i) {
-    offsets.push_back(writing.add(torch_item("archive/data/" + std::to_string(i), noise(100 + i))));
-  }
+  const std::vector<std::uint64_t> offsets = add_small_records(writing, 20);
   const auto source = counting(writing.finish());
   const ZipReaderPtr zip = ZipReader::open(source, {}).value();
   source->fail_reads_past(offsets[10]);
