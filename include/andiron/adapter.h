@@ -22,8 +22,7 @@
 #include "andiron/snapshot.h"
 #include "andiron/snapshots.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Where an adapter looks for tensors on a load: in the file, after its names were remapped, or in
 /// what the adapter before it in a chain gives.
@@ -276,5 +275,4 @@ class FloatCastAdapter final : public Chainable<FloatCastAdapter> {
   DType dtype_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -11,8 +11,7 @@
 #include "andiron/error.h"
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A parameter that the source has no tensor for.
 struct MissingTensor {
@@ -58,5 +57,4 @@ struct ApplyResult {
 
 std::ostream& operator<<(std::ostream& out, const ApplyResult& result);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -17,8 +17,7 @@
 #include "andiron/snapshot.h"
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// String metadata, sorted by key.
 using Metadata = std::map<std::string, std::string, std::less<>>;
@@ -129,5 +128,4 @@ class Archive {
   std::shared_ptr<detail::ArchiveState> state_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A field of a header: the bytes [offset, offset + size) of the file and what they mean. Fields
 /// follow each other without gaps up to the data section.
@@ -49,5 +48,4 @@ Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& 
 /// rest.
 Result<std::vector<BurnpackField>> burnpack_fields(const BurnpackHead& head);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Releases of Burn that write Burnpack alike. The version number in the file is 1 in all of them.
 enum class BurnpackGeneration : std::uint8_t {
@@ -51,5 +50,4 @@ constexpr bool burnpack_generation_of(std::string_view release,
   return true;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include "andiron/store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Loads and saves modules in Burnpack files, the native format of Burn (store.h has the builders).
 /// Reads the files of every release; also .mpk records of older ones, and .bin records, whose
@@ -31,5 +30,4 @@ class BurnpackStore : public StoreBuilder<BurnpackStore> {
   static detail::StoreSettings defaults();
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

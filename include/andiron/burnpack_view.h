@@ -23,8 +23,7 @@
 #include "andiron/quant_scheme.h"
 #include "andiron/view_status.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// One tensor of the metadata.
 struct BurnpackEntry {
@@ -201,5 +200,4 @@ class BurnpackView {
   std::size_t tensor_count_ = 0;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

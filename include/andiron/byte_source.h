@@ -10,8 +10,7 @@
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A fixed run of bytes that can be read at any position. All calls are const and safe from several
 /// threads at once.
@@ -62,5 +61,4 @@ using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 /// Bytes in memory as a source: owned or static, as the Bytes are.
 ByteSourcePtr memory_source(Bytes bytes, std::string name = "memory");
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -12,8 +12,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A view of memory that keeps the memory alive: heap, a file mapping, a foreign buffer, or static
 /// data that needs no owner. Copying and slicing cost O(1) and share the owner. Safe to share
@@ -81,5 +80,4 @@ class Bytes {
   bool allocated_ = false;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The UTF-8 text of a CBOR string, checked. A string of indefinite length comes in chunks, each
 /// with a length of its own before it.
@@ -20,5 +19,4 @@ struct CborText {
   std::size_t decode(char* out) const noexcept;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

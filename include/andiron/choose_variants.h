@@ -17,8 +17,7 @@
 #include "andiron/error.h"
 #include "andiron/module.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 struct ChooseOptions {
   AnyAdapter adapter = {};          ///< how the source stores tensors
@@ -171,5 +170,4 @@ Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& sou
   return chosen;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The kinds of module around a tensor, outermost first: {"Struct:Net", "Vec", "Struct:Linear"}.
 /// Empty for tensors that come from a file. Burn's spelling "Struct:Linear" and the plain "Linear"
@@ -58,5 +57,4 @@ class Container {
   std::shared_ptr<const std::vector<std::string>> kinds_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -8,8 +8,7 @@
 
 #include "andiron/error_code.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The type of a tensor's elements. All data is little-endian.
 enum class DType : std::uint8_t {
@@ -105,5 +104,4 @@ constexpr SizeCheck byte_count(DType dtype, std::span<const std::uint64_t> shape
   return bits % 8 == 0 ? SizeCheck::ok : SizeCheck::partial_byte;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -14,8 +14,7 @@
 
 #include "andiron/error_code.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 struct ApplyResult;
 
@@ -131,5 +130,4 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// What went wrong. The name that `code_name` gives is part of the tool's JSON and does not change.
 enum class ErrorCode : std::uint8_t {
@@ -117,5 +116,4 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
   return "Unknown";
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

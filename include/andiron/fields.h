@@ -8,8 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A listed field that is no parameter, whatever its type: a table, a mask, a cache.
 template <class T>
@@ -168,5 +167,4 @@ inline constexpr bool is_module = FieldAccess::is_module<T>;
 
 }  // namespace detail
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/sink.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// How a file is read.
 enum class IoMode : std::uint8_t {
@@ -58,5 +57,4 @@ class AtomicFile : public Sink {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -6,8 +6,7 @@
 
 #include "andiron/dtype.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The bits of an IEEE half.
 struct Float16 {
@@ -44,5 +43,4 @@ inline BFloat16 to_bfloat16(double value) noexcept {
   return {static_cast<std::uint16_t>(encode_float(DType::bf16, value))};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

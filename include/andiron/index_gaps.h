@@ -8,8 +8,7 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 struct IndexGapOptions {
   /// Regular expressions for the lists to leave alone. Each is looked for in the path before the
@@ -23,5 +22,4 @@ struct IndexGapOptions {
 /// the same parent. NameCollision when two names become one (007 and 7).
 Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options = {});
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 #include "andiron/error.h"
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Parses strict JSON (RFC 8259, UTF-8, no comments, no trailing bytes but white space). Duplicate
 /// keys, nesting deeper than max_json_depth and numbers outside double are errors (DuplicateKey,
@@ -25,5 +24,4 @@ std::string to_json(const Value& value, unsigned indent = 0);
 /// UTF-8 has its bad bytes replaced by U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

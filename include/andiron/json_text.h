@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// What lies between the quotes of a JSON string, checked but not decoded.
 struct JsonText {
@@ -19,5 +18,4 @@ struct JsonText {
   std::size_t decode(char* out) const noexcept;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

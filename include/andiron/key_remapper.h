@@ -13,8 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/pattern.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Regular expressions with replacements, applied in order, each to the result of the one before
 /// and to every match (see Pattern::replace_all). The first bad pattern is kept, as in PathFilter.
@@ -62,5 +61,4 @@ struct Rename {
 /// close_index_gaps() or both.
 std::vector<Rename> renames(const Archive& before, const Archive& after);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -18,8 +18,7 @@
 #include "andiron/shape.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// What is known of a leaf without looking at its numbers.
 struct LeafInfo {
@@ -162,5 +161,4 @@ const LeafOps& leaf_ops() {
 
 }  // namespace detail
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

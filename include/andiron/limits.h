@@ -7,8 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The most dimensions a tensor may have. PyTorch stops at 64; a fixed number lets the freestanding
 /// parsers keep a shape without a heap.
@@ -69,5 +68,4 @@ struct Limits {
   std::uint64_t window_bytes = std::uint64_t{8} << 20;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

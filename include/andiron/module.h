@@ -51,8 +51,7 @@
 #include "andiron/place.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace detail {
 
@@ -397,5 +396,4 @@ std::vector<Slot> slots_to_change(M& module, bool skip_enum_variants) {
 template <class T>
 concept Module = detail::is_module<T>;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include "andiron/store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Loads and saves modules in named records, as Burn's file recorders wrote up to 0.21 (store.h has
 /// the builders). Reads .mpk, .mpk.gz, .json and .json.gz; writes .mpk, and .mpk.gz to a path that
@@ -37,5 +36,4 @@ class MpkStore : public StoreBuilder<MpkStore> {
   static detail::StoreSettings defaults();
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Compares text bytewise but runs of digits by value: layers.2 before layers.10. Names that differ
 /// only in leading zeros fall back to bytewise order, so it is a strict total order.
@@ -18,5 +17,4 @@ struct NaturalLess {
   }
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 #include "andiron/file.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The weight formats.
 enum class Format : std::uint8_t {
@@ -71,5 +70,4 @@ Result<Archive> open(Bytes bytes, const OpenOptions& options = {});
 /// The same for any source.
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options = {});
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -15,8 +15,7 @@
 #include "andiron/shape.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace detail {
 struct ParamState;
@@ -114,5 +113,4 @@ class Param {
 /// long as both parameters; a copy of a model is not tied, tie it again.
 void tie(Param& first, Param& second);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

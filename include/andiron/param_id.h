@@ -9,8 +9,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Identity of a parameter that survives save and load, in formats that store it. Optimizer state
 /// is keyed by it.
@@ -28,5 +27,4 @@ struct ParamId {
   friend auto operator<=>(ParamId, ParamId) = default;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -16,8 +16,7 @@
 #include "andiron/error.h"
 #include "andiron/pattern.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Criteria joined by OR, less what is excluded. A filter without criteria takes everything that is
 /// not excluded. The first bad pattern is kept: status() tells it, and every operation that takes
@@ -105,5 +104,4 @@ std::ostream& operator<<(std::ostream& out, const PathFilter& filter);
 /// The tensors of `archive` that `filter` takes.
 Result<Archive> filter(const Archive& archive, const PathFilter& filter);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

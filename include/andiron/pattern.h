@@ -8,8 +8,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A compiled pattern. matches() takes time linear in the text, whatever the pattern; replace_all()
 /// starts anew after each match. Immutable, cheap to copy, safe from several threads.
@@ -46,5 +45,4 @@ class Pattern {
   std::shared_ptr<const Engine> engine_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -7,8 +7,7 @@
 
 #include "andiron/container.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Where a tensor sits in a module.
 struct Place {
@@ -23,5 +22,4 @@ struct Place {
   std::string with_name(std::string_view name) const;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <functional>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Called on the calling thread, after each window of tensor data, with bytes done and bytes in
 /// all; not at all when there are none. Return false to cancel: the operation then ends with
 /// Cancelled and leaves nothing behind.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include "andiron/store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Loads modules from PyTorch files (store.h has the builders): .pt, .pth, .bin and .ckpt of every
 /// release, TorchScript archives, shards with an index, folders of torch.distributed.checkpoint and
@@ -37,5 +36,4 @@ class PytorchStore : public StoreBuilder<PytorchStore> {
   static detail::StoreSettings defaults();
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

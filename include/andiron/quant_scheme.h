@@ -7,8 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// What a quantized value is: a signed integer (q...), or a small float given by its code.
 enum class QuantValue : std::uint8_t {
@@ -171,5 +170,4 @@ constexpr bool quantized_byte_count(const QuantScheme& scheme, std::span<const s
          !__builtin_add_overflow(bytes, last_bytes, &bytes);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 #include "andiron/quant_scheme.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A scheme on one line: "QFloat(Q4S,PackedU32(0),Symmetric,tensor=F32,block=[2,16]:F16)". Parts
 /// that a scheme lacks are left out. The file_dtype of a quantized tensor is this text.
@@ -24,5 +23,4 @@ Result<QuantScheme> quant_scheme_from_text(std::string_view text);
 /// for a payload whose size is not what scheme and shape ask for.
 Result<Tensor> dequantize(const Tensor& tensor);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,8 +10,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// A change to a file's string metadata: keys are removed first, then set.
 struct MetadataEdit {
@@ -30,5 +29,4 @@ struct MetadataEdit {
 /// system has reflinks) and takes its name when complete.
 Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& edit);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

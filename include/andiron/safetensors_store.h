@@ -4,8 +4,7 @@
 
 #include "andiron/store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Loads and saves modules in SafeTensors files, single or sharded (store.h has the builders).
 ///
@@ -33,5 +32,4 @@ class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
   static detail::StoreSettings defaults();
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

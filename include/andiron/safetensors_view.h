@@ -21,8 +21,7 @@
 #include "andiron/limits.h"
 #include "andiron/view_status.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// One tensor of the header.
 struct SafetensorsEntry {
@@ -133,5 +132,4 @@ class SafetensorsView {
   std::size_t tensor_count_ = 0;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
@@ -44,5 +43,4 @@ Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
                             std::uint64_t window_bytes = Limits().window_bytes,
                             const std::function<bool(std::uint64_t bytes)>& read = {});
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

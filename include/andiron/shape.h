@@ -15,8 +15,7 @@
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Dimensions, outermost first. An empty shape is a scalar (one element); a dimension may be 0.
 class Shape {
@@ -67,5 +66,4 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape);
 /// "f32"
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

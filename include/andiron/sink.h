@@ -8,8 +8,7 @@
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Takes bytes in order. Used by one thread at a time.
 class Sink {
@@ -35,5 +34,4 @@ class MemorySink : public Sink {
   std::size_t used_ = 0;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

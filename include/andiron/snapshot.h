@@ -17,8 +17,7 @@
 #include "andiron/shape.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace detail {
 class Expression;
@@ -149,5 +148,4 @@ class TensorSnapshot {
   detail::ExpressionPtr expression_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,8 +10,7 @@
 
 #include "andiron/snapshot.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Named tensors in an order, to look through, rename, thin out and join before they are applied.
 /// Names may repeat: where such a list is applied, the later tensor counts.
@@ -68,5 +67,4 @@ class Snapshots {
   std::vector<TensorSnapshot> list_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

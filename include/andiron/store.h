@@ -43,8 +43,7 @@
 #include "andiron/transfer.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace detail {
 class StoreContent;
@@ -346,5 +345,4 @@ Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store
                           .skip_enum_variants = store.settings_.skip_enum_variants});
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

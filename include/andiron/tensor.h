@@ -20,8 +20,7 @@
 #include "andiron/quant_scheme.h"
 #include "andiron/shape.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 static_assert(std::endian::native == std::endian::little,
               "files are little-endian, and so must the host be");
@@ -203,5 +202,4 @@ class Tensor {
 /// Burn's name for it.
 using TensorData = Tensor;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The tensors below `key`, named from there. A dotted key goes down several levels. MissingTensor,
 /// with the top-level keys there are, when nothing lies below it.
@@ -21,5 +20,4 @@ Result<Archive> at_top_level_key(const Archive& archive, std::string_view key);
 /// what training keeps beside a model: optimizer state, averaged copies.
 std::optional<std::string> suggest_top_level_key(const Archive& archive);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -16,8 +16,7 @@
 #include "andiron/progress.h"
 #include "andiron/snapshots.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Which dtype a parameter has after a load. Whatever it says, data of another kind than the
 /// parameter's (integers for floats) is a DTypeMismatch.
@@ -107,5 +106,4 @@ Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOption
   return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants), *source, options);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -11,8 +11,7 @@
 
 #include "andiron/bytes.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 class Value;
 using ValueList = std::vector<Value>;
@@ -69,5 +68,4 @@ class Value {
   Data data_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

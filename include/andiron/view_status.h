@@ -6,8 +6,7 @@
 
 #include "andiron/error_code.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Success, or what is wrong and where.
 struct [[nodiscard]] ViewStatus {
@@ -18,5 +17,4 @@ struct [[nodiscard]] ViewStatus {
   bool ok() const noexcept { return what == nullptr; }
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

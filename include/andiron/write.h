@@ -16,8 +16,7 @@
 #include "andiron/progress.h"
 #include "andiron/sink.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The number types of Burn's recorders.
 enum class RecordPrecision : std::uint8_t {
@@ -89,5 +88,4 @@ Status write(const Archive& archive, Sink& sink, const WriteOptions& options = {
 /// The same bytes in memory.
 Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options = {});
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -7,8 +7,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 namespace {
 
@@ -404,5 +403,4 @@ std::size_t CborText::decode(char* out) const noexcept {
   return size;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -19,9 +19,7 @@
 #include "andiron/error_code.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A list or map that is being read.
 struct CborOpen {
@@ -192,6 +190,4 @@ class CborTextPieces {
   bool whole_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,9 +4,7 @@
 
 #include <bit>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The f16 or f32 with the same sign, and exactly the same number or NaN bits; false when there is
@@ -90,6 +88,4 @@ void CborWriter::floating(double value) {
   }
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

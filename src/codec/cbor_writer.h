@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class CborWriter {
  public:
@@ -31,6 +29,4 @@ class CborWriter {
   std::string& out_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

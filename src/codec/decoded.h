@@ -6,9 +6,7 @@
 
 #include "andiron/json_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 inline std::string decoded(const JsonText& text) {
   std::string out(text.raw.size(), '\0');
@@ -16,6 +14,4 @@ inline std::string decoded(const JsonText& text) {
   return out;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,9 +4,7 @@
 
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What is wrong with the name of an entry, for a message; nullptr for a good one. Names that leave
 // their folder, and names that programs read differently, have no place among weights.
@@ -27,6 +25,4 @@ constexpr const char* fault_of_entry_name(std::string_view name) noexcept {
   }
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

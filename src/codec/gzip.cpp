@@ -11,9 +11,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t window_bytes = 64 * 1024;
@@ -178,6 +176,4 @@ Status GzipSink::deflate_all(int flush) {
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

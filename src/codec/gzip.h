@@ -13,9 +13,7 @@
 #include "andiron/limits.h"
 #include "andiron/sink.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
@@ -57,6 +55,4 @@ class GzipSink : public Sink {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

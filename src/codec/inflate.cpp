@@ -15,9 +15,7 @@
 #include "andiron/bytes.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t window_bytes = 256 * 1024;
@@ -135,6 +133,4 @@ std::uint32_t crc_of(std::span<const std::byte> data) noexcept {
   return continue_crc(crc, data);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Whether deflate can make that much of so little: at best, a bit stands for 129 bytes.
 constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) noexcept {
@@ -25,6 +23,4 @@ Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_
 
 std::uint32_t crc_of(std::span<const std::byte> data) noexcept;
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

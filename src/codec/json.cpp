@@ -13,8 +13,7 @@
 #include "src/codec/json_reader.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using detail::decoded;
@@ -217,5 +216,4 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 namespace {
 
@@ -294,5 +293,4 @@ bool JsonText::equals(std::string_view text) const noexcept {
   return !bytes.next(c);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

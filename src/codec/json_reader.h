@@ -11,9 +11,7 @@
 #include "andiron/json_text.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The next byte of a decoded string, without a buffer.
 class JsonTextBytes {
@@ -131,6 +129,4 @@ class JsonReader {
   ErrorCode code_ = ErrorCode::bad_header;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,9 +6,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Markers of one kind follow each other by the width of their size, or number: 1, 2, 4, 8 or 16.
@@ -145,6 +143,4 @@ bool MsgpackReader::text(std::string_view& out) noexcept {
   return is_utf8(out) || fail(ErrorCode::bad_header, "text that is not UTF-8");
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

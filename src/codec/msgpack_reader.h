@@ -8,9 +8,7 @@
 
 #include "andiron/error_code.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class MsgpackKind : std::uint8_t {
   nil,
@@ -74,6 +72,4 @@ class MsgpackReader {
   ErrorCode code_ = ErrorCode::bad_header;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

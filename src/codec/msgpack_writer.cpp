@@ -4,9 +4,7 @@
 
 #include <bit>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 void MsgpackWriter::put(unsigned marker) { out_ += static_cast<char>(marker); }
 
@@ -66,6 +64,4 @@ void MsgpackWriter::begin_map(std::uint64_t count) {
   put(0xdf, count, 4);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Appends to a string. Sizes are what 32 bits hold: the caller checks those that may be larger.
 class MsgpackWriter {
@@ -39,6 +37,4 @@ class MsgpackWriter {
   std::string& out_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "src/core/parse_index.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // One block in front of each member.
@@ -274,6 +272,4 @@ Result<std::vector<TarMember>> read_tar(const ByteSource& source, const Limits& 
   return TarReader(source, limits).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

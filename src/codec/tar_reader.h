@@ -11,9 +11,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct TarMember {
   std::string name;  // without "./" in front
@@ -32,6 +30,4 @@ bool is_tar(std::string_view head);
 // Truncated where the file ends too soon, LimitExceeded beyond limits.zip_entries.
 Result<std::vector<TarMember>> read_tar(const ByteSource& source, const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint32_t entry_signature = 0x02014b50;
@@ -407,6 +405,4 @@ Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view
                .file = source.name()};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

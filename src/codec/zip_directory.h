@@ -18,9 +18,7 @@
 #include "src/core/parse_index.h"
 #include "src/core/table.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct ZipEntry {
   std::string_view name;  // UTF-8 or not; lives as long as the reader
@@ -118,6 +116,4 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
 Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view name,
                       std::string_view what);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view local_signature = "PK\3\4";
@@ -247,6 +245,4 @@ Error zip_on_several_disks(const ByteSource& source) {
                .hint = "join its parts first"};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Where the directory lies: it ends where these records begin.
 struct ZipEnd {
@@ -27,6 +25,4 @@ Result<std::uint64_t> find_zip_end(const ByteSource& source);
 
 Error zip_on_several_disks(const ByteSource& source);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint32_t local_signature = 0x04034b50;
@@ -150,6 +148,4 @@ Result<std::uint64_t> check_zip_local_header(const ByteSource& source, const Zip
   return LocalHeader(source, entry).check(end, head);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

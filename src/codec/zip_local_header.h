@@ -10,9 +10,7 @@
 #include "andiron/error.h"
 #include "src/codec/zip_directory.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Unsupported, with the reason, for an entry that is encrypted, a patch, or compressed by a method
 // other than deflate.
@@ -23,6 +21,4 @@ Status check_zip_entry_is_readable(const ByteSource& source, const ZipEntry& ent
 Result<std::uint64_t> check_zip_local_header(const ByteSource& source, const ZipEntry& entry,
                                              std::uint64_t end, std::span<const std::byte> head);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

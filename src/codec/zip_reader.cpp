@@ -21,9 +21,7 @@
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 namespace {
 
@@ -350,6 +348,4 @@ ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
   return shared;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

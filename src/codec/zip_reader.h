@@ -20,9 +20,7 @@
 #include "andiron/limits.h"
 #include "src/codec/zip_directory.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct ZipState;
 class ZipReader;
@@ -73,6 +71,4 @@ class ZipReader {
   ByteSourcePtr checked_source_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -16,8 +16,7 @@
 #include "src/core/sole_owner.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 using detail::ArchiveEntry;
 using detail::ArchiveState;
@@ -313,5 +312,4 @@ std::vector<std::size_t> Archive::natural_order() const {
   return order;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

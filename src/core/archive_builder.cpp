@@ -5,9 +5,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 ArchiveBuilder::ArchiveBuilder(std::string origin, std::string format, std::string container)
     : state_(std::make_shared<ArchiveState>()) {
@@ -128,6 +126,4 @@ std::optional<std::uint32_t> ArchiveBuilder::find(std::string_view name) const {
   return state_->names.find(name, [&](std::uint32_t at) { return state_->name_at(at); });
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

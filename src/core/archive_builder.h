@@ -13,9 +13,7 @@
 #include "andiron/bytes.h"
 #include "src/core/archive_state.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class ArchiveBuilder {
  public:
@@ -77,6 +75,4 @@ class ArchiveBuilder {
   std::shared_ptr<ArchiveState> state_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

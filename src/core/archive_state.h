@@ -14,9 +14,7 @@
 #include "src/core/name_table.h"
 #include "src/core/table.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Text that stays where it is. A copy shares what was stored and puts new text elsewhere: what is
 // left of a chunk belongs to the arena that made it.
@@ -101,6 +99,4 @@ struct ArchiveState {
   Status make_private();
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

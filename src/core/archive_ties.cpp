@@ -7,8 +7,7 @@
 #include "src/core/archive_state.h"
 #include "src/core/expression.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace {
 
@@ -75,5 +74,4 @@ std::vector<std::optional<std::size_t>> Archive::ties() const {
   return ties;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

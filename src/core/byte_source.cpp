@@ -7,8 +7,7 @@
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 class MemorySource final : public ByteSource {
@@ -61,5 +60,4 @@ ByteSourcePtr memory_source(Bytes bytes, std::string name) {
   return std::make_shared<MemorySource>(std::move(bytes), std::move(name));
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -11,8 +11,7 @@
 #include "src/core/sole_owner.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
   if (wanted == 0) return Bytes();
@@ -88,5 +87,4 @@ std::span<std::byte> Bytes::writable() noexcept {
   return {const_cast<std::byte*>(data_.data()), data_.size()};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

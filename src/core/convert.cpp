@@ -14,8 +14,7 @@
 
 #include "andiron/float_types.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 constexpr std::size_t tile = 512;
@@ -296,5 +295,4 @@ void convert(DType from, const std::byte* source, DType to, std::byte* out,
   }
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -6,8 +6,7 @@
 
 #include "andiron/dtype.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // Whether convert() knows the way: between real types, and between complex ones. f4 counts as real,
 // f6 and the opaque types do not convert.
@@ -19,5 +18,4 @@ bool can_convert(DType from, DType to) noexcept;
 void convert(DType from, const std::byte* source, DType to, std::byte* out,
              std::size_t count) noexcept;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -8,8 +8,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 struct CodePointRange {
@@ -71,5 +70,4 @@ std::string display_text(std::string_view text) {
   return out;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

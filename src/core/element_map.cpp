@@ -7,9 +7,7 @@
 
 #include "src/core/convert.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 void swap_each(std::byte* data, std::size_t width, std::size_t count) {
@@ -90,6 +88,4 @@ void ElementMap::run(Buffer& source, std::byte* out, std::size_t count) const no
   std::memcpy(out, now, count * (bit_width(dtype) / 8));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

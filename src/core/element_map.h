@@ -9,9 +9,7 @@
 
 #include "andiron/dtype.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct ElementStep {
   enum class Kind : std::uint8_t { cast, negate, conjugate };
@@ -52,6 +50,4 @@ class ElementMap {
   std::vector<ElementStep> steps_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,8 +6,7 @@
 
 #include "andiron/display_text.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 std::string Error::description() const {
   std::string line;
@@ -27,5 +26,4 @@ void detail::ErrorDeleter::operator()(Error* error) const noexcept { delete erro
 
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

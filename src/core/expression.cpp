@@ -11,9 +11,7 @@
 #include "src/core/expression_source.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 std::string dtype_and_shape(DType dtype, const Shape& shape) {
@@ -449,6 +447,4 @@ Result<ExpressionPtr> Expression::join(std::vector<ExpressionPtr> parts, std::si
   return make(dtype, std::move(shape), Join{dim, std::move(kept)}, depth);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

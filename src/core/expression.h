@@ -18,9 +18,7 @@
 #include "andiron/shape.h"
 #include "src/core/element_map.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
@@ -109,6 +107,4 @@ class Expression : public std::enable_shared_from_this<Expression> {
   unsigned depth_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

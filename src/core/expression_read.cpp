@@ -7,9 +7,7 @@
 #include "src/core/gather.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Rows of a join up to this size are collected part by part and interleaved in memory.
@@ -107,6 +105,4 @@ Status Expression::read_join(const Join& join, std::uint64_t offset,
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

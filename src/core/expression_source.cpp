@@ -8,9 +8,7 @@
 #include "src/core/convert.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 const std::string source_name = "a computed tensor";
@@ -80,6 +78,4 @@ ByteSourcePtr packed_cast_source(ExpressionPtr below, DType to, std::uint64_t by
   return std::make_shared<PackedCastSource>(std::move(below), to, byte_size);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -5,9 +5,7 @@
 #include "andiron/byte_source.h"
 #include "src/core/expression.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The row-major bytes of `below`.
 ByteSourcePtr expression_source(ExpressionPtr below);
@@ -16,6 +14,4 @@ ByteSourcePtr expression_source(ExpressionPtr below);
 // types.
 ByteSourcePtr packed_cast_source(ExpressionPtr below, DType to, std::uint64_t byte_size);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 enum class Special : std::uint8_t {
@@ -200,5 +199,4 @@ std::uint64_t encode_float(DType dtype, double value) noexcept {
   return sign | code;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

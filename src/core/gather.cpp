@@ -14,9 +14,7 @@
 #include "src/core/convert.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t scratch_bytes = std::uint64_t{1} << 20;  // stays in the second-level cache
@@ -348,6 +346,4 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

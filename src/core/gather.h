@@ -10,9 +10,7 @@
 #include "andiron/error.h"
 #include "src/core/element_map.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct StridedView {
   const ByteSource& source;
@@ -29,6 +27,4 @@ struct StridedView {
 Status gather(const StridedView& view, const ElementMap& map, std::uint64_t first,
               std::uint64_t count, std::byte* out);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

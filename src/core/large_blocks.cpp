@@ -9,9 +9,7 @@
 #include "andiron/bytes.h"
 #include "src/core/pages.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Reuse would hide what AddressSanitizer looks for. g++ and clang tell of it in different ways.
@@ -72,6 +70,4 @@ void give_large_block(void* block, std::size_t size) noexcept {
   ::operator delete(block, alignment);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

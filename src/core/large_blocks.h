@@ -8,9 +8,7 @@
 
 #include "andiron/bytes.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Memory of `size` bytes, aligned to and asking for huge pages; nullptr when there is none. Safe
 // from several threads.
@@ -24,6 +22,4 @@ constexpr std::size_t index_block_bytes(std::size_t bytes) noexcept {
   return bytes > Bytes::huge_page_bytes / 8 ? std::max(bytes, Bytes::huge_page_bytes) : bytes;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

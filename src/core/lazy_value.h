@@ -10,9 +10,7 @@
 
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Copies share one value. Safe from several threads.
 class LazyValue {
@@ -43,6 +41,4 @@ class LazyValue {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 constexpr std::uint16_t load_u16(const std::byte* at) noexcept {
   return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) |
@@ -28,5 +27,4 @@ constexpr void store_u64(std::uint64_t value, std::byte* out) noexcept {
   for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(value >> 8 * i & 0xff);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

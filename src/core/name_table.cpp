@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Both halves of a product: the multiplication spreads every input bit over them.
@@ -68,6 +66,4 @@ Status NameTable::reset(std::size_t count) {
   return slots_.assign(std::bit_ceil(2 * count + 2), Slot{0, none});
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

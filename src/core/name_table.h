@@ -9,9 +9,7 @@
 #include "andiron/error.h"
 #include "src/core/table.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Hash of a name under a seed that differs between processes, so that a file cannot be made to
 // collide.
@@ -78,6 +76,4 @@ class NameTable {
   Table<Slot> slots_;  // a power of two, at most half full
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -41,5 +40,4 @@ bool natural_less(std::string_view a, std::string_view b) noexcept {
   return a < b;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

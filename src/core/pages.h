@@ -4,12 +4,10 @@
 
 #include <cstddef>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// Asks for huge pages under the part of the range that can have them. Only a wish: it changes
 /// speed, never behaviour, and where the system refuses nothing happens.
 void advise_huge_pages(void* begin, std::size_t bytes) noexcept;
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -11,8 +11,7 @@
 #include "andiron/display_text.h"
 #include "src/core/little_endian.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuv";
@@ -135,5 +134,4 @@ Result<ParamId> ParamId::from_text(std::string_view text) {
   return id;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

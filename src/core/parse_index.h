@@ -7,8 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // An optional plus, then digits alone; leading zeros are fine. Nothing when it does not fit 64
 // bits.
@@ -33,5 +32,4 @@ inline std::optional<std::uint64_t> parse_printed_index(std::string_view text) {
   return is_printed ? parse_index(text) : std::nullopt;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 #include "src/core/regex_engine.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 bool is_name_character(char c) {
@@ -153,5 +152,4 @@ std::string Pattern::check_replacement(std::string_view replacement) const {
   return {};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

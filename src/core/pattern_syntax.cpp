@@ -12,8 +12,7 @@
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // Rust's own limit.
@@ -525,5 +524,4 @@ Error pattern_error(std::string_view pattern, std::optional<std::size_t> positio
   return error;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

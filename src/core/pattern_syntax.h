@@ -10,8 +10,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // Each returns an expression for the engine, or InvalidPattern for what the dialect does not have
 // or the engine would take in another sense.
@@ -25,5 +24,4 @@ std::string shown_pattern(std::string_view pattern);
 Error pattern_error(std::string_view pattern, std::optional<std::size_t> position,
                     std::string message, std::string hint);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

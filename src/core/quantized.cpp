@@ -16,8 +16,7 @@
 #include "src/core/convert.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // Reads a scheme's text from its front, part by part.
@@ -329,5 +328,4 @@ Result<Tensor> dequantize(const Tensor& tensor) {
   return swapped_back.read();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,9 +9,7 @@
 
 #include "andiron/bytes.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t window_bytes = 128 * 1024;
@@ -89,6 +87,4 @@ Status ReadAhead::read_at(std::uint64_t offset, std::span<std::byte> out) const 
   return window.read_at(id_, source_, offset, out);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

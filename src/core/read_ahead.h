@@ -10,9 +10,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Safe from several threads: each has one window of 128 KiB, into the source that it read last.
 class ReadAhead {
@@ -34,6 +32,4 @@ class ReadAhead {
   const std::uint64_t id_;  // that windows know this one by
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

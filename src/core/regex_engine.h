@@ -12,8 +12,7 @@
 
 #include "andiron/pattern.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // A compiled expression and the text the user wrote for it. Safe from several threads.
 class Pattern::Engine {
@@ -47,5 +46,4 @@ class Pattern::Engine {
   std::string text_;
 };
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 #include "src/core/pattern_syntax.h"
 #include "src/core/regex_engine.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // Room for some hundred copies of a Unicode class, and for RE2's cache of automaton states, which
@@ -104,5 +103,4 @@ Result<std::shared_ptr<const Pattern::Engine>> Pattern::Engine::compile(std::str
   return std::shared_ptr<const Engine>(std::move(engine));
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

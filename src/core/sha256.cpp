@@ -13,8 +13,7 @@
 #include <openssl/evp.h>
 #endif
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 #if defined(ANDIRON_HAVE_OPENSSL)
 
@@ -82,5 +81,4 @@ Result<Sha256Digest> sha256(const TensorSnapshot& snapshot, std::uint64_t window
   return hash.finish();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -92,6 +90,4 @@ std::array<std::uint8_t, 32> Sha256Portable::finish() noexcept {
   return digest;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class Sha256Portable {
  public:
@@ -27,6 +25,4 @@ class Sha256Portable {
   std::uint64_t total_bytes_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,8 +6,7 @@
 
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 Result<std::uint64_t> Shape::element_count() const {
   std::uint64_t count = 0;
@@ -65,5 +64,4 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << 
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype_name(dtype); }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // More errors than this, or than one character in three, is another name rather than a mistyped
@@ -113,5 +112,4 @@ double jaro_similarity(std::string_view a, std::string_view b) {
          3;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

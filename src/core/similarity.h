@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // Picks, among the names offered to it, the one nearest to a wanted name, if any is near enough to
 // be worth suggesting: a few typing errors away, or the same but for leading dotted segments
@@ -52,5 +51,4 @@ std::optional<std::size_t> nearest_name(std::string_view wanted, std::size_t cou
 // where a guess that is often right beats none.
 double jaro_similarity(std::string_view a, std::string_view b);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

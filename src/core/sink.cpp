@@ -8,8 +8,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 Status MemorySink::reserve(std::uint64_t total) {
   if (total <= data_.size()) return {};
@@ -37,5 +36,4 @@ Bytes MemorySink::take() {
   return whole;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,9 +4,7 @@
 
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 class SliceSource final : public ByteSource {
@@ -37,6 +35,4 @@ ByteSourcePtr slice_source(ByteSourcePtr whole, std::uint64_t offset, std::uint6
   return std::make_shared<SliceSource>(std::move(whole), offset, size);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,13 +6,9 @@
 
 #include "andiron/byte_source.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Bytes [offset, offset + size) of `whole`, under its name. REQUIRES: they lie within it.
 ByteSourcePtr slice_source(ByteSourcePtr whole, std::uint64_t offset, std::uint64_t size);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,8 +12,7 @@
 #include "src/core/expression.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 using detail::ElementStep;
 using detail::Expression;
@@ -334,5 +333,4 @@ Result<TensorSnapshot> TensorSnapshot::stack(std::span<const TensorSnapshot> par
   return concat(raised, dim);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

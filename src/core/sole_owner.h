@@ -5,9 +5,7 @@
 #include <atomic>
 #include <memory>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // True when `owner` is the last one, and all that former owners did on other threads is done.
 template <class T>
@@ -19,6 +17,4 @@ bool is_sole_owner(const std::shared_ptr<T>& owner) noexcept {
   return true;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "src/core/large_blocks.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 template <class T>
 class Table {
@@ -85,6 +83,4 @@ class Table {
   std::size_t size_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,8 +9,7 @@
 #include "andiron/quantized.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
   ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t wanted, shape.byte_count(dtype));
@@ -101,5 +100,4 @@ Result<std::uint64_t> Tensor::element_index(std::span<const std::uint64_t> coord
                .expected = "coordinates within " + shape_.to_string()};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 struct CodePoint {
   std::uint32_t value = 0;
@@ -61,5 +60,4 @@ constexpr unsigned encode_utf8(std::uint32_t value, char* out) noexcept {
   return 4;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

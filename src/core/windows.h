@@ -11,9 +11,7 @@
 #include "andiron/snapshot.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Calls `take(span) -> Status` with the tensor's bytes in order, in parts of at most
 // `window_bytes`. Parts of tensors in memory are lent as they are; others pass through `window`,
@@ -45,6 +43,4 @@ Status for_each_window(const TensorSnapshot& snapshot, std::uint64_t window_byte
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

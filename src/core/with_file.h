@@ -7,8 +7,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // `error` with the file it concerns, unless it names one.
 inline Error with_file(Error error, const std::string& file) {
@@ -16,5 +15,4 @@ inline Error with_file(Error error, const std::string& file) {
   return error;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,9 +5,7 @@
 #include "src/core/try.h"
 #include "src/core/windows.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Status DataCopier::copy(const TensorSnapshot& snapshot, std::uint64_t planned) {
   if (options_.dry_run) return {};
@@ -32,6 +30,4 @@ Status DataCopier::advance(std::uint64_t bytes) {
   return Error{.code = ErrorCode::cancelled, .message = "the write was cancelled"};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

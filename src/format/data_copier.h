@@ -10,9 +10,7 @@
 #include "andiron/snapshot.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Tensor data into a sink, through one window of memory.
 class DataCopier {
@@ -34,6 +32,4 @@ class DataCopier {
   Bytes window_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

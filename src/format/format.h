@@ -11,9 +11,7 @@
 #include "andiron/sink.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions& options);
 // Writes the given tensors of an archive; returns how many bytes that took.
@@ -34,6 +32,4 @@ Result<WriteReport> write_sharded(const Archive& archive, const std::string& pat
                                   const std::vector<std::vector<std::size_t>>& shards,
                                   const WriteOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

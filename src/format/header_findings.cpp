@@ -5,9 +5,7 @@
 #include "andiron/display_text.h"
 #include "andiron/shape.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 void Oddity::note(std::vector<std::string>& notes, std::string_view kind,
                   std::string_view what) const {
@@ -61,6 +59,4 @@ std::string long_name(std::string_view name) {
   return std::to_string(name.size()) + " bytes, '" + display_text(name.substr(0, 40)) + "...'";
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/view_status.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Something odd: the first thing that has it and how many there are.
 struct Oddity {
@@ -48,6 +46,4 @@ Error over_limit(const std::string& file, std::string message, std::string found
 // "70000 bytes, 'the first letters...'", of a name that is too long.
 std::string long_name(std::string_view name);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

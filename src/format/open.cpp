@@ -17,8 +17,7 @@
 #include "src/format/sniff.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using namespace detail;
@@ -203,5 +202,4 @@ Result<Archive> open(Bytes bytes, const OpenOptions& options) {
   return open(memory_source(std::move(bytes)), options);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

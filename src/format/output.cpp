@@ -5,9 +5,7 @@
 #include "src/core/try.h"
 #include "src/io/target.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Result<std::unique_ptr<Output>> Output::create(const std::string& path,
                                                const WriteOptions& options) {
@@ -34,6 +32,4 @@ Status Output::write(std::span<const std::byte> data) {
 
 Status Output::commit() { return file_ ? file_->commit() : Status(); }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

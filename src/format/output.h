@@ -10,9 +10,7 @@
 #include "andiron/sink.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class Output : public Sink {
  public:
@@ -31,6 +29,4 @@ class Output : public Sink {
   std::unique_ptr<AtomicFile> file_;  // none in a dry run
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -24,9 +24,7 @@
 #include "src/format/pytorch/pytorch.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Whether a tensor of this very name is there, not one tied to it.
@@ -298,6 +296,4 @@ Result<Archive> read_sharded(const std::string& path, std::string_view index_tex
   return ShardedReader(path, index_text, options).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "src/format/output.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view extension = ".safetensors";
@@ -142,6 +140,4 @@ Result<WriteReport> write_sharded(const Archive& archive, const std::string& pat
   return ShardedWriter(archive, path, options).write(shards);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

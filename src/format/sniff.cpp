@@ -15,9 +15,7 @@
 #include "src/format/record/bincode.h"
 #include "src/format/record/record.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t length_bytes = 8;
@@ -91,6 +89,4 @@ Result<Sniffed> sniff(const ByteSource& source) {
   return Sniffed{};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class Content : std::uint8_t {
   safetensors,
@@ -37,6 +35,4 @@ inline constexpr std::size_t sniffed_bytes = 512;
 
 Result<Sniffed> sniff(const ByteSource& source);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

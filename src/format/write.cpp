@@ -12,8 +12,7 @@
 #include "src/format/record/record.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 constexpr std::string_view compressed = ".gz";
@@ -141,5 +140,4 @@ Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& option
   return sink.take();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 #include "src/io/system.h"
 #include "src/io/target.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 constexpr std::size_t copy_buffer = std::size_t{8} << 20;
@@ -353,5 +352,4 @@ Status AtomicFile::commit() {
   return status;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

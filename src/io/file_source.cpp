@@ -13,8 +13,7 @@
 #include "src/core/try.h"
 #include "src/io/system.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // Direct reads want offset, length and memory on multiples of the device's block. Where that is
@@ -213,5 +212,4 @@ Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode) {
                                                     static_cast<std::uint64_t>(found.st_size)));
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,9 +10,7 @@
 #include "src/core/try.h"
 #include "src/io/system.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 namespace fs = std::filesystem;
 
@@ -101,6 +99,4 @@ Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t off
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

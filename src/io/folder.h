@@ -11,9 +11,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 bool is_folder(const std::string& path);
 // Names of the regular files in a folder, sorted.
@@ -32,6 +30,4 @@ void remove_file(const std::string& path);
 Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,
                        std::span<const std::byte> bytes, bool sync);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

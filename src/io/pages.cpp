@@ -9,8 +9,7 @@
 #include "andiron/bytes.h"
 #include "src/io/system.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 void advise_huge_pages(void* begin, std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
@@ -25,5 +24,4 @@ void advise_huge_pages(void* begin, std::size_t bytes) noexcept {
 #endif
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

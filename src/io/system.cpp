@@ -14,8 +14,7 @@
 #include <sys/syscall.h>
 #endif
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 #ifdef __linux__
@@ -169,5 +168,4 @@ Status check_path(const std::string& path) {
       .code = ErrorCode::invalid_argument, .message = "the path holds a zero byte", .file = path};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

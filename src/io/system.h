@@ -15,8 +15,7 @@
 
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 static_assert(sizeof(off_t) == 8, "files pass 2 GiB: build with -D_FILE_OFFSET_BITS=64");
 
@@ -104,5 +103,4 @@ Error io_error(std::string_view action, const std::string& file, int error_numbe
 /// A path with a zero byte would silently name another file.
 Status check_path(const std::string& path);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

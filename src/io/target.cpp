@@ -8,8 +8,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // As many as Linux follows.
@@ -73,5 +72,4 @@ Result<Target> find_target(const std::string& path) {
   return io_error("follow the symbolic link", path, ELOOP);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -7,8 +7,7 @@
 
 #include "src/io/system.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 /// The end of a path, behind all symbolic links.
 struct Target {
@@ -25,5 +24,4 @@ struct Target {
 /// folder must. Unsupported when there is something that is not a regular file.
 Result<Target> find_target(const std::string& path);
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -9,8 +9,7 @@
 
 #include "src/nn/refused_param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 namespace {
 
@@ -136,5 +135,4 @@ ConvTranspose2d ConvTranspose2dConfig::init() const {
 }
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,8 +13,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 namespace {
 
@@ -166,5 +165,4 @@ Result<Tensor> Initializer::draw(const Shape& shape, double factor, std::uint64_
 }
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

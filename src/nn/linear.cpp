@@ -2,8 +2,7 @@
 // Tested by tests/nn/linear_test.cpp
 #include "andiron/nn/linear.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 Linear LinearConfig::init() const {
@@ -15,5 +14,4 @@ Linear LinearConfig::init() const {
 }
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

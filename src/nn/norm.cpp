@@ -8,8 +8,7 @@
 #include "andiron/nn/initializer.h"
 #include "src/nn/refused_param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 namespace {
 
@@ -79,5 +78,4 @@ RmsNorm RmsNormConfig::init() const {
 }
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

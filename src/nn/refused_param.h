@@ -6,8 +6,7 @@
 
 #include "andiron/param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 // A parameter whose numbers are asked for in vain.
@@ -17,5 +16,4 @@ inline Param refused_param(Shape shape, Error error) {
 }
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

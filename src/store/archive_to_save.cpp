@@ -13,9 +13,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 bool is_same_memory(const TensorSnapshot& a, const TensorSnapshot& b) {
@@ -156,6 +154,4 @@ std::vector<std::string> save_notes(const StoreSettings& settings, const std::st
   return notes;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 #include "andiron/module.h"
 #include "andiron/store.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The parameters that pass the filter, adapted and under their names in the file, with metadata.
 Result<Archive> archive_to_save(const StoreSettings& settings, const std::vector<Slot>& slots);
@@ -22,6 +20,4 @@ std::vector<std::string> save_notes(const StoreSettings& settings, const std::st
                                     Format format, const std::vector<Slot>& slots,
                                     const Archive& archive);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,8 +4,7 @@
 
 #include "andiron/version.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 detail::StoreSettings BurnpackStore::defaults() {
   return {
@@ -21,5 +20,4 @@ BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) {
   return *this;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -2,10 +2,8 @@
 // Tested by tests/store/mpk_store_test.cpp
 #include "andiron/mpk_store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 detail::StoreSettings MpkStore::defaults() { return {.auto_extension = true}; }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -2,8 +2,7 @@
 // Tested by tests/store/pytorch_store_test.cpp
 #include "andiron/pytorch_store.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 detail::StoreSettings PytorchStore::defaults() {
   detail::StoreSettings settings;
@@ -14,5 +13,4 @@ detail::StoreSettings PytorchStore::defaults() {
   return settings;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

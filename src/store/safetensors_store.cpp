@@ -4,13 +4,11 @@
 
 #include "andiron/version.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 detail::StoreSettings SafetensorsStore::defaults() {
   return {.metadata = {
               {"format", "safetensors"}, {"producer", "andiron"}, {"version", ANDIRON_VERSION}}};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

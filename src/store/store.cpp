@@ -18,8 +18,7 @@
 #include "src/store/archive_to_save.h"
 #include "src/transfer/proposals/proposals.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 
 // Something that is made when first asked for, once, whoever asks. A failure is not kept: the file
@@ -312,5 +311,4 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   return report;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -8,8 +8,7 @@
 #include "src/core/try.h"
 #include "src/transfer/place.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace {
 
@@ -82,5 +81,4 @@ Status ChainAdapter::status() const {
   return second_->status();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -13,9 +13,7 @@
 #include "src/core/try.h"
 #include "src/transfer/load_plan.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Where the elements of a tensor must start for Tensor::as.
@@ -228,6 +226,4 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& s
   return std::move(result);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

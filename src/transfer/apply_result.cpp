@@ -11,8 +11,7 @@
 
 #include "andiron/display_text.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 constexpr std::size_t shown = ApplyResult::shown;
@@ -189,5 +188,4 @@ std::ostream& operator<<(std::ostream& out, const ApplyResult& result) {
   return out << result.to_string();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

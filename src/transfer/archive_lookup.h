@@ -9,9 +9,7 @@
 #include "andiron/adapter.h"
 #include "andiron/archive.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class ArchiveLookup final : public TensorLookup {
  public:
@@ -25,6 +23,4 @@ class ArchiveLookup final : public TensorLookup {
   const Archive& archive_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,9 +6,7 @@
 
 #include "src/transfer/archive_lookup.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 VariantChooser::VariantChooser(const Archive& source, const ChooseOptions& options)
     : source_(source), options_(options), place_(options.skip_enum_variants) {}
@@ -23,6 +21,4 @@ std::size_t VariantChooser::count_served(const std::vector<Slot>& slots) const {
   }));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

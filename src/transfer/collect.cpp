@@ -8,9 +8,7 @@
 #include "andiron/transfer.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options) {
   ANDIRON_TRY(options.filter.status());
@@ -48,6 +46,4 @@ Result<Archive> archive_of(const Snapshots& snapshots) {
   return archive;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

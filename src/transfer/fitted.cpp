@@ -9,9 +9,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 enum class DataKind : std::uint8_t { floating, integer, boolean, complex, unknown };
@@ -78,6 +76,4 @@ Result<TensorSnapshot> fitted(TensorSnapshot tensor, const LeafInfo& wanted, DTy
   return tensor;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

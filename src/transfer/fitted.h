@@ -7,14 +7,10 @@
 #include "andiron/snapshot.h"
 #include "andiron/transfer.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The tensor as the leaf will hold it, converted where the policy says so. DTypeMismatch or
 // ShapeMismatch when it does not fit.
 Result<TensorSnapshot> fitted(TensorSnapshot tensor, const LeafInfo& wanted, DTypePolicy policy);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

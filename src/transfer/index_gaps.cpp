@@ -15,8 +15,7 @@
 #include "src/transfer/index_gaps.h"
 #include "src/transfer/new_names.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 namespace {
 
@@ -133,5 +132,4 @@ Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& 
       archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())});
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

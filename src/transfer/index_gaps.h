@@ -9,9 +9,7 @@
 
 #include "andiron/pattern.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The names with every dotted segment that is a number replaced by its rank among the numbers that
 // follow the same segments, as they were before, in any of the names. Numbers stay that follow a
@@ -19,6 +17,4 @@ namespace detail {
 std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
                                                   std::span<const Pattern> except = {});
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

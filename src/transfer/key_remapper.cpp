@@ -11,8 +11,7 @@
 #include "src/core/try.h"
 #include "src/transfer/new_names.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 KeyRemapper KeyRemapper::from_patterns(
     const std::vector<std::pair<std::string, std::string>>& rules) {
@@ -98,5 +97,4 @@ std::vector<Rename> renames(const Archive& before, const Archive& after) {
   return changed;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

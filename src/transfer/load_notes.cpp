@@ -15,9 +15,7 @@
 #include "src/transfer/names_of_torch.h"
 #include "src/transfer/place.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 std::string quoted(std::string_view name) { return "'" + display_text(name) + "'"; }
@@ -181,6 +179,4 @@ void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
   note_square_matrices(slots, plan.assignments, source, options, result);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

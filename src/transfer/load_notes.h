@@ -6,9 +6,7 @@
 
 #include "src/transfer/load_plan.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Adds notes to a plan of which all else is complete: a filter that takes nothing, dtypes that
 // change, tensors without a place that lie beside parameters or beyond the end of a list, weights
@@ -17,6 +15,4 @@ namespace detail {
 void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
                     const Archive* before_closing, const ApplyOptions& options, LoadPlan& plan);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -15,9 +15,7 @@
 #include "src/transfer/proposals/proposals.h"
 #include "src/transfer/suggested_name.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The tensors of the source by name; remembers which were asked for.
@@ -362,6 +360,4 @@ Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
   return plan;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "andiron/module.h"
 #include "andiron/transfer.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A tensor, as the parameter will have it, and its slot.
 struct Assignment {
@@ -48,6 +46,4 @@ Error with_report(Error error, ApplyResult result, std::string note);
 // Why a load with this result does not go ahead; nothing when it does.
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

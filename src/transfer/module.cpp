@@ -9,8 +9,7 @@
 #include "src/core/name_table.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 // A tensor without anything in it is taken for one that is not set.
 LeafInfo Leaf<Tensor>::info(const Tensor& tensor) {
@@ -107,5 +106,4 @@ SlotList SlotList::from_here() const {
 }
 
 }  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

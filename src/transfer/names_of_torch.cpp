@@ -7,9 +7,7 @@
 
 #include "src/core/parse_index.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 bool is_state_of_optimizer(std::string_view name) {
   const std::size_t field = name.rfind('.');
@@ -30,6 +28,4 @@ bool is_part_of_weight(std::string_view name) {
   return std::find(std::begin(parts), std::end(parts), last) != std::end(parts);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,9 +4,7 @@
 
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What an optimizer keeps for each parameter: "optimizer.state.3.exp_avg".
 bool is_state_of_optimizer(std::string_view name);
@@ -15,6 +13,4 @@ bool is_state_of_optimizer(std::string_view name);
 // "fc.parametrizations.weight.original1".
 bool is_part_of_weight(std::string_view name);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

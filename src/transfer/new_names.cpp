@@ -8,9 +8,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 std::vector<std::string_view> names_and_aliases(const Archive& archive) {
   std::vector<std::string_view> names;
@@ -87,6 +85,4 @@ void rename_skipped(Archive& archive,
   archive.set_skipped(std::move(renamed));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The names of the tensors in their order, then the aliases in theirs.
 std::vector<std::string_view> names_and_aliases(const Archive& archive);
@@ -29,6 +27,4 @@ Result<Archive> with_new_names(const Archive& archive,
 void rename_skipped(Archive& archive,
                     const std::function<std::optional<std::string>(std::string_view)>& new_name);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,8 +8,7 @@
 #include "andiron/leaf.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 
 // Numbers that are computed when first needed; shared by the copies of a parameter.
@@ -200,5 +199,4 @@ Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {
   return made;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

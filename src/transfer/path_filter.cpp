@@ -12,8 +12,7 @@
 #include "src/transfer/new_names.h"
 #include "src/transfer/quoted_list.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 std::size_t PathFilter::Criteria::count() const noexcept {
   return regexes.size() + globs.size() + paths.size() + predicates.size();
@@ -212,5 +211,4 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
   return filtered;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 std::string_view Place::name() const noexcept { return detail::last_segments(path, 1); }
 
@@ -67,5 +66,4 @@ TensorSnapshot at_place(TensorSnapshot tensor, const Place& place) {
 }
 
 }  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

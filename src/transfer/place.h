@@ -7,9 +7,7 @@
 
 #include "andiron/adapter.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The path without its last segment; empty at the root.
 std::string_view parent_path(std::string_view path) noexcept;
@@ -27,6 +25,4 @@ Container container_after_move(std::string_view path, const Container& container
 // The tensor under the place's path and in its container.
 TensorSnapshot at_place(TensorSnapshot tensor, const Place& place);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,8 +6,7 @@
 #include "andiron/adapter.h"
 #include "andiron/display_text.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 namespace {
 
@@ -82,5 +81,4 @@ Result<TensorSnapshot> FloatCastAdapter::adapt(Direction, const Place&,
   return tensor.cast(dtype_);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -5,8 +5,7 @@
 
 #include "andiron/adapter.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 std::vector<AdapterRule> pytorch_rules() {
   std::vector<AdapterRule> rules;
@@ -34,5 +33,4 @@ BurnToPyTorchAdapter BurnToPyTorchAdapter::with_rule(AdapterRule rule) const {
   return changed;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,9 +10,7 @@
 
 #include "andiron/display_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // "'a', 'b' and 12 more": enough of them to recognise the rest by.
 inline std::string quoted_list(const std::vector<std::string_view>& names,
@@ -26,6 +24,4 @@ inline std::string quoted_list(const std::vector<std::string_view>& names,
   return list;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -16,8 +16,7 @@
 #include "src/transfer/rule_index.h"
 #include "src/transfer/rule_steps.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 
 using detail::RuleIndex;
 using detail::RuleMatch;
@@ -312,5 +311,4 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
   return saved;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -6,9 +6,7 @@
 
 #include "src/transfer/place.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 bool is_enum(std::string_view kind) { return kind.starts_with("Enum:"); }
@@ -118,6 +116,4 @@ void RuleIndex::add_matches(std::string_view path, std::string_view name,
   }
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 
 #include "andiron/container.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A tensor that is the `position`-th name of a rule.
 struct RuleMatch {
@@ -60,6 +58,4 @@ class RuleIndex {
   std::vector<std::size_t> depths_;  // numbers of segments, ascending
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 namespace {
 
@@ -334,6 +332,4 @@ Result<Tensors> RuleSteps::run(Tensors tensors, Range wanted) const {
   return tensors;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

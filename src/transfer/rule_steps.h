@@ -7,9 +7,7 @@
 
 #include "andiron/adapter.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The same rule from its other end.
 AdapterRule inverse(AdapterRule rule);
@@ -41,6 +39,4 @@ class RuleSteps {
   std::size_t tail_ = 0;  // from this step on, output i depends on tensor i alone
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

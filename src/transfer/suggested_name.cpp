@@ -9,9 +9,7 @@
 
 #include "src/core/similarity.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Burn's threshold for a suggestion.
@@ -199,6 +197,4 @@ std::vector<std::string_view> suggested_names(std::span<const SizedName> missing
   return Suggester(missing, unused, work).suggest();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

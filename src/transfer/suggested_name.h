@@ -8,9 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct SizedName {
   std::string_view name;
@@ -28,6 +26,4 @@ std::vector<std::string_view> suggested_names(std::span<const SizedName> missing
                                               std::span<const SizedName> unused,
                                               std::uint64_t work = most_suggestion_work);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,8 +14,7 @@
 #include "src/transfer/new_names.h"
 #include "src/transfer/quoted_list.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 // What checkpoints call the dictionary that holds the model. Where there are several, the first is
@@ -120,5 +119,4 @@ std::optional<std::string> suggest_top_level_key(const Archive& archive) {
   return key;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

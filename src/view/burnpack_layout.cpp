@@ -3,8 +3,7 @@
 // Tested by tests/view/burnpack_layout_test.cpp
 #include "andiron/burnpack_view.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using Generation = BurnpackGeneration;
@@ -102,5 +101,4 @@ BurnpackLayout BurnpackSurvey::layout(std::uint64_t metadata_bytes, std::uint64_
   return result;
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -12,9 +12,7 @@
 // Tested by tests/view/burnpack_scheme_test.cpp
 #include "src/view/burnpack_scheme.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Kind = CborReader::Kind;
@@ -201,6 +199,4 @@ bool read_burnpack_scheme(CborReader& reader, BurnpackEntry& entry) noexcept {
   return QuantSchemeReader(reader, entry).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

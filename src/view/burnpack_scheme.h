@@ -5,14 +5,10 @@
 #include "andiron/burnpack_view.h"
 #include "src/codec/cbor_reader.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Reads a scheme into `entry`, with the releases that write it so. False for anything that is none,
 // and for bytes that are no CBOR; `reader` is then at no place in particular.
 bool read_burnpack_scheme(CborReader& reader, BurnpackEntry& entry) noexcept;
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

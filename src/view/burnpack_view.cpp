@@ -23,8 +23,7 @@
 #include "src/codec/cbor_reader.h"
 #include "src/view/burnpack_scheme.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using detail::CborOpen;
@@ -469,5 +468,4 @@ ViewStatus BurnpackView::find(std::string_view name, BurnpackEntry& entry) const
   return {ErrorCode::missing_tensor, "there is no such tensor", 0};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -17,8 +17,7 @@
 #include "src/codec/json_reader.h"
 #include "src/core/little_endian.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using detail::JsonReader;
@@ -418,5 +417,4 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
   return {};
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -2,8 +2,7 @@
 // Activation functions.
 #pragma once
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// The larger of 0 and the element.
@@ -15,5 +14,4 @@ struct Relu {
 using ReLU = Relu;
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

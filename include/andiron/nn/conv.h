@@ -24,8 +24,7 @@
 #include "andiron/nn/padding.h"
 #include "andiron/param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 struct Conv1d {
@@ -169,5 +168,4 @@ class ConvTranspose2dConfig
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

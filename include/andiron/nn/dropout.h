@@ -2,8 +2,7 @@
 // Dropout.
 #pragma once
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// Sets elements to zero at random while a model is trained; otherwise does nothing.
@@ -24,5 +23,4 @@ class DropoutConfig {
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -10,8 +10,7 @@
 #include "andiron/nn/initializer.h"
 #include "andiron/param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// A table of vectors, looked up by number.
@@ -43,5 +42,4 @@ class EmbeddingConfig {
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

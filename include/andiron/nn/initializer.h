@@ -14,8 +14,7 @@
 #include "andiron/shape.h"
 #include "andiron/tensor.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// Makes the numbers of the parameters that are made from now on repeatable. Each takes a random
@@ -74,5 +73,4 @@ class Initializer {
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -12,8 +12,7 @@
 #include "andiron/nn/initializer.h"
 #include "andiron/param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// input * weight + bias.
@@ -48,5 +47,4 @@ class LinearConfig {
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

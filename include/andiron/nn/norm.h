@@ -17,8 +17,7 @@
 #include "andiron/module.h"
 #include "andiron/param.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 /// Over the batch, for each channel.
@@ -160,5 +159,4 @@ class RmsNormConfig {
 };
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace nn {
 
 // NOLINTBEGIN(readability-identifier-naming): Burn's name for given padding is a keyword here
@@ -56,5 +55,4 @@ struct PaddingConfig2d {
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace nn
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

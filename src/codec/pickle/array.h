@@ -17,9 +17,7 @@
 #include "src/core/large_blocks.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 template <class T>
 class PickleArray {
@@ -75,6 +73,4 @@ class PickleArray {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

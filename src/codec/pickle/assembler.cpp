@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // No pickler gives an object more than one; whoever looks at states need not fear many.
@@ -184,6 +182,4 @@ bool PickleAssembler::not_callable(PickleKind kind) {
   return failure_.bad("a call of " + kind_name(kind), "a class or function");
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

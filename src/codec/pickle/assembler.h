@@ -12,9 +12,7 @@
 #include "src/codec/pickle/operands.h"
 #include "src/codec/pickle/stack.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // One function for each opcode or group of them. They return false after a failure, which is
 // recorded.
@@ -124,6 +122,4 @@ class PickleAssembler {
   PickleMemo memo_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

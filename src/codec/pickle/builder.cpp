@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 bool PickleBuilder::add_run(PickleRuns& runs, std::span<const PickleValue> values) {
   if (values.empty()) return true;
@@ -77,6 +75,4 @@ PickleGraph PickleBuilder::finish(PickleValue root, bool has_leftovers, PickleIn
   return std::move(graph_);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "src/codec/pickle/graph.h"
 #include "src/codec/pickle/input.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What makes something returns false when memory for it cannot be had, which is recorded as a
 // failure. REQUIRES: no array of the graph gets more items than a value can tell apart.
@@ -127,6 +125,4 @@ class PickleBuilder {
   std::size_t text_used_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

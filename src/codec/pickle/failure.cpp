@@ -5,9 +5,7 @@
 #include <array>
 #include <charconv>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 bool PickleFailure::fail(Error error) {
   wants_place_ = error_ == nullptr;
@@ -31,6 +29,4 @@ bool PickleFailure::add_place(Opcode opcode, std::uint64_t position) {
   return false;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 #include "andiron/error.h"
 #include "src/codec/pickle/opcode.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Keeps the first failure. All that record one return false.
 class PickleFailure {
@@ -44,6 +42,4 @@ class PickleFailure {
   bool wants_place_ = false;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

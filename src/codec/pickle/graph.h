@@ -19,9 +19,7 @@
 #include "andiron/bytes.h"
 #include "src/codec/pickle/array.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class PickleKind : std::uint8_t {
   none,
@@ -312,6 +310,4 @@ inline PickleItems PickleGraph::states(PickleValue object) const noexcept {
   return {this, additions(object).states};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Status PickleInput::make_ready(std::uint64_t count) {
   assert(count <= left());
@@ -48,6 +46,4 @@ void PickleInput::skip(std::uint64_t count) noexcept {
   window_bytes_ = first_window_bytes;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A little-endian number.
 template <class Number>
@@ -91,6 +89,4 @@ class PickleInput {
   std::vector<Bytes> memory_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint32_t replacement = 0xfffd;
@@ -230,6 +228,4 @@ std::optional<std::size_t> decode_raw_unicode(std::string_view text, char* out) 
   return static_cast<std::size_t>(out - begin);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The longest integer that is taken, in bytes.
 inline constexpr std::size_t largest_pickle_integer = 1024;
@@ -38,6 +36,4 @@ std::optional<std::size_t> unescape_string(std::string_view text, char* out) noe
 // Latin-1 with \uXXXX and \UXXXXXXXX, to UTF-8. `out` has room for twice the text.
 std::optional<std::size_t> decode_raw_unicode(std::string_view text, char* out) noexcept;
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

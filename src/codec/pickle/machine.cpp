@@ -16,9 +16,7 @@
 #include "src/codec/pickle/operands.h"
 #include "src/core/with_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr unsigned newest_protocol = 5;
@@ -318,6 +316,4 @@ Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, s
   return PickleMachine(source, begin, end).run(std::min(limits.pickle_values, most_opcodes_ever));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

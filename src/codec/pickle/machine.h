@@ -14,9 +14,7 @@
 #include "andiron/limits.h"
 #include "src/codec/pickle/graph.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The longest text and the longest bytes that are kept in memory; longer ones stay in the source.
 // Text in lines (protocol 0) is kept whatever its length, as its end must be looked for.
@@ -38,6 +36,4 @@ inline constexpr std::uint64_t kept_pickle_bytes = 64 * 1024;
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
                                 const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

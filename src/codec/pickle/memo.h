@@ -9,9 +9,7 @@
 #include "src/codec/pickle/array.h"
 #include "src/codec/pickle/graph.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Picklers number from 0 on: those values lie in an array. Any other number costs no more than its
 // place in a tree, whose depth no choice of numbers can spoil.
@@ -68,6 +66,4 @@ class PickleMemo {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class Opcode : std::uint8_t {
   mark = '(',
@@ -166,6 +164,4 @@ inline constexpr std::array<OpcodeInfo, 256> opcode_infos = [] {
   return infos;
 }();
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

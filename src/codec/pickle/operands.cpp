@@ -13,9 +13,7 @@
 #include "src/core/parse_index.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 std::string_view without_spaces(std::string_view text) {
@@ -250,6 +248,4 @@ bool PickleOperands::frame(std::uint64_t size) {
   return size <= input_.left() || failure_.cut_short("a frame ends behind the pickle");
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "src/codec/pickle/input.h"
 #include "src/codec/pickle/opcode.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Each function takes the operand of one opcode, or what follows its fixed part. They return false
 // after a failure, which is recorded.
@@ -64,6 +62,4 @@ class PickleOperands {
   PickleFailure& failure_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "src/codec/pickle/array.h"
 #include "src/codec/pickle/graph.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A mark is a height of the stack, kept apart from the values. What lies below the topmost mark is
 // out of reach until that mark is taken.
@@ -58,6 +56,4 @@ class PickleStack {
   std::uint32_t floor_ = 0;  // the topmost mark
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -12,9 +12,7 @@
 #include "andiron/quantized.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Generation = BurnpackGeneration;
@@ -177,6 +175,4 @@ Status write_burnpack_dtype(CborWriter& out, const TensorInfo& info,
   return DTypeWriter(out, generation).write(info);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

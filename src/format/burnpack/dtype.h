@@ -7,13 +7,9 @@
 #include "andiron/error.h"
 #include "src/codec/cbor_writer.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Writes the dtype as a generation spells it; UnsupportedDType for types that it lacks.
 Status write_burnpack_dtype(CborWriter& out, const TensorInfo& info, BurnpackGeneration generation);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

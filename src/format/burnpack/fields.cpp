@@ -11,8 +11,7 @@
 #include "src/codec/cbor_reader.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using detail::CborOpen;
@@ -202,5 +201,4 @@ Result<std::vector<BurnpackField>> burnpack_fields(const BurnpackHead& head) {
   return Labeller(head).label();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

@@ -11,8 +11,7 @@
 #include "andiron/file.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace detail {
 
 std::string decoded(const CborText& text) {
@@ -142,5 +141,4 @@ Result<BurnpackHead> read_burnpack_head(const std::string& path, const Limits& l
   return read_burnpack_head(*source, limits);
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

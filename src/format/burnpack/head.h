@@ -11,9 +11,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Header and metadata in memory of their own, with what follows up to the next multiple of 256.
 struct BurnpackHeadBytes {
@@ -34,6 +32,4 @@ Result<BurnpackHeadBytes> read_head_bytes(const ByteSource& source, const Limits
 // The text without the lengths of its chunks.
 std::string decoded(const CborText& text);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

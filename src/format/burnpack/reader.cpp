@@ -15,9 +15,7 @@
 #include "src/format/format.h"
 #include "src/format/header_findings.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // What an entry of metadata, or a scalar, takes beside its text.
@@ -340,6 +338,4 @@ Result<Archive> read_burnpack(const ByteSourcePtr& source, const OpenOptions& op
   return Reader(source, options).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

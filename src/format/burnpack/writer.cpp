@@ -17,9 +17,7 @@
 #include "src/format/data_copier.h"
 #include "src/format/format.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Generation = BurnpackGeneration;
@@ -278,6 +276,4 @@ Result<std::uint64_t> write_burnpack(const Archive& archive, Sink& sink,
   return total;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,9 +6,7 @@
 
 #include "src/format/pytorch/element_type.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 struct Named {
@@ -106,6 +104,4 @@ Callable Callables::look_up(PickleValue global) const {
   return known_[global.index].callable;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 
 #include "src/codec/pickle/graph.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class Callable : std::uint8_t {
   other,
@@ -82,6 +80,4 @@ class Callables {
   mutable std::vector<Known> known_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Keys with the same text: of text itself, the others are set apart by a byte that no text has.
@@ -85,6 +83,4 @@ Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleI
   return superseded;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

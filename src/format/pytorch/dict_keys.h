@@ -7,14 +7,10 @@
 #include "andiron/error.h"
 #include "src/format/pytorch/pickle_content.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // For each pair whether a later one has the same key, so that it does not count; empty where no key
 // is given twice, as in everything that Python wrote.
 Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleItems pairs);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

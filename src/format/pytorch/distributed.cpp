@@ -34,9 +34,7 @@
 #include "src/format/pytorch/zip_file.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint32_t most_attributes = 64;
@@ -395,6 +393,4 @@ Result<Archive> read_distributed(const std::string& metadata_path, const OpenOpt
   return DistributedReader(metadata_path, options).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 struct Row {
@@ -120,6 +118,4 @@ const ElementType* numpy_elements(std::string_view code) {
 
 const ElementType& byte_elements() { return *torch_dtype("uint8"); }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -7,9 +7,7 @@
 
 #include "andiron/dtype.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct ElementType {
   std::string_view torch_name;  // "float32"; of a raw type what it is called
@@ -41,6 +39,4 @@ const ElementType* numpy_elements(std::string_view code);
 // Elements that are single bytes.
 const ElementType& byte_elements();
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -22,9 +22,7 @@
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::int64_t protocol = 1001;
@@ -216,6 +214,4 @@ Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) 
   return storage;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include "andiron/open.h"
 #include "src/format/pytorch/pickled_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Whether a value is the number that such a file begins with.
 bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
@@ -22,6 +20,4 @@ Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Lim
 // The storage that a whole file consists of, as bytes within a pickle do.
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

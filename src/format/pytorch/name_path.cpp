@@ -10,9 +10,7 @@
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 std::size_t NamePath::append_index(std::uint32_t index, bool is_first) {
   const std::size_t step = begin_step(is_first);
@@ -74,6 +72,4 @@ Status NamePath::append_long_text(const PickleBlob& blob) {
                                     std::as_writable_bytes(std::span(text_).subspan(begin)));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

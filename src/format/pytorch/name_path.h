@@ -10,9 +10,7 @@
 #include "andiron/limits.h"
 #include "src/format/pytorch/pickle_content.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class NamePath {
  public:
@@ -46,6 +44,4 @@ class NamePath {
   std::uint64_t key_bytes_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -17,9 +17,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 struct ArrayType {
@@ -196,6 +194,4 @@ Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, con
   return Value(static_cast<std::int64_t>(bits));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

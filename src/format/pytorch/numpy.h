@@ -10,9 +10,7 @@
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/torch_tensor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // An array of numbers, or why it is none that we can take.
 struct NumpyArray {
@@ -28,6 +26,4 @@ Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
 // A scalar as a number; null for dates and the like. REQUIRES: the object is a numpy_scalar.
 Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Latin-1 gives each code point below 256 a byte.
@@ -155,6 +153,4 @@ Result<std::optional<Storage>> PickleContent::bytes(PickleValue value, const Lim
   return decoded_.emplace(content.index, of_memory(std::move(encoded))).first->second;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -18,9 +18,7 @@
 #include "src/format/pytorch/callables.h"
 #include "src/format/pytorch/torch_tensor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class PickleContent {
  public:
@@ -94,6 +92,4 @@ class PickleContent {
   std::uint32_t file_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

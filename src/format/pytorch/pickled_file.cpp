@@ -10,9 +10,7 @@
 #include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/value_tree.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 class ArchiveFiller : public StructureVisitor {
@@ -210,6 +208,4 @@ Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options
                .file = file.content.source()->name()};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -15,9 +15,7 @@
 #include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What the names of all tensors of an archive may take.
 class NameBudget {
@@ -61,6 +59,4 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
 // The tensor that is all there is in a file.
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Each level is one more level of the expression.
@@ -106,6 +104,4 @@ Result<TensorSnapshot> assemble(const std::vector<std::uint64_t>& shape, DType d
   return assemble_region(pieces, whole, 0);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

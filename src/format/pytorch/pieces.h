@@ -8,9 +8,7 @@
 #include "andiron/error.h"
 #include "andiron/snapshot.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct Piece {
   std::vector<std::uint64_t> offsets;
@@ -23,6 +21,4 @@ struct Piece {
 Result<TensorSnapshot> assemble(const std::vector<std::uint64_t>& shape, DType dtype,
                                 std::vector<Piece> pieces);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -25,9 +25,7 @@
 #include "src/format/pytorch/torch_tensor.h"
 #include "src/format/pytorch/zip_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The numbers that torch.export has for dtypes, which are not those of PyTorch itself.
@@ -291,6 +289,4 @@ Status read_pt2(const ZipReaderPtr& zip, const std::string& root, std::uint32_t 
   return Pt2Reader(zip, root, file, options, builder).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,15 +10,11 @@
 #include "src/codec/zip_reader.h"
 #include "src/core/archive_builder.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Adds the weights in an archive, below the folder `root`, to `builder`. `file` is the builder's
 // number of zip.checked_source(), or Storage::no_file.
 Status read_pt2(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
                 const OpenOptions& options, ArchiveBuilder& builder);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr unsigned deepest_wrapping = 16;
@@ -104,6 +102,4 @@ std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue
   return texts;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

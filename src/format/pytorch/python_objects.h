@@ -9,9 +9,7 @@
 
 #include "src/format/pytorch/pickle_content.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 inline bool is_container(PickleValue value) {
   return value.kind >= PickleKind::tuple && value.kind <= PickleKind::frozen_set;
@@ -40,6 +38,4 @@ PickleValue items_of_set(const PickleContent& content, PickleValue set);
 // The text in a container, sorted.
 std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue container);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr unsigned deepest = 8;
@@ -281,6 +279,4 @@ void append_python_float(std::string& out, double number) {
   if (plain && text.find('.') == std::string_view::npos) out += ".0";
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -6,9 +6,7 @@
 
 #include "src/codec/pickle/graph.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // str(value). What Python prints by code of its own (an enum, a class's __str__) is shown as the
 // call that would make it; beyond a few levels of nesting, and for long text, "...". Returns
@@ -21,6 +19,4 @@ std::string decimal(std::string_view little_endian);
 // A float as repr() gives it: the shortest digits that read back the same.
 void append_python_float(std::string& out, double number);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

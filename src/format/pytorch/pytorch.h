@@ -9,9 +9,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/open.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Whether a file that begins so is a pickle, of a release of PyTorch before 1.6 or of anything.
 bool is_pickle(std::string_view head);
@@ -22,6 +20,4 @@ Result<Archive> read_pytorch(const ByteSourcePtr& source, const OpenOptions& opt
 // A folder of torch.distributed.checkpoint, by the path of the `.metadata` in it.
 Result<Archive> read_distributed(const std::string& metadata_path, const OpenOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

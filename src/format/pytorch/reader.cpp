@@ -21,9 +21,7 @@
 #include "src/format/pytorch/tar_file.h"
 #include "src/format/pytorch/zip_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // A pickle outside of torch.save has its storages in itself.
@@ -215,6 +213,4 @@ Result<Archive> read_pytorch(const ByteSourcePtr& source, const OpenOptions& opt
   return archive;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 
 #include "src/format/pytorch/torch_tensor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 class RepeatedTensors {
  public:
@@ -60,6 +58,4 @@ class RepeatedTensors {
   std::map<std::string, std::pair<Place, std::size_t>> known_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Code is a few kilobytes a class.
@@ -67,6 +65,4 @@ const ScriptClass* ZipScriptClasses::find(const PickleGlobal& global) {
   return found == module->second.end() ? nullptr : &found->second;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "src/codec/zip_reader.h"
 #include "src/format/pytorch/structure.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The classes in one file of code, by name:
 //
@@ -35,6 +33,4 @@ class ZipScriptClasses : public ScriptClasses {
   std::map<std::string, std::map<std::string, ScriptClass, std::less<>>, std::less<>> modules_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // PyTorch's keys are numbers.
@@ -176,6 +174,4 @@ Status StorageResolver::embedded(PickleValue object, Storage& out) {
   return {};
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

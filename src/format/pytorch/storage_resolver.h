@@ -14,9 +14,7 @@
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/torch_tensor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // How a pickle names a storage: ("storage", class, key, device, numel[, view]).
 struct StorageId {
@@ -83,6 +81,4 @@ class StorageResolver {
   std::map<std::pair<std::size_t, bool>, Storage> lists_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

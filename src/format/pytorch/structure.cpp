@@ -10,9 +10,7 @@
 #include "src/format/pytorch/name_path.h"
 #include "src/format/pytorch/python_objects.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr char not_in_state_dict[] = "an attribute of a module, not part of its state_dict";
@@ -453,6 +451,4 @@ Status walk_structure(const PickleContent& content, TensorResolver& resolver,
   return Walk(content, resolver, classes, options, check_all_keys, visitor).run();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -19,9 +19,7 @@
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Hears what the walk comes across. `key` is the last step of a name.
 class StructureVisitor {
@@ -63,6 +61,4 @@ Status walk_structure(const PickleContent& content, TensorResolver& resolver,
                       ScriptClasses* classes, const OpenOptions& options, bool check_all_keys,
                       StructureVisitor& visitor);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -26,9 +26,7 @@
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 Error bad_file(const ByteSource& source, std::string message, std::string found = {}) {
@@ -264,6 +262,4 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
   return TarFileReader(source, file, limits).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,14 +8,10 @@
 #include "andiron/open.h"
 #include "src/format/pytorch/pickled_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // `file` is the archive's number of the source.
 Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, std::uint32_t file,
                                                    const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 
 #include "andiron/display_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Tells the first ones, and of the others how many there are.
 class TensorNotes {
@@ -35,6 +33,4 @@ class TensorNotes {
   std::size_t count_ = 0;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

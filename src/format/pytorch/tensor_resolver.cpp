@@ -10,9 +10,7 @@
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Kind = Resolution::Kind;
@@ -521,6 +519,4 @@ Result<Resolution> TensorResolver::bare_storage(PickleValue value, PartSink& sin
   return take("", tensor, sink);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "src/format/pytorch/storage_resolver.h"
 #include "src/format/pytorch/torch_tensor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Takes the tensors that one value stands for: most stand for one, a sparse one for its parts.
 class PartSink {
@@ -102,6 +100,4 @@ class TensorResolver {
   bool within_parts_ = false;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

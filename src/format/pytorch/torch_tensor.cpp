@@ -7,9 +7,7 @@
 
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 std::string text_of(std::span<const std::uint64_t> numbers) { return Shape(numbers).to_string(); }
@@ -196,6 +194,4 @@ std::uint64_t most_tensor_bytes(std::uint64_t file_bytes, const Limits& limits) 
   return std::max(most, limits.expanded_bytes);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

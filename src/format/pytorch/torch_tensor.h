@@ -14,9 +14,7 @@
 #include "src/core/archive_builder.h"
 #include "src/format/pytorch/element_type.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Bytes that tensors are views of.
 struct Storage {
@@ -94,6 +92,4 @@ struct TorchTensor {
 // What one tensor of a file may take in memory: strides of zero can repeat a few bytes without end.
 std::uint64_t most_tensor_bytes(std::uint64_t file_bytes, const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

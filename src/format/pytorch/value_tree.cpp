@@ -11,9 +11,7 @@
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 bool ValueTree::spend(std::uint64_t bytes) {
   if (bytes > room_) return false;
@@ -138,6 +136,4 @@ Result<Value> ValueTree::value_of(PickleValue value) {
   return Value(std::move(text));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 #include "src/format/pytorch/repeated_tensors.h"
 #include "src/format/pytorch/structure.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Numbers tensors in the order of the walk, as the archive does; one that is listed as its parts is
 // a dict of them. Of what is no plain value, text tells what it was: classes and functions by name,
@@ -65,6 +63,4 @@ class ValueTree : public StructureVisitor {
   std::uint64_t& room_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

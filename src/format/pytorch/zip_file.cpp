@@ -22,9 +22,7 @@
 #include "src/core/try.h"
 #include "src/format/pytorch/script_classes.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t largest_version = 10;
@@ -310,6 +308,4 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
   return ZipFileReader(zip, content, Storage::no_file, options, notes).read_constants();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

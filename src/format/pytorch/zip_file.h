@@ -11,9 +11,7 @@
 #include "src/codec/zip_reader.h"
 #include "src/format/pytorch/pickled_file.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What a zip archive is, by the names in it.
 struct ZipContent {
@@ -41,6 +39,4 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const OpenOptions& options,
                                                         std::vector<std::string>& notes);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -33,9 +33,7 @@
 #include "src/format/record/record.h"
 #include "src/format/sniff.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view recorder = "burn_core::record::";
@@ -345,6 +343,4 @@ Result<std::optional<Archive>> open_bincode_record(Bytes bytes, std::span<const 
   return open_source(memory_source(std::move(bytes)), places, options);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "andiron/open.h"
 #include "andiron/shape.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Whether a file that begins so is such a record.
 bool is_bincode_record(std::string_view head);
@@ -38,6 +36,4 @@ Result<std::optional<Archive>> open_bincode_record(const std::string& path,
 Result<std::optional<Archive>> open_bincode_record(Bytes bytes, std::span<const RecordPlace> places,
                                                    const OpenOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

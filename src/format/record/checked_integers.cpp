@@ -11,9 +11,7 @@
 #include "src/core/convert.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 class CheckedIntegers : public ByteSource {
@@ -85,6 +83,4 @@ Result<TensorSnapshot> as_checked_integers(const TensorSnapshot& snapshot, DType
                                      snapshot.shape());
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -5,13 +5,9 @@
 #include "andiron/error.h"
 #include "andiron/snapshot.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The same numbers as i16, i32 or i64. Reading them is InvalidArgument where one does not fit.
 Result<TensorSnapshot> as_checked_integers(const TensorSnapshot& snapshot, DType dtype);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

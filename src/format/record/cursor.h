@@ -12,9 +12,7 @@
 #include "andiron/limits.h"
 #include "andiron/sink.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A list or dict that was opened.
 struct RecordLevel {
@@ -91,6 +89,4 @@ std::unique_ptr<RecordCursor> msgpack_cursor(const ByteSourcePtr& source, const 
 // Takes the whole text into memory.
 Result<std::unique_ptr<RecordCursor>> json_cursor(const ByteSourcePtr& source);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 const Value* find(const ValueDict& dict, std::string_view key) {
   const auto entry =
@@ -61,6 +59,4 @@ std::optional<Metadata> metadata_of(const Value* value) {
   return metadata;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -10,9 +10,7 @@
 #include "andiron/shape.h"
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The value under a key, or nullptr.
 const Value* find(const ValueDict& dict, std::string_view key);
@@ -26,6 +24,4 @@ std::optional<Shape> shape_of(const Value* value);
 // The metadata of a record: a dict of texts.
 std::optional<Metadata> metadata_of(const Value* value);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

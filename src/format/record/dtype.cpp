@@ -13,9 +13,7 @@
 #include "andiron/quantized.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The one of these whose name ends the path of a Rust type; the first where none does.
@@ -235,6 +233,4 @@ Status write_record_dtype(MsgpackWriter& out, const TensorInfo& info, DType stor
   return unsupported(info, "cast it, or leave it out");
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 #include "andiron/value.h"
 #include "src/codec/msgpack_writer.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct RecordDType {
   DType dtype = DType::raw;
@@ -42,6 +40,4 @@ struct RecordRelease {
 Status write_record_dtype(MsgpackWriter& out, const TensorInfo& info, DType stored,
                           const RecordRelease& release);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include "src/core/try.h"
 #include "src/format/record/cursor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Kind = RecordItem::Kind;
@@ -137,6 +135,4 @@ Result<std::unique_ptr<RecordCursor>> json_cursor(const ByteSourcePtr& source) {
   return std::unique_ptr<RecordCursor>(std::make_unique<JsonCursor>(source, std::move(text)));
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -7,9 +7,7 @@
 #include <iterator>
 #include <string>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The last release of Burn that has recorders.
@@ -69,6 +67,4 @@ RecordMetadata record_metadata(const Archive& archive, bool is_record, RecordPre
 
 const std::string& release_of(const RecordMetadata& metadata) { return metadata[3].second; }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 #include "andiron/dtype.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The number types of one of Burn's settings.
 struct RecordNumbers {
@@ -35,6 +33,4 @@ RecordMetadata record_metadata(const Archive& archive, bool is_record, RecordPre
 // The release of Burn among them.
 const std::string& release_of(const RecordMetadata& metadata);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "src/format/header_findings.h"
 #include "src/format/record/cursor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // After a tensor's bytes, what describes the next tensor is short; text without tensors is long.
@@ -186,6 +184,4 @@ std::unique_ptr<RecordCursor> msgpack_cursor(const ByteSourcePtr& source, const 
   return std::make_unique<MsgpackCursor>(source, limits);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -8,9 +8,7 @@
 #include "src/core/convert.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Kind = RecordItem::Kind;
@@ -129,6 +127,4 @@ ValueList plain_numbers(const Bytes& numbers) {
   return list;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "andiron/value.h"
 #include "src/format/record/cursor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A number as the file gives it.
 struct RecordNumber {
@@ -49,6 +47,4 @@ Result<PackedNumbers> pack_numbers(const Bytes& numbers, DType float_type, DType
 // As they are.
 ValueList plain_numbers(const Bytes& numbers);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "src/format/record/record.h"
 #include "src/format/sniff.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view json_space = " \n\r\t";
@@ -96,6 +94,4 @@ Result<Archive> read_record(const ByteSourcePtr& source, const OpenOptions& opti
   return read_tree(origin, *cursor, options);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -15,9 +15,7 @@
 #include "src/format/record/structure.h"
 #include "src/format/record/tensors.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 using Kind = RecordItem::Kind;
@@ -473,6 +471,4 @@ Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
   return Reader(origin, cursor, options).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

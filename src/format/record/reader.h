@@ -11,9 +11,7 @@
 #include "andiron/open.h"
 #include "src/format/record/cursor.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // What a record is read from.
 struct RecordOrigin {
@@ -27,6 +25,4 @@ struct RecordOrigin {
 Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
                           const OpenOptions& options);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

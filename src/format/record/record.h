@@ -12,9 +12,7 @@
 #include "andiron/sink.h"
 #include "andiron/write.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Whether a file that begins so is a MessagePack record: a map whose first key is "metadata" or
 // "item".
@@ -31,6 +29,4 @@ Result<Archive> read_record(const ByteSourcePtr& source, const OpenOptions& opti
 Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const WriteOptions& options,
                                    bool gzip);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

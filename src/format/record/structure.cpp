@@ -16,9 +16,7 @@
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Around the tree: the record itself. Below a leaf: parameter, tensor, and the four levels of a
@@ -198,6 +196,4 @@ Result<Value> structure_from_names(const Archive& archive) {
   return tree.to_value();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

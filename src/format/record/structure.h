@@ -8,9 +8,7 @@
 #include "andiron/error.h"
 #include "andiron/value.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The name of a tensor that is the whole record.
 inline constexpr std::string_view name_of_root_tensor = "item";
@@ -26,6 +24,4 @@ bool is_structure_of(const Value& tree, const Archive& archive);
 // NameCollision when a name continues another one.
 Result<Value> structure_from_names(const Archive& archive);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

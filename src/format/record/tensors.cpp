@@ -5,9 +5,7 @@
 #include "andiron/display_text.h"
 #include "src/core/try.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 RecordTensors::RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source,
                              const OpenOptions& options, std::string container)
@@ -98,6 +96,4 @@ Result<Archive> RecordTensors::finish() {
   return *std::move(archive_);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -19,9 +19,7 @@
 #include "src/format/header_findings.h"
 #include "src/format/record/dtype.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct RecordTensor {
   RecordDType dtype;
@@ -58,6 +56,4 @@ class RecordTensors {
   Oddity unknown_dtypes_;
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -19,9 +19,7 @@
 #include "src/format/record/record.h"
 #include "src/format/record/structure.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // The bytes of a tensor, which follow the text up to `text_end`.
@@ -220,6 +218,4 @@ Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const Wri
   return compressed->bytes();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

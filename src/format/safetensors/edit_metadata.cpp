@@ -12,8 +12,7 @@
 #include "src/format/safetensors/header.h"
 #include "src/io/folder.h"
 
-namespace andiron {
-inline namespace v1 {
+namespace andiron::inline v1 {
 namespace {
 
 using namespace detail;
@@ -114,5 +113,4 @@ Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& ed
   return file->commit();
 }
 
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1

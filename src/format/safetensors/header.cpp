@@ -10,9 +10,7 @@
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Limits& limits) {
   std::string out = "{";
@@ -87,6 +85,4 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
   return header;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

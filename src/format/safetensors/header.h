@@ -10,9 +10,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 inline constexpr std::size_t safetensors_length_bytes = 8;
 
@@ -27,6 +25,4 @@ Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
 // The header's text in memory of its own, its length checked against the limit and the file.
 Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& limits);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

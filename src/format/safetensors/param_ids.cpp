@@ -9,9 +9,7 @@
 
 #include "andiron/json.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view key = "param_ids";
@@ -61,6 +59,4 @@ void take_param_ids(ArchiveBuilder& builder) {
   metadata.erase(entry);
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "andiron/archive.h"
 #include "src/core/archive_builder.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // Enters the ids of the tensors at `indices` that have one.
 void add_param_ids(Metadata& metadata, const Archive& archive,
@@ -21,6 +19,4 @@ void add_param_ids(Metadata& metadata, const Archive& archive,
 // what it is: metadata. REQUIRES: names are indexed.
 void take_param_ids(ArchiveBuilder& builder);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // What an entry of metadata takes beside its text.
@@ -238,6 +236,4 @@ Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions&
   return Reader(source, options).read();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -18,9 +18,7 @@
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Unknown dtypes go back under the name they came with, if that can be a SafeTensors name.
@@ -150,6 +148,4 @@ Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std:
   return header.size() + data_bytes;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -7,9 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t many_forms = 64;
@@ -154,6 +152,4 @@ std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std
   return ViewFinder(input, places, forms, budget).find();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "src/transfer/proposals/recipe.h"
 #include "src/transfer/proposals/work_budget.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // The forms (dtypes and shapes) of a file's tensors, numbered, each with a tensor that has it.
 class KnownForms {
@@ -50,6 +48,4 @@ struct ModuleView {
 std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places,
                                  const KnownForms& forms, WorkBudget& budget);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

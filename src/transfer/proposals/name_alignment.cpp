@@ -6,9 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t most_tokens = 40;
@@ -215,6 +213,4 @@ std::vector<NameBlock> NameAligner::blocks(const NameTokens& from, const NameTok
   return blocks;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A run of digits, or what lies between two of them in a segment: "layer1.0" has layer, 1 and 0.
 struct NameToken {
@@ -75,6 +73,4 @@ class NameAligner {
   std::vector<double> table_;  // least cost of the first i tokens to the first j
 };
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

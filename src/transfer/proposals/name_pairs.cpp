@@ -9,9 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // A pair is judged by what the wanted name says: files are full of wrappers, so that dropping words
@@ -210,6 +208,4 @@ std::vector<NamePair> pair_names(const NamesToMatch& names, const TokenizedNames
   return Pairing(names, tokens, aligner, budget).pair_up();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "src/transfer/proposals/name_alignment.h"
 #include "src/transfer/proposals/work_budget.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A tensor of the file that feeds nothing yet.
 struct LooseName {
@@ -51,6 +49,4 @@ struct NamePair {
 std::vector<NamePair> pair_names(const NamesToMatch& names, const TokenizedNames& tokens,
                                  NameAligner& aligner, WorkBudget& budget);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -14,9 +14,7 @@
 #include "andiron/pattern.h"
 #include "src/transfer/proposals/name_alignment.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // Rules are judged by how much is left to change.
@@ -279,6 +277,4 @@ std::vector<NameRule> rules_for(const NamesToMatch& names, WorkBudget& budget) {
   return Learner(names, budget).learn();
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

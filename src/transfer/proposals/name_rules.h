@@ -9,9 +9,7 @@
 #include "src/transfer/proposals/name_pairs.h"
 #include "src/transfer/proposals/work_budget.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // As KeyRemapper takes it.
 struct NameRule {
@@ -34,6 +32,4 @@ std::string escaped_for_regex(std::string_view text);
 // pairs of names share become rules. Stops when the budget is spent.
 std::vector<NameRule> rules_for(const NamesToMatch& names, WorkBudget& budget);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -11,9 +11,7 @@
 
 #include "src/core/parse_index.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -92,6 +90,4 @@ std::vector<std::size_t> sample_of_names(std::span<const std::string_view> names
   return taken;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -13,9 +13,7 @@
 #include "src/transfer/proposals/recipe_search.h"
 #include "src/transfer/quoted_list.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::size_t most_proposals = 3;
@@ -182,6 +180,4 @@ std::vector<Proposal> propose(const ProposalInput& input) {
   return proposals;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

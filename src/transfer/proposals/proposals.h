@@ -13,9 +13,7 @@
 #include "andiron/leaf.h"
 #include "andiron/transfer.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct WantedTensor {
   Place place;
@@ -47,6 +45,4 @@ struct ProposalInput {
 // source cannot feed. The work is bounded, whatever the number of names.
 std::vector<Proposal> propose(const ProposalInput& input);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

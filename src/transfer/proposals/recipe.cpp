@@ -12,9 +12,7 @@
 #include "src/transfer/archive_lookup.h"
 #include "src/transfer/fitted.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 // A raw string literal needs a delimiter that does not occur in it.
@@ -242,6 +240,4 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
   return trial;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

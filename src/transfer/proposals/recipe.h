@@ -15,9 +15,7 @@
 #include "src/transfer/proposals/name_rules.h"
 #include "src/transfer/proposals/proposals.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
 
@@ -62,6 +60,4 @@ bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy
 // The names stages and the match of a load. Fails where those do, as when two names become one.
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

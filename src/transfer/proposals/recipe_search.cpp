@@ -18,9 +18,7 @@
 #include "src/transfer/proposals/name_sample.h"
 #include "src/transfer/proposals/work_budget.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t whole_budget = 300'000;
@@ -370,6 +368,4 @@ class Search {
 
 std::vector<FoundRecipe> search_recipes(const ProposalInput& input) { return Search(input).run(); }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

@@ -9,9 +9,7 @@
 #include "src/transfer/proposals/proposals.h"
 #include "src/transfer/proposals/recipe.h"
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 struct FoundRecipe {
   Recipe recipe;
@@ -24,6 +22,4 @@ struct FoundRecipe {
 // their names: the first of each numbered list, and every kind of name.
 std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail

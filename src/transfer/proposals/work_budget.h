@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace andiron {
-inline namespace v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
 // A unit is about a microsecond: a name renamed, compared or looked up.
 class WorkBudget {
@@ -32,6 +30,4 @@ inline std::uint64_t work_to_compare(std::string_view a, std::string_view b) {
   return 1 + std::uint64_t{a.size()} * b.size() / characters_squared;
 }
 
-}  // namespace detail
-}  // namespace v1
-}  // namespace andiron
+}  // namespace andiron::inline v1::detail
