@@ -137,7 +137,9 @@ void Harness::measure(const Job& job) {
     rows[i].amount = job.amount;
     rows[i].best_seconds = std::numeric_limits<double>::infinity();
     if (i == 1) rows[i].note = job.note;
-    if (program.in_process) rows[i].peak_memory = peak_anonymous_memory(program);
+    if (settings_.memory && program.in_process) {
+      rows[i].peak_memory = peak_anonymous_memory(program);
+    }
   }
 
   std::vector<std::vector<double>> of_raw(count);

@@ -59,6 +59,7 @@ struct Row {
 struct Settings {
   unsigned repetitions = 11;
   bool quick = false;  // smaller data
+  bool memory = true;  // is measured too, which takes long for large data
 };
 
 class Harness {

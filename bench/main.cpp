@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// usage: andiron_bench [--quick] [--json] [--repetitions N] [CASE ...]
+// usage: andiron_bench [--quick] [--json] [--no-memory] [--repetitions N] [CASE ...]
 //        andiron_bench --list
 #include <signal.h>
 
@@ -43,6 +43,8 @@ bool parse(std::span<char*> arguments, Request& request) {
       request.settings.quick = true;
     } else if (argument == "--json") {
       request.as_json = true;
+    } else if (argument == "--no-memory") {
+      request.settings.memory = false;
     } else if (argument == "--repetitions" && i + 1 < arguments.size()) {
       const std::string_view number = arguments[++i];
       const char* const end = number.data() + number.size();
@@ -62,14 +64,14 @@ int run(std::span<char*> arguments) {
   Request request;
   if (!parse(arguments, request)) {
     std::fputs(
-        "usage: andiron_bench [--quick] [--json] [--repetitions N] [CASE ...]\n"
+        "usage: andiron_bench [--quick] [--json] [--no-memory] [--repetitions N] [CASE ...]\n"
         "       andiron_bench --list\n",
         stderr);
     return usage_error;
   }
   if (request.list) {
     for (const Case& one : request.cases)
-      std::printf("%-18s%s\n", one.name.c_str(), one.what.c_str());
+      std::printf("%-20s %s\n", one.name.c_str(), one.what.c_str());
     return 0;
   }
   Harness harness(request.settings);
