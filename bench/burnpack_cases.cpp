@@ -11,7 +11,6 @@
 #include "bench/cases.h"
 #include "bench/files.h"
 #include "bench/jobs.h"
-#include "src/format/format.h"
 
 namespace andiron::bench {
 namespace {

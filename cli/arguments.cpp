@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "andiron/version.h"
-#include "cli/output_format.h"
+#include "cli/output_form.h"
 #include "cli/quantities.h"
 
 namespace andiron::cli {
@@ -130,17 +132,6 @@ std::uint64_t size_argument(const std::string& option, const std::string& text) 
   return *size;
 }
 
-void unmark_literals(ReadingOptions& reading) {
-  for (auto* texts : {&reading.inputs, &reading.include, &reading.exclude, &reading.regex}) {
-    for (std::string& text : *texts) unmark(text);
-  }
-  for (auto& [pattern, replacement] : reading.substitutions) {
-    unmark(pattern);
-    unmark(replacement);
-  }
-  if (reading.top_level_key) unmark(*reading.top_level_key);
-}
-
 template <class Choice>
 using Choices = std::vector<std::pair<std::string, Choice>>;
 
@@ -170,45 +161,79 @@ void add_sort(CLI::App& verb, SortKey& sort) {
                       "Order of tensors; names by default");
 }
 
-// Options may be repeated, and each takes its values alone: the inputs follow.
+// An option that may be repeated, and takes one value each time: the inputs follow.
 CLI::Option* add_repeatable(CLI::App& verb, const std::string& name,
-                            std::vector<std::string>& target, const std::string& description) {
-  return verb.add_option(name, target, description)->allow_extra_args(false);
+                            const std::function<void(const std::string& value)>& take,
+                            const std::string& description) {
+  const auto take_all = [take](std::vector<std::string> values) {
+    for (std::string& value : values) {
+      unmark(value);
+      take(value);
+    }
+  };
+  return verb.add_option_function<std::vector<std::string>>(name, take_all, description)
+      ->allow_extra_args(false);
 }
 
 void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
   const std::string group = "Tensors and names";
-  add_repeatable(verb, "--include", reading.include,
-                 "Tensors to take; * is one dotted segment,\n** any depth (repeatable)")
+  PathFilter& filter = reading.filter;
+  NameOptions& names = reading.names;
+  add_repeatable(
+      verb, "--include", [&filter](const std::string& glob) { filter.with_glob(glob); },
+      "Tensors to take; * is one dotted segment,\n** any depth (repeatable)")
       ->option_text("GLOB")
       ->group(group);
-  add_repeatable(verb, "--exclude", reading.exclude,
-                 "Tensors to leave out, whatever takes them\n(repeatable)")
+  add_repeatable(
+      verb, "--exclude", [&filter](const std::string& glob) { filter.exclude_glob(glob); },
+      "Tensors to leave out, whatever takes them\n(repeatable)")
       ->option_text("GLOB")
       ->group(group);
-  add_repeatable(verb, "--regex", reading.regex,
-                 "Tensors to take, found anywhere in the name\n(repeatable; one match is enough)")
+  add_repeatable(
+      verb, "--regex", [&filter](const std::string& regex) { filter.with_regex(regex); },
+      "Tensors to take, found anywhere in the name\n(repeatable; one match is enough)")
       ->option_text("RE")
       ->group(group);
-  verb.add_option_function<std::string>(
-          "--top-level-key", [&reading](const std::string& key) { reading.top_level_key = key; },
-          "Take what lies below this key, named from there")
+  const auto set_key = [&names](std::string key) {
+    unmark(key);
+    if (key.empty()) throw CLI::ValidationError("--top-level-key", "a key cannot be empty");
+    names.top_level_key = std::move(key);
+  };
+  verb.add_option_function<std::string>("--top-level-key", set_key,
+                                        "Take what lies below this key, named from there")
       ->option_text("KEY")
       ->group(group);
-  verb.add_option("--sub", reading.substitutions,
-                  "Rename by regular expression; $1 is a group,\n${1} before a letter, digit or _ "
-                  "(repeatable,\nin order)")
+  using Substitutions = std::vector<std::pair<std::string, std::string>>;
+  const auto add_rules = [&names](Substitutions rules) {
+    for (auto& [pattern, replacement] : rules) {
+      unmark(pattern);
+      unmark(replacement);
+      names.remapper.add_pattern(pattern, replacement);
+    }
+  };
+  verb.add_option_function<Substitutions>(
+          "--sub", add_rules,
+          "Rename by regular expression; $1 is a group,\n${1} before a letter, digit or _ "
+          "(repeatable,\nin order)")
       ->allow_extra_args(false)
       ->option_text("PATTERN REPLACEMENT")
       ->group(group);
-  verb.add_flag("--contiguous-indices", reading.contiguous_indices,
+  verb.add_flag("--contiguous-indices", names.close_gaps,
                 "Close gaps in numbered names: 0 2 4 become 0 1 2")
       ->group(group);
 }
 
+// What a file may ask for where memory is bounded.
+void bound_memory(Limits& limits, std::uint64_t most) {
+  for (std::uint64_t* limit : {&limits.header_bytes, &limits.burnpack_metadata_bytes,
+                               &limits.index_bytes, &limits.inflated_bytes, &limits.window_bytes}) {
+    *limit = std::min(*limit, most);
+  }
+}
+
 void add_file_options(CLI::App& verb, ReadingOptions& reading) {
   const std::string group = "Reading";
-  add_choice<IoMode>(verb, "--io", reading.io,
+  add_choice<IoMode>(verb, "--io", reading.open.io,
                      {{"auto", IoMode::automatic},
                       {"mmap", IoMode::mmap},
                       {"pread", IoMode::pread},
@@ -234,6 +259,7 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
     if (*reading.max_memory < least_memory) {
       throw CLI::ValidationError("--max-memory", quoted(text) + " is less than 64K");
     }
+    bound_memory(reading.open.limits, *reading.max_memory);
   };
   verb.add_option_function<std::string>("--max-memory", set_memory,
                                         "Most tensor data held at once, and largest\n"
@@ -242,10 +268,10 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
       ->option_text("SIZE")
       ->group(group);
   CLI::Option* strict = verb.add_flag_callback(
-      "--strict", [&reading] { reading.strictness = Strictness::strict; },
+      "--strict", [&reading] { reading.open.strictness = Strictness::strict; },
       "Refuse unknown element types");
   CLI::Option* lenient = verb.add_flag_callback(
-      "--lenient", [&reading] { reading.strictness = Strictness::lenient; },
+      "--lenient", [&reading] { reading.open.strictness = Strictness::lenient; },
       "Accept oddities that cannot harm, with a note");
   strict->group(group)->option_text(" ")->excludes(lenient);
   lenient->group(group)->option_text(" ");
@@ -279,10 +305,11 @@ void add_writing_options(CLI::App& verb, WritingOptions& writing) {
       ->required()
       ->option_text("OUT")
       ->group(group);
-  verb.add_flag("-f,--force", writing.overwrite, "Replace what is there")->group(group);
-  verb.add_flag("--dry-run", writing.dry_run, "Check and say what would be written")->group(group);
+  WriteOptions& write = writing.write;
+  verb.add_flag("-f,--force", write.overwrite, "Replace what is there")->group(group);
+  verb.add_flag("--dry-run", write.dry_run, "Check and say what would be written")->group(group);
   verb.add_flag_callback(
-          "--no-sync", [&writing] { writing.sync = false; }, "Do not wait until the disk has it")
+          "--no-sync", [&write] { write.sync = false; }, "Do not wait until the disk has it")
       ->option_text(" ")
       ->group(group);
 }
@@ -290,7 +317,9 @@ void add_writing_options(CLI::App& verb, WritingOptions& writing) {
 // What the command line says of a conversion, before it is known whether it makes sense.
 struct ConvertArguments {
   ConvertOptions options;
-  const OutputFormat* to = nullptr;
+  std::optional<OutputForm> to;
+  BurnpackSettings burnpack;
+  MpkSettings mpk;
   CLI::App* verb = nullptr;
   CLI::Option* burn_release = nullptr;
   CLI::Option* beyond_burn = nullptr;
@@ -306,17 +335,15 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
   add_writing_options(verb, options.writing);
 
   const std::string group = "Formats";
-  Choices<const OutputFormat*> formats;
-  for (const OutputFormat& format : output_formats()) {
-    formats.emplace_back(std::string(format.name), &format);
-  }
-  add_choice<const OutputFormat*>(verb, "--to", arguments.to, formats,
-                                  "safetensors, burnpack (or bpk), mpk, mpk.gz;\n"
-                                  "by the name of the output unless given")
+  Choices<std::optional<OutputForm>> forms;
+  for (const OutputForm& form : output_forms()) forms.emplace_back(form.name, form);
+  add_choice<std::optional<OutputForm>>(
+      verb, "--to", arguments.to, forms,
+      list_of_forms() + ";\nby the name of the output unless given")
       ->option_text("FORMAT")
       ->group(group);
   arguments.burn_release =
-      add_choice<BurnpackGeneration>(verb, "--burn-release", options.burn_release,
+      add_choice<BurnpackGeneration>(verb, "--burn-release", arguments.burnpack.release,
                                      {{"0.19", BurnpackGeneration::burn_0_19},
                                       {"0.20", BurnpackGeneration::burn_0_20},
                                       {"0.21", BurnpackGeneration::burn_0_21},
@@ -331,16 +358,17 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                         "refuses it: more than 100,000 tensors, 10 GiB\n"
                                         "a tensor, 100 GiB in all, 100 MiB of metadata")
                               ->group(group);
-  arguments.precision = add_choice<RecordPrecision>(verb, "--precision", options.precision,
+  arguments.precision = add_choice<RecordPrecision>(verb, "--precision", arguments.mpk.precision,
                                                     {{"full", RecordPrecision::full},
                                                      {"half", RecordPrecision::half},
                                                      {"double", RecordPrecision::doubled}},
                                                     "Number types of an .mpk record: f32 and i32,\n"
                                                     "f16 and i16, or f64 and i64; full by default")
                             ->group(group);
-  const auto set_shard_size = [&options](const std::string& text) {
-    options.max_shard_bytes = size_argument("--max-shard-size", text);
-    if (options.max_shard_bytes == 0) {
+  WriteOptions& write = options.writing.write;
+  const auto set_shard_size = [&write](const std::string& text) {
+    write.max_shard_bytes = size_argument("--max-shard-size", text);
+    if (write.max_shard_bytes == 0) {
       throw CLI::ValidationError("--max-shard-size", "a shard cannot be empty");
     }
   };
@@ -350,28 +378,44 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                             "this many tensor bytes, with an index")
           ->option_text("SIZE")
           ->group(group);
-  verb.add_flag("--param-ids", options.param_ids,
+  verb.add_flag("--param-ids", write.param_ids,
                 "Keep parameter ids in SafeTensors, as metadata;\nthe other formats always do")
       ->group(group);
   arguments.verb = &verb;
+}
+
+void lift_limits_of_burn(Limits& limits) {
+  for (std::uint64_t* limit : {&limits.burnpack_tensors, &limits.burnpack_tensor_bytes,
+                               &limits.burnpack_file_bytes, &limits.burnpack_metadata_bytes}) {
+    *limit = ~std::uint64_t{0};
+  }
 }
 
 // Decides on the format; the text says what makes no sense, if something does.
 std::string settle_format(ConvertArguments& arguments) {
   ConvertOptions& options = arguments.options;
   const std::string& output = options.writing.output;
-  const OutputFormat* by_name = output_format_of(output);
-  const OutputFormat* chosen = arguments.to != nullptr ? arguments.to : by_name;
-  if (chosen == nullptr) {
-    return "--output: " + quoted(output) +
-           " does not tell the format; names end in .safetensors, .bpk, .mpk or .mpk.gz, or --to "
-           "says it";
+  const std::optional<OutputForm> by_name = form_of(output);
+  const std::optional<OutputForm> chosen = arguments.to ? arguments.to : by_name;
+  if (!chosen) {
+    return "--output: " + quoted(output) + " does not tell the format; names end in " +
+           list_of_endings() + ", or --to says it";
   }
-  // Whether a record is compressed goes by its name alone.
-  if (chosen->format == Format::mpk && chosen->compressed != output.ends_with(".gz")) {
-    return "--to: a record is compressed when its name ends in .gz, and not otherwise";
+  // Of a format with several forms, the output's name tells which.
+  const bool is_other_form = by_name && by_name->format == chosen->format
+                                 ? by_name->ending != chosen->ending
+                                 : chosen->ending != format_info(chosen->format).endings.front();
+  if (!chosen->ending.empty() && is_other_form) {
+    return "--to: " + chosen->name +
+           " is a form that the name of the output tells: it must end in " +
+           std::string(chosen->ending);
   }
-  options.format = chosen->format;
+  WriteOptions& write = options.writing.write;
+  write.format = chosen->format;
+  if (arguments.burn_release->count() != 0) write.settings = arguments.burnpack;
+  if (arguments.precision->count() != 0) write.settings = arguments.mpk;
+  write.limits.window_bytes = options.reading.open.limits.window_bytes;
+  if (options.beyond_burn) lift_limits_of_burn(write.limits);
 
   const std::pair<const CLI::Option*, Format> particular[] = {
       {arguments.burn_release, Format::burnpack},
@@ -379,9 +423,9 @@ std::string settle_format(ConvertArguments& arguments) {
       {arguments.precision, Format::mpk},
       {arguments.max_shard_size, Format::safetensors}};
   for (const auto& [option, format] : particular) {
-    if (option->count() == 0 || options.format == format) continue;
+    if (option->count() == 0 || chosen->format == format) continue;
     return option->get_name() + " is for " + std::string(format_name(format)) + ", not for " +
-           std::string(format_name(options.format));
+           std::string(format_name(chosen->format));
   }
   return {};
 }
@@ -445,7 +489,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
   for (ReadingOptions* reading :
        {&ls.reading, &info.reading, &hash.reading, &convert.options.reading}) {
-    unmark_literals(*reading);
+    for (std::string& input : reading->inputs) unmark(input);
   }
   unmark(convert.options.writing.output);
   if (ls_verb.parsed()) return ls;

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "andiron/burnpack_view.h"
+#include "andiron/display_text.h"
 #include "andiron/json.h"
 #include "cli/hex_view.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
-#include "cli/report.h"
 #include "cli/text_layout.h"
 
 namespace andiron::cli {
@@ -82,7 +82,7 @@ Status append_burnpack_hex(std::string& out, const BurnpackHead& head, const Pag
   view.append_heading(out);
   for (const BurnpackField& field : *fields) {
     view.append_field(out, field.offset, bytes_of(head, field), field.depth,
-                      one_line(field.meaning));
+                      display_line(field.meaning));
   }
   return {};
 }

@@ -17,7 +17,6 @@
 #include "cli/burnpack_page.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
-#include "cli/output_format.h"
 #include "cli/quantities.h"
 #include "cli/scalars.h"
 #include "cli/table.h"
@@ -199,14 +198,14 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
     out += '\n';
     page.append_bold(out, "NOTES\n");
     for (const std::string& note : archive.notes()) {
-      append_wrapped(out, one_line(note), 0, page.width);
+      append_wrapped(out, display_line(in_flags(note)), 0, page.width);
     }
   }
   if (!archive.skipped().empty()) {
     out += '\n';
     page.append_bold(out, "NOT TAKEN\n");
     for (const Skipped& skipped : archive.skipped()) {
-      append_wrapped(out, display_text(skipped.name) + ": " + one_line(skipped.reason), 0,
+      append_wrapped(out, display_text(skipped.name) + ": " + display_line(skipped.reason), 0,
                      page.width);
     }
   }
@@ -282,7 +281,7 @@ ExitCode show_hex(const ReadingOptions& reading, const Limits& limits, const Pag
 ExitCode run(const InfoOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
-  const Limits limits = limits_of(reading);
+  const Limits& limits = reading.open.limits;
   if (options.hex) return show_hex(reading, limits, page);
   return for_each_input(
       reading, reading.json,

@@ -3,40 +3,14 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "andiron/archive.h"
 #include "andiron/error.h"
-#include "andiron/key_remapper.h"
-#include "andiron/limits.h"
-#include "andiron/open.h"
-#include "andiron/path_filter.h"
 #include "cli/options.h"
 #include "cli/report.h"
 
 namespace andiron::cli {
-
-/// What the reading options allow a file to ask for, and how much is read at a time.
-Limits limits_of(const ReadingOptions& options);
-
-/// Opens inputs as the reading options say: top-level key, then renaming, then index gaps, then
-/// filter.
-class InputReader {
- public:
-  /// InvalidPattern for a pattern that does not parse.
-  static Result<InputReader> create(const ReadingOptions& options);
-
-  Result<Archive> open(const std::string& path) const;
-
- private:
-  OpenOptions open_options_;
-  bool limits_memory_ = false;
-  std::optional<std::string> top_level_key_;
-  KeyRemapper remapper_;
-  bool contiguous_indices_ = false;
-  PathFilter filter_;
-};
 
 /// Appends what the verb has to say about one input.
 using Render =

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "andiron/json.h"
+#include "cli/report.h"
 #include "cli/scalars.h"
 #include "cli/tensor_text.h"
 
@@ -86,6 +87,11 @@ void append_json_field(std::string& out, std::string_view key,
   out += ']';
 }
 
+void append_json_notes(std::string& out, std::vector<std::string> notes) {
+  for (std::string& note : notes) note = in_flags(std::move(note));
+  append_json_field(out, "notes", notes);
+}
+
 void append_json_strings(std::string& out, const Metadata& entries) {
   out += '{';
   for (const auto& [key, text] : entries) {
@@ -122,7 +128,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   out += ']';
 
   append_json_field(out, "skipped", archive.skipped());
-  append_json_field(out, "notes", archive.notes());
+  append_json_notes(out, archive.notes());
   return out + "}\n";
 }
 
@@ -133,7 +139,8 @@ std::string json_error(const std::string& path, const Error& error, std::string_
   out += "{\"code\":";
   append_json_string(out, code_name(error.code));
   // The path says which input; a shard is named in the message.
-  append_json_field(out, "message", error.file == path ? error.description() : error.to_string());
+  append_json_field(out, "message",
+                    in_flags(error.file == path ? error.description() : error.to_string()));
   out += '}';
   out += more_fields;
   return out + "}\n";

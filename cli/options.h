@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "andiron/burnpack_generation.h"
+#include "andiron/names.h"
 #include "andiron/open.h"
+#include "andiron/path_filter.h"
 #include "andiron/write.h"
 #include "cli/terminal.h"
 
@@ -20,17 +20,12 @@ struct ReadingOptions {
   std::vector<std::string> inputs;
   bool json = false;
 
-  std::vector<std::string> include;  ///< globs
-  std::vector<std::string> exclude;  ///< globs
-  std::vector<std::string> regex;
-  std::optional<std::string> top_level_key;
-  std::vector<std::pair<std::string, std::string>> substitutions;  ///< pattern, replacement
-  bool contiguous_indices = false;
+  OpenOptions open;
+  NameOptions names;
+  PathFilter filter;
 
-  IoMode io = IoMode::automatic;
-  Strictness strictness = Strictness::standard;
   unsigned threads = 1;
-  /// Bounds the tensor data held at once, and the header.
+  /// Bounds the tensor data held at once, and the header; open.limits knows it, too.
   std::optional<std::uint64_t> max_memory;
 
   ColorChoice color = ColorChoice::automatic;
@@ -48,9 +43,7 @@ enum class SortKey : std::uint8_t {
 /// Common to all verbs that write weight files.
 struct WritingOptions {
   std::string output;
-  bool overwrite = false;
-  bool dry_run = false;
-  bool sync = true;
+  WriteOptions write;
 };
 
 struct LsOptions {
@@ -74,12 +67,9 @@ struct HashOptions {
 struct ConvertOptions {
   ReadingOptions reading;
   WritingOptions writing;
-  Format format = Format::safetensors;
-  BurnpackGeneration burn_release = BurnpackGeneration::burn_0_22;
   bool beyond_burn = false;  ///< write Burnpack files that Burn's reader refuses for their size
-  RecordPrecision precision = RecordPrecision::full;
-  std::uint64_t max_shard_bytes = 0;
-  bool param_ids = false;
+
+  Format format() const { return *writing.write.format; }
 };
 
 }  // namespace andiron::cli

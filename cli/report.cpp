@@ -36,30 +36,53 @@ ExitCode combine(ExitCode a, ExitCode b) {
   return ExitCode::ok;
 }
 
-std::string one_line(std::string_view message) {
-  std::string line;
-  for (;;) {
-    const std::size_t backslash = message.find('\\');
-    line += display_text(message.substr(0, backslash));
-    if (backslash == std::string_view::npos) return line;
-    line += '\\';
-    message.remove_prefix(backslash + 1);
+namespace {
+
+// How the library spells a setting, and how the tool does. A '*' stands for what both say.
+struct Spelling {
+  std::string_view in_library;
+  std::string_view in_flags;
+};
+constexpr Spelling spellings[] = {
+    {"with_top_level_key(\"*\")", "--top-level-key '*'"},
+    {"WriteOptions::param_ids", "--param-ids"},
+    {"raise Limits::* if the file is trusted", "the library can be told to allow more"},
+};
+
+}  // namespace
+
+std::string in_flags(std::string advice) {
+  for (const auto& [library, flags] : spellings) {
+    const std::size_t star = library.find('*');
+    const std::string_view before = library.substr(0, star);
+    const std::string_view after = star == library.npos ? "" : library.substr(star + 1);
+    const std::size_t begin = advice.find(before);
+    const std::size_t value = begin + before.size();
+    if (begin == std::string::npos) continue;
+    const std::size_t end = advice.find(after, value);
+    if (end == std::string::npos) continue;
+    const std::size_t hole = flags.find('*');
+    std::string said(flags.substr(0, hole));
+    said += advice.substr(value, end - value);
+    if (hole != flags.npos) said += flags.substr(hole + 1);
+    advice.replace(begin, end + after.size() - begin, said);
   }
+  return advice;
 }
 
 void print_message(std::string_view text) {
-  const std::string line = "andiron: " + one_line(text) + "\n";
+  const std::string line = "andiron: " + display_line(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void print_error(const Error& error) { print_message(error.to_string()); }
+void print_error(const Error& error) { print_message(in_flags(error.to_string())); }
 
 void print_notes(const std::string& path, const Archive& archive) {
   constexpr std::size_t shown = 5;
   const std::string shown_path = display_text(path);
   const std::vector<std::string>& notes = archive.notes();
   for (std::size_t i = 0; i < std::min(shown, notes.size()); ++i) {
-    print_message(shown_path + ": note: " + notes[i]);
+    print_message(shown_path + ": note: " + in_flags(notes[i]));
   }
   if (notes.size() > shown) {
     print_message(shown_path + ": note: " + count_of(notes.size() - shown, "more note") +

@@ -25,11 +25,10 @@ ExitCode exit_code_of(const Error& error);
 /// The code for several inputs, of which one ended with `a` and another with `b`.
 ExitCode combine(ExitCode a, ExitCode b);
 
-/// Escapes what a message may still hold of a file's own text, but not the escapes that it holds
-/// already.
-std::string one_line(std::string_view message);
+/// The library's advice in the tool's words: a setting that is spelled in C++ becomes its flag.
+std::string in_flags(std::string advice);
 
-/// One line on standard error: "andiron: TEXT".
+/// One line on standard error: "andiron: TEXT", escaped where needed.
 void print_message(std::string_view text);
 
 /// An error as such a line.

@@ -145,7 +145,7 @@ void compare_written(const Archive& before, const Archive& after) {
 WriteOptions options_for(BurnpackGeneration release) {
   WriteOptions options;
   options.format = Format::burnpack;
-  options.burnpack = release;
+  options.settings = BurnpackSettings{release};
   return options;
 }
 

@@ -9,7 +9,7 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "fuzz/property.h"
-#include "src/format/format.h"
+#include "src/format/sharded.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
@@ -70,8 +70,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const ShardFolder folder;
   const Bytes text = Bytes::borrow(std::as_bytes(std::span(data, size)));
   for (const char* place : {"/nowhere", ""}) {
-    const std::string name = folder.path() + place + "/model.safetensors.index.json";
-    const Result<Archive> archive = detail::read_sharded(name, text.text(), {});
+    const FileSetPtr files = folder_files(folder.path() + place);
+    const std::string name = "model.safetensors.index.json";
+    const Result<Archive> archive =
+        detail::read_sharded({memory_source(text, name), {}, files.get(), name});
     if (archive) {
       check_archive(*archive, text.text());
     } else {

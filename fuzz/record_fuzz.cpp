@@ -99,7 +99,7 @@ void compare_metadata(const Archive& before, const Archive& after) {
 void write_and_read_back(const Archive& archive, RecordPrecision precision) {
   WriteOptions options;
   options.format = Format::mpk;
-  options.record_precision = precision;
+  options.settings = MpkSettings{precision};
   const Result<Bytes> written = write_to_memory(archive, options);
   if (!written) {
     ANDIRON_HOLDS(may_be_refused(written.error().code));

@@ -60,7 +60,14 @@
 // With <fcntl.h> in sight, write andiron::open: the system has an open of its own. For a model that
 // is a standard container, write andiron::apply: the standard library has one, too.
 //
-// Names. KeyRemapper renames, PathFilter selects, close_index_gaps renumbers.
+// Stages. A load is open, apply_names, apply; a save is collect_archive, apply_names, write. A
+// store runs them; each is a function with options of its own, and an Archive passes between them:
+//
+//   Archive named = apply_names(open("m.pt").value(), {.top_level_key = "state_dict"}).value();
+//   apply(model, named, {.adapter = PyTorchToBurnAdapter()}).value();
+//
+// Names. KeyRemapper renames, PathFilter selects, close_index_gaps renumbers. An archive can tell
+// what each tensor was called before (name_history).
 //
 // Threads. Const calls are safe from several threads at once.
 //
@@ -68,7 +75,8 @@
 // PyTorch's files, burnpack_store.h and mpk_store.h for Burn's, apply_result.h for reports,
 // adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for files
 // without a model, write.h and safetensors.h for writing them; quantized.h for Burn's quantized
-// tensors; file.h for how files are read and replaced; safetensors_view.h and burnpack_view.h for
+// tensors; file.h for how files are read and replaced, file_set.h for models whose files are not in
+// a folder; names.h for names; format.h for the formats; safetensors_view.h and burnpack_view.h for
 // firmware; limits.h for what is refused.
 #pragma once
 
@@ -88,7 +96,9 @@
 #include "andiron/error.h"
 #include "andiron/fields.h"
 #include "andiron/file.h"
+#include "andiron/file_set.h"
 #include "andiron/float_types.h"
+#include "andiron/format.h"
 #include "andiron/index_gaps.h"
 #include "andiron/json.h"
 #include "andiron/key_remapper.h"
@@ -96,6 +106,7 @@
 #include "andiron/limits.h"
 #include "andiron/module.h"
 #include "andiron/mpk_store.h"
+#include "andiron/names.h"
 #include "andiron/natural_order.h"
 #include "andiron/nn/activation.h"
 #include "andiron/nn/conv.h"

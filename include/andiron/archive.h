@@ -45,6 +45,24 @@ struct Skipped {
   std::string reason;
 };
 
+/// What gave a tensor its name.
+enum class NameStage : std::uint8_t {
+  file,           ///< the file itself, or whoever added the tensor
+  top_level_key,  ///< at_top_level_key()
+  remap,          ///< remap()
+  index_gaps,     ///< close_index_gaps()
+  rename,         ///< Archive::rename() by anyone else
+};
+
+/// "file", "top-level key", "remap", "index gaps", "rename".
+std::string_view stage_name(NameStage stage) noexcept;
+
+/// A name that a tensor has or had. The view is valid until the archive is changed or destroyed.
+struct NameStep {
+  NameStage stage = NameStage::file;
+  std::string_view name;
+};
+
 namespace detail {
 struct ArchiveState;
 class ArchiveBuilder;
@@ -61,8 +79,8 @@ class Archive {
   /// The file, index or source it was opened from, for messages; empty for an archive made in
   /// memory.
   const std::string& origin() const noexcept;
-  /// "safetensors", "pytorch", "burnpack", "mpk" (a record of Burn's older releases); empty for an
-  /// archive made in memory.
+  /// "safetensors", "pytorch", "burnpack", "mpk" (a record of Burn's older releases);
+  /// empty for an archive made in memory.
   const std::string& format() const noexcept;
   /// What holds the tensors: "single" or "sharded"; of a record "msgpack" or "json", with ".gz"
   /// after it where it is compressed; of a PyTorch file "zip", "legacy", "tar", "torchscript",
@@ -100,7 +118,8 @@ class Archive {
   /// distributed checkpoints what is no tensor. Shards and torch.export have none.
   const Value& value() const;
   void set_value(Value value);
-  /// What a reader should know: oddities that were tolerated, tensors tied by metadata.
+  /// What a reader should know: oddities that were tolerated, tensors tied by metadata. Text from
+  /// the file is in them as it is: escape what you show (display_line).
   const std::vector<std::string>& notes() const noexcept;
   void add_note(std::string note);
   /// Their names change with those of the tensors, where stages rename or leave out.
@@ -116,7 +135,17 @@ class Archive {
   /// The same tensors under new names, one for each. NameCollision names both old names when two
   /// would become one. Aliases keep their names and follow their tensors. value() stays: its
   /// keys are the old names, its tensors the same.
-  Result<Archive> rename(std::span<const std::string> names) const;
+  Result<Archive> rename(std::span<const std::string> names,
+                         NameStage stage = NameStage::rename) const;
+
+  /// The name of a tensor in the file, whatever stages have made of it since. Costs a step for each
+  /// stage. REQUIRES: index < size().
+  std::string_view name_in_file(std::size_t index) const;
+  /// All names of a tensor: in the file, then after each stage that renamed tensors of the archive.
+  /// REQUIRES: index < size().
+  std::vector<NameStep> name_history(std::size_t index) const;
+  /// The archive as it was before a stage last renamed tensors; nothing where it did not.
+  std::optional<Archive> before(NameStage stage) const;
 
   /// Indices in natural order of names: layers.2 before layers.10.
   std::vector<std::size_t> natural_order() const;

@@ -21,7 +21,8 @@ struct BurnpackField {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   unsigned depth = 0;  ///< 0 for the fixed header, 1 for the metadata map, deeper for what it holds
-  std::string meaning;  ///< "magic 'NRUB'", "key 'dtype'", "text 'F32'", "map of 3", "padding"
+  std::string meaning;  ///< "magic 'NRUB'", "key 'dtype'", "text 'F32'", "map of 3", "padding";
+                        ///< with text as the file has it: escape what you show (display_line)
 };
 
 /// The header of a Burnpack file.

@@ -54,6 +54,8 @@ class Bytes {
   static Bytes borrow(std::vector<std::byte>&& data) = delete;
   /// Foreign memory, kept alive by `owner`.
   static Bytes share(std::shared_ptr<const void> owner, std::span<const std::byte> data) noexcept;
+  /// Foreign memory that `writable()` may give out, for as long as nobody else holds `owner`.
+  static Bytes adopt(std::shared_ptr<void> owner, std::span<std::byte> data) noexcept;
 
   std::span<const std::byte> span() const noexcept { return data_; }
   const std::byte* data() const noexcept { return data_.data(); }
@@ -67,8 +69,8 @@ class Bytes {
   /// view.
   Result<Bytes> slice(std::size_t offset, std::size_t count) const;
 
-  /// The bytes for writing when nobody else can see them (allocated by us, one owner); otherwise an
-  /// empty span.
+  /// The bytes for writing when nobody else can see them (allocated or adopted, one owner);
+  /// otherwise an empty span.
   std::span<std::byte> writable() noexcept;
 
  private:

@@ -12,4 +12,8 @@ namespace andiron::inline v1 {
 /// \u202e), a backslash becomes two. All else stays as it is.
 std::string display_text(std::string_view text);
 
+/// The same for a sentence that has text from a file in it: a backslash stays as it is, so that
+/// patterns can be copied, and showing it twice changes nothing.
+std::string display_line(std::string_view sentence);
+
 }  // namespace andiron::inline v1

@@ -19,7 +19,7 @@ namespace andiron::inline v1 {
 struct ApplyResult;
 
 /// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are
-/// empty.
+/// empty. Names in them are as the file has them; to_string() makes them safe to show.
 struct Error {
   ErrorCode code = ErrorCode::io;
   std::string message = {};   ///< what is wrong, in a few words
@@ -31,8 +31,8 @@ struct Error {
   /// Of a load that was refused: what fits and what does not (apply_result.h).
   std::shared_ptr<const ApplyResult> report = {};
 
-  /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Control characters
-  /// in names are escaped, so the line is safe to print.
+  /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Escaped where
+  /// needed (display_text.h), so the line is safe to print.
   std::string to_string() const;
   /// The same without the file.
   std::string description() const;

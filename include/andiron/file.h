@@ -7,6 +7,7 @@
 #include <string>
 
 #include "andiron/byte_source.h"
+#include "andiron/file_set.h"
 #include "andiron/sink.h"
 
 namespace andiron::inline v1 {
@@ -25,6 +26,9 @@ enum class IoMode : std::uint8_t {
 /// help: the system raises SIGBUS when it is touched, so do not truncate files that are mapped (our
 /// own saves never do). Errors: NotFound, Io; Unsupported for folders, pipes and devices.
 Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode = IoMode::automatic);
+
+/// The files of a folder. Nothing is opened or listed before it is asked for.
+FileSetPtr folder_files(std::string path, IoMode mode = IoMode::automatic);
 
 /// How a file is replaced.
 struct AtomicFileOptions {

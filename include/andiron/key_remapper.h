@@ -57,8 +57,7 @@ struct Rename {
   friend bool operator==(const Rename&, const Rename&) = default;
 };
 
-/// The tensors whose names differ, where `after` was made of `before` by remap() or
-/// close_index_gaps() or both.
-std::vector<Rename> renames(const Archive& before, const Archive& after);
+/// The tensors that have other names than in the file, whatever stages gave them.
+std::vector<Rename> renames(const Archive& archive);
 
 }  // namespace andiron::inline v1

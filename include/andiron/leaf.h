@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "andiron/bytes.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/param.h"
@@ -29,7 +30,7 @@ struct LeafInfo {
   std::string raw_name = {};       ///< of DType::raw
 };
 
-/// Specialise it to keep tensors in a type of your own. All three are required; make() builds the
+/// Specialise it to keep tensors in a type of your own. These three are required; make() builds the
 /// new value beside the old one, which is then replaced by move assignment once everything is read.
 ///
 ///   template <>
@@ -42,6 +43,16 @@ struct LeafInfo {
 ///       return tensor.to_vector<float>();
 ///     }
 ///   };
+///
+/// Two more are optional, for values whose memory is not ours to choose (pinned, shared, mapped
+/// from a device; the processor must be able to write it):
+///
+///     // Memory for a new value. A load reads straight into it, whatever zero_copy says, and gives
+///     // make() a tensor that lies there; a load that fails gives it back. See Bytes::adopt.
+///     static Result<Bytes> allocate(const T& current, DType dtype, const Shape& shape);
+///     // The value's own memory, for loads in_place, when nobody else can see it and it has this
+///     // dtype and shape; otherwise nothing. make() then gets what get() gives.
+///     static std::span<std::byte> buffer(T& current, DType dtype, const Shape& shape);
 template <class T>
 struct Leaf;
 
@@ -50,6 +61,7 @@ struct Leaf<Tensor> {
   static LeafInfo info(const Tensor& tensor);
   static Result<Tensor> get(const Tensor& tensor) { return tensor; }
   static Result<Tensor> make(const Tensor&, const Tensor& tensor) { return tensor; }
+  static std::span<std::byte> buffer(Tensor& tensor, DType dtype, const Shape& shape);
 };
 
 template <>
@@ -57,6 +69,7 @@ struct Leaf<Param> {
   static LeafInfo info(const Param& param);
   static Result<Tensor> get(const Param& param) { return param.val(); }
   static Result<Param> make(const Param& current, const Tensor& tensor);
+  static std::span<std::byte> buffer(Param& param, DType dtype, const Shape& shape);
 };
 
 namespace detail {
@@ -71,8 +84,8 @@ struct LeafOps {
   Result<std::shared_ptr<void>> (*make)(const void* leaf, Tensor tensor, std::optional<ParamId> id);
   // Puts what make() gave in place of the leaf.
   void (*commit)(void* leaf, const std::shared_ptr<void>& made) noexcept;
-  // Memory to read into in place: the leaf's own, when nobody else can see it and it has this dtype
-  // and shape; otherwise nothing.
+  // nullptr for leaves without.
+  Result<Bytes> (*allocate)(const void* leaf, DType dtype, const Shape& shape);
   std::span<std::byte> (*buffer)(void* leaf, DType dtype, const Shape& shape);
 };
 
@@ -84,9 +97,9 @@ struct ParamAccess {
   static std::shared_ptr<void> make_state(const Param& param, Tensor tensor,
                                           std::optional<ParamId> id);
   static void commit(Param& param, const std::shared_ptr<void>& state) noexcept;
-  static std::span<std::byte> buffer(Param& param, DType dtype, const Shape& shape);
+  // nullptr where it is not set, or not computed yet.
+  static Tensor* present_tensor(Param& param);
 };
-std::span<std::byte> writable_bytes(Tensor& tensor, DType dtype, const Shape& shape);
 
 template <class T>
 inline constexpr bool is_leaf = requires { sizeof(Leaf<T>); };
@@ -97,6 +110,37 @@ concept HasLeafFunctions = requires(const T& leaf, const Tensor& tensor) {
   { Leaf<T>::get(leaf) } -> std::same_as<Result<Tensor>>;
   { Leaf<T>::make(leaf, tensor) } -> std::same_as<Result<T>>;
 };
+
+template <class T>
+concept HasAllocate = requires(const T& leaf, DType dtype, const Shape& shape) {
+  { Leaf<T>::allocate(leaf, dtype, shape) } -> std::same_as<Result<Bytes>>;
+};
+
+template <class T>
+concept HasBuffer = requires(T& leaf, DType dtype, const Shape& shape) {
+  { Leaf<T>::buffer(leaf, dtype, shape) } -> std::same_as<std::span<std::byte>>;
+};
+
+template <class T>
+Result<Bytes> allocate_for(const void* leaf, DType dtype, const Shape& shape) {
+  return Leaf<T>::allocate(*static_cast<const T*>(leaf), dtype, shape);
+}
+template <class T>
+std::span<std::byte> buffer_of(void* leaf, DType dtype, const Shape& shape) {
+  return Leaf<T>::buffer(*static_cast<T*>(leaf), dtype, shape);
+}
+
+// A function where the leaf has it.
+template <class T>
+constexpr auto allocate_function() -> decltype(LeafOps::allocate) {
+  if constexpr (HasAllocate<T>) return &allocate_for<T>;
+  return nullptr;
+}
+template <class T>
+constexpr auto buffer_function() -> decltype(LeafOps::buffer) {
+  if constexpr (HasBuffer<T>) return &buffer_of<T>;
+  return nullptr;
+}
 
 // Says what is wrong with a Leaf, once.
 template <class T>
@@ -145,16 +189,8 @@ const LeafOps& leaf_ops() {
               current = std::move(*static_cast<T*>(made.get()));
             }
           },
-      .buffer = [](void* leaf, DType dtype, const Shape& shape) -> std::span<std::byte> {
-        if constexpr (is_param) {
-          return ParamAccess::buffer(*static_cast<T*>(leaf), dtype, shape);
-        } else if constexpr (std::is_same_v<T, Tensor>) {
-          return writable_bytes(*static_cast<T*>(leaf), dtype, shape);
-        } else {
-          return static_cast<void>(leaf), static_cast<void>(dtype), static_cast<void>(shape),
-                 std::span<std::byte>();
-        }
-      },
+      .allocate = allocate_function<T>(),
+      .buffer = buffer_function<T>(),
   };
   return ops;
 }

@@ -26,7 +26,7 @@ class MpkStore : public StoreBuilder<MpkStore> {
   /// The number types that a save converts floats and integers to. An integer that does not fit is
   /// an error.
   MpkStore& precision(RecordPrecision precision) {
-    return change().record_precision = precision, *this;
+    return change().write.settings = MpkSettings{precision}, *this;
   }
 
  private:

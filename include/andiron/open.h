@@ -4,36 +4,19 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/file.h"
+#include "andiron/file_set.h"
+#include "andiron/format.h"
 #include "andiron/limits.h"
+#include "andiron/shape.h"
 
 namespace andiron::inline v1 {
-
-/// The weight formats.
-enum class Format : std::uint8_t {
-  safetensors,
-  burnpack,  ///< .bpk, of every release of Burn
-  mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
-  pytorch,  ///< .pt, .pth, .bin, .ckpt: what torch.save of any release wrote, and its relatives
-};
-
-/// "safetensors", "burnpack", "mpk", "pytorch": what Archive::format() says.
-constexpr std::string_view format_name(Format format) noexcept {
-  constexpr std::string_view names[] = {"safetensors", "burnpack", "mpk", "pytorch"};
-  return names[static_cast<unsigned>(format)];
-}
-
-/// ".safetensors", ".bpk", ".mpk", ".pt".
-constexpr std::string_view file_extension(Format format) noexcept {
-  constexpr std::string_view extensions[] = {".safetensors", ".bpk", ".mpk", ".pt"};
-  return extensions[static_cast<unsigned>(format)];
-}
 
 /// How forgiving a reader is.
 enum class Strictness : std::uint8_t {
@@ -46,15 +29,23 @@ enum class Strictness : std::uint8_t {
            ///< which the last counts otherwise, and data that overlaps
 };
 
+/// A tensor that a caller knows to be in a file.
+struct ExpectedTensor {
+  std::string name;
+  std::optional<Shape> shape = {};  ///< nothing where any will do
+};
+
 struct OpenOptions {
   IoMode io = IoMode::automatic;
   Strictness strictness = Strictness::standard;
   /// Found by content unless given.
   std::optional<Format> format = {};
+  /// Taken where the file is of that format.
+  FormatSettings settings = {};
+  /// All tensors in their order, for files that have no names (Burn's .bin records). A store gives
+  /// those of the module.
+  std::optional<std::vector<ExpectedTensor>> expected = {};
   Limits limits = {};
-  /// NumPy's arrays beside PyTorch's tensors, which are random states more often than weights, are
-  /// tensors as well. They always are in a file without tensors of PyTorch, and in a bare pickle.
-  bool numpy_arrays = false;
 };
 
 /// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an
@@ -64,10 +55,15 @@ struct OpenOptions {
 /// opened together and appear as one archive.
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 
+/// The same for files that are not in a folder: shards and the like are opened from `files`. An
+/// empty name stands for the one model among them.
+Result<Archive> open(const FileSet& files, const std::string& name = {},
+                     const OpenOptions& options = {});
+
 /// The same for a file in memory, owned or static. Tensors borrow from it.
 Result<Archive> open(Bytes bytes, const OpenOptions& options = {});
 
-/// The same for any source.
+/// The same for any source. Nothing lies beside it: an index of shards is Unsupported.
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options = {});
 
 }  // namespace andiron::inline v1

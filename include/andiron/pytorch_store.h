@@ -24,9 +24,9 @@ class PytorchStore : public StoreBuilder<PytorchStore> {
   /// An empty store in memory.
   PytorchStore() : PytorchStore(from_bytes()) {}
 
-  /// NumPy's arrays beside PyTorch's tensors are tensors as well (OpenOptions).
+  /// NumPy's arrays beside PyTorch's tensors are tensors as well (PytorchSettings).
   PytorchStore& numpy_arrays(bool take = true) {
-    return change_content().numpy_arrays = take, *this;
+    return change_content().open.settings = PytorchSettings{take}, *this;
   }
 
  private:

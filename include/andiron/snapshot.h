@@ -19,9 +19,11 @@
 
 namespace andiron::inline v1 {
 
+class TensorSnapshot;
 namespace detail {
 class Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
+const Expression& expression_of(const TensorSnapshot& snapshot) noexcept;
 }  // namespace detail
 
 /// A named tensor whose data is fetched when asked for. A small immutable value: it shares what it
@@ -139,6 +141,7 @@ class TensorSnapshot {
 
  private:
   friend class Archive;
+  friend const detail::Expression& detail::expression_of(const TensorSnapshot& snapshot) noexcept;
   Result<TensorSnapshot> with(Result<detail::ExpressionPtr> expression) const;
   Error annotate(Error error) const;
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "andiron/archive.h"
+#include "andiron/error.h"
 #include "andiron/snapshot.h"
 
 namespace andiron::inline v1 {
@@ -66,5 +68,8 @@ class Snapshots {
  private:
   std::vector<TensorSnapshot> list_;
 };
+
+/// The list as an archive. Of equal names the later one is taken, and a note says so.
+Result<Archive> to_archive(const Snapshots& snapshots);
 
 }  // namespace andiron::inline v1

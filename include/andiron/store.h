@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "andiron/adapter.h"
@@ -33,9 +34,11 @@
 #include "andiron/bytes.h"
 #include "andiron/choose_variants.h"
 #include "andiron/error.h"
+#include "andiron/file_set.h"
 #include "andiron/key_remapper.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
+#include "andiron/names.h"
 #include "andiron/open.h"
 #include "andiron/path_filter.h"
 #include "andiron/progress.h"
@@ -47,39 +50,24 @@ namespace andiron::inline v1 {
 
 namespace detail {
 class StoreContent;
-class NamedContent;
 
-// Everything that a builder sets.
+// One struct for each stage, in the order of a load, and of a save.
 struct StoreSettings {
-  PathFilter filter = {};
-  KeyRemapper remapper = {};
-  std::string top_level_key = {};
-  bool map_indices_contiguous = false;
-  std::vector<std::string> contiguous_except = {};
-  AnyAdapter from_adapter = {};
-  AnyAdapter to_adapter = {};
-  bool skip_enum_variants = false;
-  bool allow_partial = false;
-  bool validate = true;
-  bool allow_unused = true;
-  DTypePolicy dtype_policy = DTypePolicy::from_file;
-  bool zero_copy = false;
-  bool in_place = false;
-  bool overwrite = false;
+  OpenOptions open = {};
+  NameOptions names = {};
+  ApplyOptions apply = {};
+  CollectOptions collect = {};
+  WriteOptions write = {};
   bool auto_extension = false;
-  bool sync = true;
-  bool write_ties_once = false;
-  bool write_param_ids = false;
-  std::uint64_t max_shard_bytes = 0;
-  BurnpackGeneration burnpack = BurnpackGeneration::burn_0_22;
-  RecordPrecision record_precision = RecordPrecision::full;
-  Metadata metadata = {};
-  IoMode io = IoMode::automatic;
-  Strictness strictness = Strictness::standard;
-  bool numpy_arrays = false;
-  Limits limits = {};
-  Progress progress = {};
 };
+
+// Files that are not in a folder, and which of them is the model.
+struct StoreFiles {
+  FileSetPtr files;
+  std::string name;
+};
+// A path; memory, which may have nothing in it yet; or files.
+using StoreLocation = std::variant<std::string, std::optional<Bytes>, StoreFiles>;
 }  // namespace detail
 
 /// A weight file or a piece of memory, and how to move tensors between it and modules. A cheap
@@ -119,8 +107,7 @@ class Store {
   std::string path() const;
 
  protected:
-  Store(Format format, std::string path, detail::StoreSettings defaults);
-  Store(Format format, std::optional<Bytes> bytes, detail::StoreSettings defaults);
+  Store(detail::StoreLocation location, detail::StoreSettings settings);
 
   // For settings on which names depend, and for those on which opening depends: what was derived
   // from the old ones is dropped.
@@ -138,25 +125,22 @@ class Store {
   template <class M>
   friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
 
-  // The file as it is, and after the top-level key and the rules.
+  Result<Archive> open_with(const OpenOptions& options) const;
+  // The file, opened by whoever asks first; and the same under its new names.
   Result<Archive> opened() const;
-  Result<Archive> renamed() const;
-  // What a module is loaded from: the archive, and as it was before index gaps were closed. Of a
-  // bincode record, which has no names, the tensors in the order of the slots.
-  struct LoadSource {
-    Archive archive;
-    Archive before_closing;
+  Result<Archive> named(const Archive& opened) const;
+  // What a module is loaded from. Of a record without names, the tensors in the order of the slots.
+  struct Source {
+    Archive opened;
+    Archive named;
   };
-  Result<LoadSource> source_for(const std::vector<detail::Slot>& slots) const;
-  Result<std::optional<Archive>> unnamed_record(const std::vector<detail::Slot>& slots) const;
+  Result<Source> source_for(const std::vector<detail::Slot>& slots, Result<Archive> file) const;
   Result<ApplyResult> load(const std::vector<detail::Slot>& slots) const;
   Result<Plan> plan_load(const std::vector<detail::Slot>& slots) const;
   Result<WriteReport> save(const std::vector<detail::Slot>& slots);
 
-  Format format_;
   detail::StoreSettings settings_;
   std::shared_ptr<detail::StoreContent> content_;
-  std::shared_ptr<detail::NamedContent> named_;
 };
 
 /// The builders, the same for every store. Each changes the store and returns it, so that they
@@ -166,12 +150,15 @@ class StoreBuilder : public Store {
  public:
   // ---- Where ----
   /// A file to write, or to read as open() does: a shard index or a folder, too.
-  static Self from_file(std::string path) {
-    return Self(Self::format, std::move(path), Self::defaults());
-  }
+  static Self from_file(std::string path) { return make(std::move(path)); }
   /// A file in memory; without bytes, nothing, to be saved into.
   static Self from_bytes(std::optional<Bytes> bytes = std::nullopt) {
-    return Self(Self::format, std::move(bytes), Self::defaults());
+    return make(std::move(bytes));
+  }
+  /// Files that are not in a folder (file_set.h); without a name, the one model among them. For
+  /// loads.
+  static Self from_files(FileSetPtr files, std::string name = {}) {
+    return make(detail::StoreFiles{std::move(files), std::move(name)});
   }
   /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
   /// Parameters borrow from it.
@@ -184,125 +171,159 @@ class StoreBuilder : public Store {
 
   // ---- Which parameters take part: criteria are joined by OR (path_filter.h) ----
   /// Replaces the whole filter.
-  Self& filter(PathFilter filter) { return change().filter = std::move(filter), self(); }
-  Self& with_regex(std::string_view pattern) { return change().filter.with_regex(pattern), self(); }
+  Self& filter(PathFilter filter) {
+    return change_filter([&](PathFilter& one) { one = filter; });
+  }
+  Self& with_regex(std::string_view pattern) {
+    return change_filter([&](PathFilter& one) { one.with_regex(pattern); });
+  }
   Self& with_regexes(const std::vector<std::string>& patterns) {
-    return change().filter.with_regexes(patterns), self();
+    return change_filter([&](PathFilter& one) { one.with_regexes(patterns); });
   }
-  Self& with_glob(std::string_view pattern) { return change().filter.with_glob(pattern), self(); }
-  Self& with_full_path(std::string path) {
-    return change().filter.with_full_path(std::move(path)), self();
+  Self& with_glob(std::string_view pattern) {
+    return change_filter([&](PathFilter& one) { one.with_glob(pattern); });
   }
-  Self& with_full_paths(std::vector<std::string> paths) {
-    return change().filter.with_full_paths(std::move(paths)), self();
+  Self& with_full_path(const std::string& path) {
+    return change_filter([&](PathFilter& one) { one.with_full_path(path); });
   }
-  Self& with_predicate(PathFilter::Predicate predicate) {
-    return change().filter.with_predicate(std::move(predicate)), self();
+  Self& with_full_paths(const std::vector<std::string>& paths) {
+    return change_filter([&](PathFilter& one) { one.with_full_paths(paths); });
+  }
+  Self& with_predicate(const PathFilter::Predicate& predicate) {
+    return change_filter([&](PathFilter& one) { one.with_predicate(predicate); });
   }
   Self& with_predicates(const std::vector<PathFilter::Predicate>& predicates) {
     for (const PathFilter::Predicate& predicate : predicates) with_predicate(predicate);
     return self();
   }
-  Self& match_all() { return change().filter.match_all(), self(); }
+  Self& match_all() {
+    return change_filter([](PathFilter& one) { one.match_all(); });
+  }
   Self& exclude_regex(std::string_view pattern) {
-    return change().filter.exclude_regex(pattern), self();
+    return change_filter([&](PathFilter& one) { one.exclude_regex(pattern); });
   }
-  Self& exclude_full_path(std::string path) {
-    return change().filter.exclude_full_path(std::move(path)), self();
+  Self& exclude_full_path(const std::string& path) {
+    return change_filter([&](PathFilter& one) { one.exclude_full_path(path); });
   }
-  Self& exclude_predicate(PathFilter::Predicate predicate) {
-    return change().filter.exclude_predicate(std::move(predicate)), self();
+  Self& exclude_predicate(const PathFilter::Predicate& predicate) {
+    return change_filter([&](PathFilter& one) { one.exclude_predicate(predicate); });
   }
   Self& exclude_glob(std::string_view pattern) {
-    return change().filter.exclude_glob(pattern), self();
+    return change_filter([&](PathFilter& one) { one.exclude_glob(pattern); });
   }
 
   // ---- Names ----
   /// Replaces every match in every name; rules run in order.
   Self& with_key_remapping(std::string_view from, std::string to) {
-    return change_names().remapper.add_pattern(from, std::move(to)), self();
+    return change_names().names.remapper.add_pattern(from, std::move(to)), self();
   }
   /// Replaces all rules.
   Self& remap(KeyRemapper remapper) {
-    return change_names().remapper = std::move(remapper), self();
+    return change_names().names.remapper = std::move(remapper), self();
   }
   /// Takes the tensors below this key alone, named from there; a dotted key goes down several
   /// levels. For loads.
   Self& with_top_level_key(std::string key) {
-    return change_names().top_level_key = std::move(key), self();
+    return change_names().names.top_level_key = std::move(key), self();
   }
   /// Closes gaps in numbered names: fc.0 fc.2 fc.4 are loaded as fc.0 fc.1 fc.2.
   Self& map_indices_contiguous(bool map = true) {
-    return change_names().map_indices_contiguous = map, self();
+    return change_names().names.close_gaps = map, self();
   }
   /// Leaves the numbers alone that follow a path which this regular expression matches.
   Self& map_indices_contiguous_except(std::string pattern) {
-    return change_names().contiguous_except.push_back(std::move(pattern)), self();
+    return change_names().names.except.push_back(std::move(pattern)), self();
   }
   /// Leaves the names of variants out of paths.
-  Self& skip_enum_variants(bool skip = true) { return change().skip_enum_variants = skip, self(); }
+  Self& skip_enum_variants(bool skip = true) {
+    change().apply.skip_enum_variants = skip;
+    return change().collect.skip_enum_variants = skip, self();
+  }
 
   // ---- Tensors ----
   /// How the file stores what is loaded.
   Self& with_from_adapter(AnyAdapter adapter) {
-    return change().from_adapter = std::move(adapter), self();
+    return change().apply.adapter = std::move(adapter), self();
   }
   /// How the file is to store what is saved.
   Self& with_to_adapter(AnyAdapter adapter) {
-    return change().to_adapter = std::move(adapter), self();
+    return change().collect.adapter = std::move(adapter), self();
   }
-  Self& dtype_policy(DTypePolicy policy) { return change().dtype_policy = policy, self(); }
+  Self& dtype_policy(DTypePolicy policy) { return change().apply.dtype_policy = policy, self(); }
   /// Parameters borrow from the file's mapping or from memory, which stays alive as long as they
   /// do. See ApplyOptions.
-  Self& zero_copy(bool borrow = true) { return change().zero_copy = borrow, self(); }
+  Self& zero_copy(bool borrow = true) { return change().apply.zero_copy = borrow, self(); }
 
   // ---- What is refused ----
   /// Parameters that the file lacks are reported, not refused.
-  Self& allow_partial(bool allow = true) { return change().allow_partial = allow, self(); }
+  Self& allow_partial(bool allow = true) { return change().apply.allow_partial = allow, self(); }
   /// Whether tensors that do not fit are refused. Otherwise they are left out and reported.
-  Self& validate(bool validate) { return change().validate = validate, self(); }
+  Self& validate(bool validate) { return change().apply.validate = validate, self(); }
   /// Whether tensors that no parameter asks for are allowed, as they are unless set.
-  Self& allow_unused(bool allow) { return change().allow_unused = allow, self(); }
+  Self& allow_unused(bool allow) { return change().apply.allow_unused = allow, self(); }
   /// See ApplyOptions.
-  Self& in_place(bool in_place = true) { return change().in_place = in_place, self(); }
+  Self& in_place(bool in_place = true) { return change().apply.in_place = in_place, self(); }
 
   // ---- Writing ----
   /// Adds an entry to the metadata that a save writes.
   Self& metadata(std::string key, std::string value) {
-    return change().metadata.insert_or_assign(std::move(key), std::move(value)), self();
+    return change().write.metadata.insert_or_assign(std::move(key), std::move(value)), self();
   }
   /// Drops all entries, also those that are written unless told otherwise (format, producer,
   /// version).
-  Self& clear_metadata() { return change().metadata.clear(), self(); }
+  Self& clear_metadata() { return change().write.metadata.clear(), self(); }
   /// Whether a save may replace a file.
-  Self& overwrite(bool overwrite = true) { return change().overwrite = overwrite, self(); }
+  Self& overwrite(bool overwrite = true) { return change().write.overwrite = overwrite, self(); }
   /// Adds the format's extension to a path that has none.
   Self& auto_extension(bool add = true) { return change_content().auto_extension = add, self(); }
   /// Whether a save survives a power cut (fsync).
-  Self& sync(bool sync) { return change().sync = sync, self(); }
+  Self& sync(bool sync) { return change().write.sync = sync, self(); }
   /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
   /// Otherwise, and where an adapter converts them, each name gets a copy.
-  Self& write_ties_once(bool once = true) { return change().write_ties_once = once, self(); }
+  Self& write_ties_once(bool once = true) { return change().collect.ties_once = once, self(); }
   /// Keeps the ids of parameters in formats that have no place for them (WriteOptions::param_ids).
   /// A load then gives them back.
-  Self& write_param_ids(bool write = true) { return change().write_param_ids = write, self(); }
+  Self& write_param_ids(bool write = true) { return change().write.param_ids = write, self(); }
   /// Spreads a save over files of at most this size (WriteOptions).
-  Self& max_shard_bytes(std::uint64_t bytes) { return change().max_shard_bytes = bytes, self(); }
+  Self& max_shard_bytes(std::uint64_t bytes) {
+    return change().write.max_shard_bytes = bytes, self();
+  }
 
   // ---- How ----
-  Self& progress(Progress progress) { return change().progress = std::move(progress), self(); }
-  Self& limits(Limits limits) { return change_content().limits = limits, self(); }
-  Self& io(IoMode mode) { return change_content().io = mode, self(); }
+  /// Told of loads and saves.
+  Self& progress(const Progress& progress) {
+    change().apply.progress = progress;
+    return change().write.progress = progress, self();
+  }
+  /// For all stages.
+  Self& limits(const Limits& limits) {
+    change_content().open.limits = limits;
+    change().apply.limits = limits;
+    return change().write.limits = limits, self();
+  }
+  Self& io(IoMode mode) { return change_content().open.io = mode, self(); }
   Self& strictness(Strictness strictness) {
-    return change_content().strictness = strictness, self();
+    return change_content().open.strictness = strictness, self();
   }
 
  private:
   friend Self;
+  StoreBuilder(detail::StoreLocation location, detail::StoreSettings settings)
+      : Store(std::move(location), std::move(settings)) {}
+
   // What the stores do not share: Self::format, which is written, and Self::defaults().
-  template <class Location>
-  StoreBuilder(Format format, Location location, detail::StoreSettings defaults)
-      : Store(format, std::move(location), std::move(defaults)) {}
+  static Self make(detail::StoreLocation location) {
+    detail::StoreSettings settings = Self::defaults();
+    settings.write.format = Self::format;
+    return Self(std::move(location), std::move(settings));
+  }
+
+  // A load and a save use the same filter.
+  template <class Change>
+  Self& change_filter(Change change_one) {
+    change_one(change().apply.filter);
+    return change_one(change().collect.filter), self();
+  }
 
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
@@ -312,20 +333,20 @@ class StoreBuilder : public Store {
 /// that does not match carries the report (`error().report`), with what would make it match.
 template <class M>
 Result<ApplyResult> load_from(M& module, const Store& store) {
-  return store.load(detail::slots_to_change(module, store.settings_.skip_enum_variants));
+  return store.load(detail::slots_to_change(module, store.settings_.apply.skip_enum_variants));
 }
 
 /// What load_from() would do. Reads no tensor and changes nothing; a mismatch is in the result.
 template <class M>
 Result<Plan> plan(const M& module, const Store& store) {
-  return store.plan_load(detail::slots_of(module, store.settings_.skip_enum_variants));
+  return store.plan_load(detail::slots_of(module, store.settings_.apply.skip_enum_variants));
 }
 
 /// Writes the tensors of a module. A file appears whole or not at all; a store in memory then holds
 /// the new bytes, while copies made before keep the old.
 template <class M>
 Result<WriteReport> save_into(const M& module, Store& store) {
-  return store.save(detail::slots_of(module, store.settings_.skip_enum_variants));
+  return store.save(detail::slots_of(module, store.settings_.collect.skip_enum_variants));
 }
 template <class M>
 Result<WriteReport> save_into(const M& module, Store&& store) {
@@ -341,8 +362,8 @@ Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store
   Result<Archive> source = store.archive();
   if (!source) return std::move(source).error();
   return choose_variants(module, *source,
-                         {.adapter = store.settings_.from_adapter,
-                          .skip_enum_variants = store.settings_.skip_enum_variants});
+                         {.adapter = store.settings_.apply.adapter,
+                          .skip_enum_variants = store.settings_.apply.skip_enum_variants});
 }
 
 }  // namespace andiron::inline v1

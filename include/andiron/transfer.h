@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Moving tensors between modules, without a file: model surgery.
+// The module's side of a load and of a save: from an archive, or a list of tensors, into a module,
+// and back. Without a file, that is model surgery.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
+#include "andiron/names.h"
 #include "andiron/path_filter.h"
 #include "andiron/progress.h"
 #include "andiron/snapshots.h"
@@ -30,6 +32,9 @@ struct CollectOptions {
   PathFilter filter = {};           ///< sees the module's paths and containers
   AnyAdapter adapter = {};          ///< how the tensors are to be stored
   bool skip_enum_variants = false;  ///< leave the names of variants out of paths
+  /// For archives: tied parameters once, their other names as aliases. Otherwise, and where an
+  /// adapter converts them, each name gets a tensor.
+  bool ties_once = false;
 };
 
 struct ApplyOptions {
@@ -68,16 +73,23 @@ struct Plan {
 };
 
 namespace detail {
-// What was done to the source's names already, for proposals that add to it.
-struct PresentNames;
+// What a load takes its tensors from: an archive as it was opened, the stages that its names go
+// through, and what these give.
+struct LoadSource {
+  const Archive& opened;
+  const NameOptions& names;
+  const Archive& named;
+
+  static LoadSource as_it_is(const Archive& archive);
+};
 
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options);
-Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
-                        const ApplyOptions& options, const PresentNames* present = nullptr);
-Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options, const PresentNames* present = nullptr);
-// The list as an archive; of equal names the later wins, and a note says so.
-Result<Archive> archive_of(const Snapshots& snapshots);
+Result<Archive> collect_slots_as_archive(const std::vector<Slot>& slots,
+                                         const CollectOptions& options);
+Result<Plan> plan_slots(const std::vector<Slot>& slots, const LoadSource& source,
+                        const ApplyOptions& options);
+Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource& source,
+                                const ApplyOptions& options);
 }  // namespace detail
 
 /// The tensors of a module under their paths, in module order. Nothing is copied: they share the
@@ -87,23 +99,41 @@ Result<Snapshots> collect(const M& module, const CollectOptions& options = {}) {
   return detail::collect_slots(detail::slots_of(module, options.skip_enum_variants), options);
 }
 
-/// Puts tensors into the parameters of the same path. All is checked first (names, shapes, dtypes),
-/// then read, then put in place: on an error the module is exactly as it was. The error of a load
-/// that does not match carries the whole report.
+/// The same as an archive, for apply_names() and write(). NameCollision when the adapter gives one
+/// name to two.
+template <class M>
+Result<Archive> collect_archive(const M& module, const CollectOptions& options = {}) {
+  return detail::collect_slots_as_archive(detail::slots_of(module, options.skip_enum_variants),
+                                          options);
+}
+
+/// Puts the tensors of an archive into the parameters of the same path. All is checked first
+/// (names, shapes, dtypes), then read, then put in place: on an error the module is exactly as it
+/// was. The error of a load that does not match carries the whole report.
+template <class M>
+Result<ApplyResult> apply(M& module, const Archive& source, const ApplyOptions& options = {}) {
+  return detail::apply_slots(detail::slots_to_change(module, options.skip_enum_variants),
+                             detail::LoadSource::as_it_is(source), options);
+}
+/// The same for a list of tensors.
 template <class M>
 Result<ApplyResult> apply(M& module, const Snapshots& snapshots, const ApplyOptions& options = {}) {
-  Result<Archive> source = detail::archive_of(snapshots);
+  Result<Archive> source = to_archive(snapshots);
   if (!source) return std::move(source).error();
-  return detail::apply_slots(detail::slots_to_change(module, options.skip_enum_variants), *source,
-                             options);
+  return andiron::apply(module, *source, options);
 }
 
 /// What apply() would do. Reads no tensor and changes nothing; a mismatch is in the result.
 template <class M>
+Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {}) {
+  return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants),
+                            detail::LoadSource::as_it_is(source), options);
+}
+template <class M>
 Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOptions& options = {}) {
-  Result<Archive> source = detail::archive_of(snapshots);
+  Result<Archive> source = to_archive(snapshots);
   if (!source) return std::move(source).error();
-  return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants), *source, options);
+  return andiron::plan(module, *source, options);
 }
 
 }  // namespace andiron::inline v1

@@ -49,6 +49,8 @@ class Value {
     return get<bool>() != nullptr || get<std::int64_t>() != nullptr ||
            get<std::uint64_t>() != nullptr || get<double>() != nullptr;
   }
+  /// How many values there are in the tree that are neither null nor tensors.
+  std::size_t leaf_count() const;
   /// The alternative T, or nullptr.
   template <class T>
   const T* get() const noexcept {

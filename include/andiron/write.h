@@ -8,27 +8,22 @@
 #include <vector>
 
 #include "andiron/archive.h"
-#include "andiron/burnpack_generation.h"
 #include "andiron/bytes.h"
 #include "andiron/error.h"
+#include "andiron/format.h"
 #include "andiron/limits.h"
-#include "andiron/open.h"
 #include "andiron/progress.h"
 #include "andiron/sink.h"
+#include "andiron/snapshots.h"
 
 namespace andiron::inline v1 {
 
-/// The number types of Burn's recorders.
-enum class RecordPrecision : std::uint8_t {
-  full,     ///< f32, i32
-  half,     ///< f16, i16
-  doubled,  ///< f64, i64
-};
-
 struct WriteOptions {
-  /// By the file name's extension unless given (.safetensors, .bpk, .mpk, .mpk.gz); SafeTensors for
-  /// memory and sinks.
+  /// By the end of the file's name unless given (.safetensors, .bpk, .mpk, .mpk.gz); SafeTensors
+  /// for memory and sinks.
   std::optional<Format> format = {};
+  /// InvalidArgument when they are another format's.
+  FormatSettings settings = {};
   bool overwrite = false;  ///< replace existing files; otherwise AlreadyExists
   bool sync = true;        ///< survive a power cut (fsync)
   /// The data section starts at a multiple of this (a power of two, at least 8), by padding the
@@ -44,10 +39,8 @@ struct WriteOptions {
   /// SafeTensors has no place for parameter ids; this keeps them in a metadata entry "param_ids",
   /// where open() finds them.
   bool param_ids = false;
-  /// The release of Burn that is to read a Burnpack file.
-  BurnpackGeneration burnpack = BurnpackGeneration::burn_0_22;
-  /// The recorder of Burn whose precision an .mpk record has: floats and integers are converted.
-  RecordPrecision record_precision = RecordPrecision::full;
+  /// Entries that are written beside those of the archive, or in their place.
+  Metadata metadata = {};
   /// Checks and plans everything, but reads no tensor, makes no file and touches none.
   bool dry_run = false;
   Progress progress = {};
@@ -59,7 +52,8 @@ struct WriteReport {
   std::vector<std::string> files = {};  ///< paths, the index last
   std::uint64_t bytes = 0;              ///< of all files
   std::size_t tensors = 0;
-  std::vector<std::string> notes = {};  ///< what the writer of a model should know
+  /// What the writer of a model should know: what the format has no place for, and what it changes.
+  std::vector<std::string> notes = {};
 };
 
 /// Writes an archive. The layout is fixed before any tensor is read; tensor data passes through one
@@ -68,6 +62,8 @@ struct WriteReport {
 /// appears before all are written. A model has one form: an index beside a new single file, or a
 /// single file beside new shards, of the same name, is AlreadyExists, or with overwrite is taken
 /// away. Old shards that a new index does not name stay.
+///
+/// Values, metadata and ids that a format has no place for are left out, with a note.
 ///
 /// SafeTensors: the bytes are those of the safetensors crate 0.8 for the same content, with
 /// metadata sorted by key. Errors: UnsupportedDType for types the format lacks (c32, c128, qfloat),
@@ -82,8 +78,12 @@ struct WriteReport {
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options = {});
 
+/// The same for a list of tensors; of equal names the later one is written.
+Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
+                          const WriteOptions& options = {});
+
 /// The same bytes into a sink; no shards, no dry run.
-Status write(const Archive& archive, Sink& sink, const WriteOptions& options = {});
+Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options = {});
 
 /// The same bytes in memory.
 Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options = {});

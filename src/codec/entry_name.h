@@ -8,11 +8,12 @@ namespace andiron::inline v1::detail {
 
 // What is wrong with the name of an entry, for a message; nullptr for a good one. Names that leave
 // their folder, and names that programs read differently, have no place among weights.
-constexpr const char* fault_of_entry_name(std::string_view name) noexcept {
+// `drives`: whether a letter and a colon lead to a drive.
+constexpr const char* fault_of_entry_name(std::string_view name, bool drives = true) noexcept {
   if (name.empty()) return "is empty";
   if (name.front() == '/') return "begins with a slash";
   const char first = static_cast<char>(name.front() | 0x20);
-  if (name.size() > 1 && name[1] == ':' && first >= 'a' && first <= 'z') {
+  if (drives && name.size() > 1 && name[1] == ':' && first >= 'a' && first <= 'z') {
     return "begins with the letter of a drive";
   }
   if (name.find('\0') != name.npos) return "holds a zero byte";

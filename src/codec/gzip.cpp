@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -88,14 +89,10 @@ class Inflater {
 
   Status take_output() {
     const std::size_t count = window_bytes - stream_.avail_out;
-    if (count > limits_.inflated_bytes - inflated_) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "the file inflates to more than allowed",
-                   .file = source_.name(),
-                   .expected = "at most " + std::to_string(limits_.inflated_bytes) + " bytes",
-                   .hint = "raise the limit if the file is trusted"};
-    }
     inflated_ += count;
+    ANDIRON_TRY(check_limit(
+        inflated_, limits_.inflated_bytes,
+        {"the file inflates to more than allowed", "inflated_bytes", "bytes", source_.name()}));
     return out_.write(std::span(windows_->out).first(count));
   }
 

@@ -19,6 +19,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint64_t window_bytes = 256 * 1024;
+constexpr std::size_t head_window_bytes = 1024;
 constexpr int raw_window_bits = -15;                        // no header and no trailer
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
@@ -76,6 +77,35 @@ Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_
   return {};
 }
 
+Status inflate_head(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
+                    std::span<std::byte> out) {
+  InflateStream stream;
+  if (!stream.ready) return out_of_memory();
+  std::array<std::byte, head_window_bytes> window;
+  while (!out.empty()) {
+    if (stream.avail_in == 0 && stored_bytes != 0) {
+      const auto part = std::span(window).first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(stored_bytes, window.size())));
+      ANDIRON_TRY(source.read_at(offset, part));
+      offset += part.size();
+      stored_bytes -= part.size();
+      stream.next_in = reinterpret_cast<const Bytef*>(part.data());
+      stream.avail_in = static_cast<uInt>(part.size());
+    }
+    const auto room = out.first(std::min(out.size(), most_at_once));
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
+    const int code = ::inflate(&stream, Z_NO_FLUSH);
+    out = out.subspan(room.size() - stream.avail_out);
+    if (code == Z_MEM_ERROR) return out_of_memory();
+    if (code == Z_BUF_ERROR || (code == Z_STREAM_END && !out.empty())) {
+      return bad("its data ends too soon");
+    }
+    if (code != Z_OK && code != Z_STREAM_END) return bad("its deflated data is damaged");
+  }
+  return {};
+}
+
 namespace {
 
 std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) noexcept {
@@ -93,16 +123,16 @@ std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) n
 }
 
 // Takes all blocks of 64 bytes off `data` and gives the 16 that they come down to, several times
-// faster than tables do. REQUIRES: there is a block.
-[[gnu::target("pclmul")]] std::array<std::byte, 16> fold_blocks(
-    std::span<const std::byte>& data) noexcept {
+// faster than tables do. The register's state is added to the first. REQUIRES: there is a block.
+[[gnu::target("pclmul")]] std::array<std::byte, 16> fold_blocks(std::span<const std::byte>& data,
+                                                                std::uint32_t state) noexcept {
   const auto load = [&](std::size_t i) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data.data()) + i);
   };
   // x^(n + 32) and x^(n - 32), with their bits reversed, for n bits.
   const __m128i by_512 = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);
   const __m128i by_128 = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
-  __m128i a = _mm_xor_si128(load(0), _mm_cvtsi32_si128(-1));
+  __m128i a = _mm_xor_si128(load(0), _mm_cvtsi32_si128(static_cast<int>(state)));
   __m128i b = load(1);
   __m128i c = load(2);
   __m128i d = load(3);
@@ -122,12 +152,13 @@ std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) n
 
 }  // namespace
 
-std::uint32_t crc_of(std::span<const std::byte> data) noexcept {
-  std::uint32_t crc = 0;
+std::uint32_t crc_of(std::span<const std::byte> data, std::uint32_t before) noexcept {
+  std::uint32_t crc = before;
 #if defined(__x86_64__)
   if (data.size() >= 64 && __builtin_cpu_supports("pclmul")) {
-    // The bytes that were folded have the register's first state in them.
-    crc = continue_crc(~std::uint32_t{0}, fold_blocks(data));
+    // The bytes that were folded have the register's state in them.
+    const std::array<std::byte, 16> folded = fold_blocks(data, ~before);
+    crc = continue_crc(~std::uint32_t{0}, folded);
   }
 #endif
   return continue_crc(crc, data);

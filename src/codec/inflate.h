@@ -21,6 +21,12 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
 Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
                     std::span<std::byte> out);
 
-std::uint32_t crc_of(std::span<const std::byte> data) noexcept;
+// The first bytes of what is deflated there, as many as `out` has room for; little of what follows
+// them is read. BadArchive where the data ends before, or is damaged so far.
+Status inflate_head(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
+                    std::span<std::byte> out);
+
+// Of all bytes so far: `before` is the checksum of those in front of `data`.
+std::uint32_t crc_of(std::span<const std::byte> data, std::uint32_t before = 0) noexcept;
 
 }  // namespace andiron::inline v1::detail

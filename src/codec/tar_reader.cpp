@@ -7,9 +7,10 @@
 #include <optional>
 #include <span>
 
-#include "andiron/display_text.h"
 #include "src/codec/entry_name.h"
+#include "src/core/limit.h"
 #include "src/core/parse_index.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -141,7 +142,7 @@ class TarReader {
         return skip_folder(long_size_.value_or(*bytes));
       default:
         return bad("the tar archive holds more than plain files and folders",
-                   "a member of type '" + display_text(std::string(1, header.type())) + "'");
+                   "a member of type " + quoted(std::string(1, header.type())));
     }
   }
 
@@ -152,13 +153,12 @@ class TarReader {
     remove_here(member.name);
     if (const char* const fault = fault_of_entry_name(member.name)) {
       return bad(std::string("a member of the tar archive has a name that ") + fault,
-                 "'" + display_text(member.name) + "'");
+                 quoted(member.name));
     }
     if (bytes > source_.size() - at_) return cut_off("within a member");
-    if (members_.size() >= limits_.zip_entries) {
-      return error(ErrorCode::limit_exceeded, "the tar archive has more members than allowed",
-                   "more than " + std::to_string(limits_.zip_entries));
-    }
+    ANDIRON_TRY(check_limit(
+        members_.size() + 1, limits_.zip_entries,
+        {"the tar archive has more members than allowed", "zip_entries", "", source_.name()}));
     members_.push_back(std::move(member));
     forget_long();
     return skip(bytes);
@@ -185,10 +185,9 @@ class TarReader {
 
   Result<std::string> read_text(std::uint64_t bytes, std::uint64_t most) {
     if (bytes > source_.size() - at_) return cut_off("within a header");
-    if (bytes > most) {
-      return error(ErrorCode::limit_exceeded, "a header of the tar archive is larger than allowed",
-                   std::to_string(bytes) + " bytes");
-    }
+    ANDIRON_TRY(check_limit(
+        bytes, most,
+        {"a header of the tar archive is larger than allowed", "", "bytes", source_.name()}));
     std::string text(static_cast<std::size_t>(bytes), '\0');
     ANDIRON_TRY(source_.read_at(at_, std::as_writable_bytes(std::span(text))));
     ANDIRON_TRY(skip(bytes));
@@ -243,7 +242,7 @@ class TarReader {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return {};
-    return bad("a member of the tar archive is there twice", "'" + display_text(*twice) + "'");
+    return bad("a member of the tar archive is there twice", quoted(*twice));
   }
 
   const ByteSource& source_;

@@ -7,10 +7,10 @@
 #include <new>
 #include <numeric>
 
-#include "andiron/display_text.h"
 #include "src/codec/entry_name.h"
 #include "src/codec/zip_end.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -43,10 +43,12 @@ std::string to_lower(std::string_view name) {
   return lower;
 }
 
-// Names are the same to PyTorch when they differ in the case of ASCII letters alone.
-struct AnyCase {
+// A name that is the same as others that differ in the case of ASCII letters alone, or is not.
+struct ComparedName {
   std::string_view name;
-  friend bool operator!=(AnyCase a, std::string_view b) noexcept {
+  ZipNames compared;
+  friend bool operator!=(ComparedName a, std::string_view b) noexcept {
+    if (a.compared == ZipNames::exact) return a.name != b;
     return !std::equal(a.name.begin(), a.name.end(), b.begin(), b.end(),
                        [](char x, char y) { return to_lower(x) == to_lower(y); });
   }
@@ -80,7 +82,10 @@ std::string bytes_of(std::uint64_t count) { return std::to_string(count) + " byt
 // Every entry is looked at three times, each time in one sweep: its numbers, its place, its name.
 class ZipDirectoryReader {
  public:
-  ZipDirectoryReader(const ByteSource& source, const ZipEnd& end) : source_(source), end_(end) {}
+  ZipDirectoryReader(const ByteSource& source, const ZipEnd& end, ZipNames compared)
+      : source_(source), end_(end) {
+    directory_.compared_ = compared;
+  }
 
   Result<ZipDirectory> read() {
     ANDIRON_TRY(read_entries());
@@ -216,7 +221,11 @@ class ZipDirectoryReader {
   Status check_name(const ZipEntry& entry, unsigned seen) const {
     const std::string_view name = entry.name;
     if ((seen & suspicious) == 0 && !name.empty() && name.front() != '/') return {};
-    const char* const fault = fault_of_entry_name(name);
+    // Exact names are keys, and lead to no file.
+    const bool is_key = directory_.compared_ == ZipNames::exact;
+    const char* const fault = !is_key                        ? fault_of_entry_name(name)
+                              : name.find('\0') != name.npos ? "holds a zero byte"
+                                                             : nullptr;
     if (fault == nullptr) return {};
     return of(entry, std::string("has a name that ") + fault);
   }
@@ -291,22 +300,24 @@ class ZipDirectoryReader {
 
   Status index_names(std::uint32_t first, std::uint32_t last) {
     const std::span<const ZipEntry> entries = directory_.entries_.items();
-    const auto name_at = [&](std::uint32_t i) { return AnyCase{entries[i].name}; };
+    const ZipNames compared = directory_.compared_;
+    const auto name_at = [&](std::uint32_t i) { return ComparedName{entries[i].name, compared}; };
     constexpr std::uint32_t ahead = 16;
     std::array<std::uint64_t, ahead> hashes;
     for (std::uint32_t begin = first; begin < last; begin += ahead) {
       const std::uint32_t end = std::min(last, begin + ahead);
       for (std::uint32_t i = begin; i < end; ++i) {
-        const std::string_view name = entries[i].name;
-        const unsigned seen = classify(name);
-        const std::uint64_t hash =
-            (seen & upper_case) != 0 ? hash_name(to_lower(name)) : hash_name(name);
+        const std::uint64_t hash = directory_.hash_of(entries[i].name);
         directory_.names_.prefetch(hash);
         hashes[i - begin] = hash;
       }
       for (std::uint32_t i = begin; i < end; ++i) {
-        auto taken = directory_.names_.insert(entries[i].name, hashes[i - begin], i, name_at);
-        if (!taken) taken = directory_.find_in_run(to_lower(entries[i].name));
+        const std::string_view name = entries[i].name;
+        auto taken = directory_.names_.insert(name, hashes[i - begin], i, name_at);
+        if (!taken) {
+          const bool exact = compared == ZipNames::exact;
+          taken = exact ? directory_.find_in_run(name) : directory_.find_in_run(to_lower(name));
+        }
         if (!taken) continue;
         return of(entries[*taken], entries[*taken].name == entries[i].name
                                        ? "is there twice"
@@ -321,9 +332,15 @@ class ZipDirectoryReader {
   ZipDirectory directory_;
 };
 
-Result<ZipDirectory> ZipDirectory::read(const ByteSource& source, const Limits& limits) {
+Result<ZipDirectory> ZipDirectory::read(const ByteSource& source, const Limits& limits,
+                                        ZipNames compared) {
   ANDIRON_ASSIGN(const ZipEnd end, read_zip_end(source, limits));
-  return ZipDirectoryReader(source, end).read();
+  return ZipDirectoryReader(source, end, compared).read();
+}
+
+std::uint64_t ZipDirectory::hash_of(std::string_view name) const {
+  const bool as_it_is = compared_ == ZipNames::exact || (classify(name) & upper_case) == 0;
+  return as_it_is ? hash_name(name) : hash_name(to_lower(name));
 }
 
 std::optional<std::uint32_t> ZipDirectory::find_in_run(std::string_view name) const {
@@ -344,9 +361,9 @@ std::optional<std::uint32_t> ZipDirectory::find_in_run(std::string_view name) co
 
 std::optional<std::uint32_t> ZipDirectory::find(std::string_view name) const {
   if (const auto found = find_in_run(name)) return found;
-  const auto name_at = [&](std::uint32_t i) { return AnyCase{entries_[i].name}; };
-  const auto found = (classify(name) & upper_case) != 0 ? names_.find(to_lower(name), name_at)
-                                                        : names_.find(name, name_at);
+  const auto name_at = [&](std::uint32_t i) { return ComparedName{entries_[i].name, compared_}; };
+  const bool as_it_is = compared_ == ZipNames::exact || (classify(name) & upper_case) == 0;
+  const auto found = as_it_is ? names_.find(name, name_at) : names_.find(to_lower(name), name_at);
   if (found && entries_[*found].name == name) return found;
   return std::nullopt;
 }
@@ -401,7 +418,7 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
 Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view name,
                       std::string_view what) {
   return Error{.code = code,
-               .message = "zip entry '" + display_text(name) + "' " + std::string(what),
+               .message = "zip entry " + quoted(name) + " " + std::string(what),
                .file = source.name()};
 }
 

@@ -74,9 +74,13 @@ struct ZipRun {
   }
 };
 
+// When two entries have one name. To PyTorch they do when they differ in the case of letters alone.
+enum class ZipNames : std::uint8_t { any_case, exact };
+
 class ZipDirectory {
  public:
-  static Result<ZipDirectory> read(const ByteSource& source, const Limits& limits);
+  static Result<ZipDirectory> read(const ByteSource& source, const Limits& limits,
+                                   ZipNames compared = ZipNames::any_case);
 
   const Table<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;
@@ -96,13 +100,16 @@ class ZipDirectory {
  private:
   friend class ZipDirectoryReader;
 
+  // What the table of names goes by: names that are one have one hash.
+  std::uint64_t hash_of(std::string_view name) const;
   // Position in the run of a name that is in it.
   std::optional<std::uint32_t> find_in_run(std::string_view name) const;
 
   Bytes memory_;             // what the names are views of
   Table<ZipEntry> entries_;  // in the order of the directory
   ZipRun run_;               // its entries are found by halving, and cannot be there twice
-  NameTable names_;          // the others, by names in lower case
+  NameTable names_;          // the others, by hash_of()
+  ZipNames compared_ = ZipNames::any_case;
   // Entries in the order of the file; null where the directory is in that order.
   std::unique_ptr<std::uint32_t[]> by_offset_;
   std::uint64_t begin_ = 0;

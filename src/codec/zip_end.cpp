@@ -9,9 +9,10 @@
 #include <string_view>
 
 #include "andiron/bytes.h"
-#include "andiron/display_text.h"
 #include "src/codec/zip_directory.h"
+#include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -138,7 +139,7 @@ class EndReader {
                    count_of(source_.size(), "bytes without the directory that ends an archive"),
                    "a directory at the end of the file", "the download may be incomplete");
     }
-    return bad("this is not a zip archive", "a file that begins with '" + display_text(text) + "'",
+    return bad("this is not a zip archive", "a file that begins with " + quoted(text),
                "PK\\x03\\x04, and a directory at the end of the file");
   }
 
@@ -208,16 +209,11 @@ class EndReader {
                  count_of(end_.count, "entries in ") + count_of(end_.bytes, "bytes"));
     }
     const std::uint64_t most = std::min<std::uint64_t>(limits_.zip_entries, 0xfffffffe);
-    if (end_.count > most) {
-      return error(ErrorCode::limit_exceeded, "the zip archive has more entries than allowed",
-                   std::to_string(end_.count), "at most " + std::to_string(most),
-                   "raise the limit if the file is trusted");
-    }
-    if (end_.bytes > max_directory_bytes) {
-      return error(ErrorCode::limit_exceeded, "the zip directory is larger than allowed",
-                   count_of(end_.bytes, "bytes"), "at most " + std::to_string(max_directory_bytes));
-    }
-    return {};
+    ANDIRON_TRY(check_limit(
+        end_.count, most,
+        {"the zip archive has more entries than allowed", "zip_entries", "", source_.name()}));
+    return check_limit(end_.bytes, max_directory_bytes,
+                       {"the zip directory is larger than allowed", "", "bytes", source_.name()});
   }
 
   const ByteSource& source_;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "andiron/bytes.h"
-#include "andiron/display_text.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -81,7 +81,7 @@ class LocalHeader {
     }
     const std::string_view name(reinterpret_cast<const char*>(at(zip_local_header_bytes)), size);
     if (name == entry_.name) return {};
-    return bad("has another name in its header", "'" + display_text(name) + "'");
+    return bad("has another name in its header", quoted(name));
   }
 
   Status check_numbers(std::span<const std::byte> extra) {

@@ -17,6 +17,8 @@
 #include "src/codec/inflate.h"
 #include "src/codec/zip_local_header.h"
 #include "src/core/large_blocks.h"
+#include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/read_ahead.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
@@ -89,6 +91,8 @@ struct ZipState {
   Result<std::uint64_t> checked_offset(std::uint32_t index,
                                        std::span<const std::byte> head = {}) const;
   Result<Bytes> read(std::uint32_t index, std::uint64_t most) const;
+  Result<Bytes> read_head(std::uint32_t index, std::size_t count) const;
+  Status check_can_inflate(std::uint32_t index) const;
   Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
                      std::uint64_t count) const;
 };
@@ -112,14 +116,17 @@ class CheckedSource final : public ByteSource {
     if (out.empty()) return {};
     ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
     const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
-    if ((place & ZipState::checked) == 0) return read_first(index, offset, out);
-    ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
-    return read_file(offset, out);
+    std::uint64_t data = place & ~ZipState::checked;
+    if ((place & ZipState::checked) == 0) {
+      if (is_small_from_header(index, offset, out.size())) return read_first(index, offset, out);
+      ANDIRON_ASSIGN(data, state_->checked_offset(index));
+    }
+    ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
+    return is_small(out.size()) ? ahead_.read_at(offset, out) : file().read_at(offset, out);
   }
 
-  Status read_file(std::uint64_t offset, std::span<std::byte> out) const {
-    const bool is_small = out.size() <= ReadAhead::largest_read && !in_memory();
-    return is_small ? ahead_.read_at(offset, out) : file().read_at(offset, out);
+  bool is_small(std::uint64_t count) const {
+    return count <= ReadAhead::largest_read && !in_memory();
   }
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
@@ -141,19 +148,21 @@ class CheckedSource final : public ByteSource {
     return state_->directory.at_rank(rank);
   }
 
-  // Header and data of small entries come in one read.
+  // Whether the header of an entry and the data up to the end of a read come in one small read.
+  bool is_small_from_header(std::uint32_t index, std::uint64_t offset, std::uint64_t count) const {
+    const std::uint64_t lead = offset - state_->entry(index).header_offset;
+    return lead <= ReadAhead::largest_read && count <= ReadAhead::largest_read - lead;
+  }
+
+  // Header and data in one read.
   Status read_first(std::uint32_t index, std::uint64_t offset, std::span<std::byte> out) const {
     std::array<std::byte, ReadAhead::largest_read> buffer;
-    const std::uint64_t lead = offset - state_->entry(index).header_offset;
-    const bool small = lead <= buffer.size() && out.size() <= buffer.size() - lead;
-    std::span<std::byte> head;
-    if (small) {
-      head = std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
-      ANDIRON_TRY(read_file(offset - lead, head));
-    }
+    const auto lead = static_cast<std::size_t>(offset - state_->entry(index).header_offset);
+    const auto head = std::span(buffer).first(lead + out.size());
+    ANDIRON_TRY(in_memory() ? file().read_at(offset - lead, head)
+                            : ahead_.read_at(offset - lead, head));
     ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
     ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
-    if (!small) return file().read_at(offset, out);
     std::memcpy(out.data(), head.data() + lead, out.size());
     return {};
   }
@@ -256,20 +265,47 @@ Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint6
                    std::to_string(data));
 }
 
+Status ZipState::check_can_inflate(std::uint32_t index) const {
+  const ZipEntry& asked = entry(index);
+  if (asked.is_stored() || can_inflate_to(asked.stored_bytes, asked.bytes)) return {};
+  return error(ErrorCode::bad_archive, index, "claims more than its data can inflate to",
+               std::to_string(asked.bytes) + " bytes of " + std::to_string(asked.stored_bytes));
+}
+
+Result<Bytes> ZipState::read_head(std::uint32_t index, std::size_t count) const {
+  const ZipEntry& wanted = entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(*source, wanted));
+  ANDIRON_TRY(check_can_inflate(index));
+  constexpr std::size_t usual_extra = 128;  // with PyTorch's padding
+  const std::uint64_t lead = zip_local_header_bytes + wanted.name.size() + usual_extra;
+  ANDIRON_ASSIGN(Bytes head, Bytes::allocate(std::min<std::uint64_t>(
+                                 directory.end_of(index) - wanted.header_offset, lead + count)));
+  ANDIRON_TRY(source->read_at(wanted.header_offset, head.writable()));
+  ANDIRON_ASSIGN(const std::uint64_t data, checked_offset(index, head.span()));
+  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
+  if (content.empty()) return content;
+  if (!wanted.is_stored()) {
+    Status status = inflate_head(*source, data, wanted.stored_bytes, content.writable());
+    if (status) return content;
+    if (status.error().code != ErrorCode::bad_archive) return std::move(status).error();
+    return error(ErrorCode::bad_archive, index, "cannot be inflated", status.error().message);
+  }
+  const std::uint64_t skipped = data - wanted.header_offset;
+  if (skipped + content.size() <= head.size()) {
+    std::memcpy(content.writable().data(), head.data() + skipped, content.size());
+  } else {
+    ANDIRON_TRY(source->read_at(data, content.writable()));
+  }
+  return content;
+}
+
 Result<Bytes> ZipState::read(std::uint32_t index, std::uint64_t most) const {
   const ZipEntry& wanted = entry(index);
   ANDIRON_ASSIGN(const std::uint64_t offset, checked_offset(index));
-  if (wanted.bytes > most) {
-    Error error =
-        this->error(ErrorCode::limit_exceeded, index, "is larger than allowed",
-                    std::to_string(wanted.bytes) + " bytes", "at most " + std::to_string(most));
-    error.hint = "raise the limit if the file is trusted";
-    return error;
-  }
-  if (!wanted.is_stored() && !can_inflate_to(wanted.stored_bytes, wanted.bytes)) {
-    return error(ErrorCode::bad_archive, index, "claims more than its data can inflate to",
-                 std::to_string(wanted.bytes) + " bytes of " + std::to_string(wanted.stored_bytes));
-  }
+  ANDIRON_TRY(check_limit(wanted.bytes, most,
+                          {"zip entry " + quoted(wanted.name) + " is larger than allowed",
+                           "inflated_bytes", "bytes", source->name()}));
+  ANDIRON_TRY(check_can_inflate(index));
   ANDIRON_ASSIGN(Bytes content, Bytes::allocate(wanted.bytes));
   if (wanted.is_stored()) {
     ANDIRON_TRY(source->read_at(offset, content.writable()));
@@ -291,8 +327,9 @@ Result<Bytes> ZipState::read(std::uint32_t index, std::uint64_t most) const {
 ZipReader::ZipReader(std::shared_ptr<const ZipState> state)
     : state_(std::move(state)), checked_source_(std::make_shared<CheckedSource>(state_)) {}
 
-Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits) {
-  Result<ZipDirectory> directory = ZipDirectory::read(*source, limits);
+Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
+                                     ZipNames compared) {
+  Result<ZipDirectory> directory = ZipDirectory::read(*source, limits, compared);
   if (!directory) return with_file(std::move(directory).error(), source->name());
   auto state = std::make_shared<ZipState>();
   state->source = std::move(source);
@@ -333,6 +370,12 @@ const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked
 
 Result<Bytes> ZipReader::read(std::uint32_t entry, std::uint64_t most) const {
   Result<Bytes> content = state_->read(entry, most);
+  if (!content) return with_file(std::move(content).error(), source()->name());
+  return content;
+}
+
+Result<Bytes> ZipReader::read_head(std::uint32_t entry, std::size_t count) const {
+  Result<Bytes> content = state_->read_head(entry, count);
   if (!content) return with_file(std::move(content).error(), source()->name());
   return content;
 }

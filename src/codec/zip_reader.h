@@ -32,7 +32,8 @@ class ZipReader {
   // BadArchive for what breaks the rules, Truncated where the directory is cut off, Unsupported for
   // archives on several disks, LimitExceeded beyond limits.zip_entries. Folders and whatever else
   // the archive lists are entries like others.
-  static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits);
+  static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits,
+                                   ZipNames compared = ZipNames::any_case);
 
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
@@ -58,6 +59,11 @@ class ZipReader {
   // its CRC compared unless that is 0. BadArchive when anything disagrees, LimitExceeded for more
   // than `most` bytes.
   Result<Bytes> read(std::uint32_t entry, std::uint64_t most) const;
+
+  // The first `count` bytes of an entry, or all where there are fewer, by one small read: the local
+  // header, which is checked, comes along, and what is deflated is inflated that far. CRCs are not
+  // compared.
+  Result<Bytes> read_head(std::uint32_t entry, std::size_t count) const;
 
   // The content of a deflated entry, inflated when it is read. What was inflated last is kept, so
   // that reading the views of one storage inflates it once. LimitExceeded when that is more than

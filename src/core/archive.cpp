@@ -8,10 +8,10 @@
 #include <numeric>
 #include <span>
 
-#include "andiron/display_text.h"
 #include "andiron/natural_order.h"
 #include "src/core/archive_builder.h"
 #include "src/core/archive_state.h"
+#include "src/core/quoted.h"
 #include "src/core/similarity.h"
 #include "src/core/sole_owner.h"
 #include "src/core/try.h"
@@ -20,6 +20,12 @@ namespace andiron::inline v1 {
 
 using detail::ArchiveEntry;
 using detail::ArchiveState;
+using detail::NameOrigin;
+
+std::string_view stage_name(NameStage stage) noexcept {
+  constexpr std::string_view names[] = {"file", "top-level key", "remap", "index gaps", "rename"};
+  return names[static_cast<unsigned>(stage)];
+}
 
 namespace detail {
 
@@ -98,6 +104,13 @@ void ArchiveState::replace_aliases(Aliases next) {
   }
   for (const auto& [alias, kept] : next) metadata.insert_or_assign(alias, kept);
   aliases = std::move(next);
+}
+
+const ArchiveState* ArchiveState::before(std::size_t index) const noexcept {
+  if (came_from == nullptr) return nullptr;
+  const std::size_t known =
+      came_from->stage ? came_from->before->entries.size() : came_from->indices.size();
+  return index < known ? came_from->before.get() : nullptr;
 }
 
 Status ArchiveState::make_private() {
@@ -213,7 +226,7 @@ Result<TensorSnapshot> Archive::get(std::string_view name) const {
   error.tensor = name;
   error.file = state_->origin;
   const auto nearest = nearest_name(name, size(), [&](std::size_t i) { return info(i).name; });
-  if (nearest) error.hint = "did you mean '" + display_text(info(*nearest).name) + "'?";
+  if (nearest) error.hint = "did you mean " + detail::quoted(info(*nearest).name) + "?";
   return error;
 }
 
@@ -252,6 +265,8 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
                  .message = "a tensor was selected twice",
                  .tensor = std::string(state->name_at(twice->first))};
   }
+  state->came_from = std::make_shared<const NameOrigin>(
+      NameOrigin{state_, {indices.begin(), indices.end()}, std::nullopt});
   Archive selected(std::move(state));
   Aliases aliases = state_->aliases;
   std::erase_if(aliases, [&](const auto& alias) { return !selected.find(alias.second); });
@@ -266,7 +281,7 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   return selected;
 }
 
-Result<Archive> Archive::rename(std::span<const std::string> names) const {
+Result<Archive> Archive::rename(std::span<const std::string> names, NameStage stage) const {
   if (names.size() != size()) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "every tensor needs a name",
@@ -291,16 +306,47 @@ Result<Archive> Archive::rename(std::span<const std::string> names) const {
                  .message = "two tensors would get this name",
                  .file = state_->origin,
                  .tensor = names[twice->first],
-                 .found = "'" + display_text(state_->name_at(twice->first)) + "' and '" +
-                          display_text(state_->name_at(twice->second)) + "'",
+                 .found = detail::quoted(state_->name_at(twice->first)) + " and " +
+                          detail::quoted(state_->name_at(twice->second)),
                  .hint = "rename one of them first, or leave one out"};
   }
   Aliases aliases = state_->aliases;
   for (auto& [alias, kept] : aliases) {
     if (const auto index = find(kept)) kept = names[*index];
   }
+  state->came_from = std::make_shared<const NameOrigin>(NameOrigin{state_, {}, stage});
   state->replace_aliases(std::move(aliases));
   return Archive(std::move(state));
+}
+
+std::vector<NameStep> Archive::name_history(std::size_t index) const {
+  std::vector<NameStep> newest_first;
+  const ArchiveState* state = state_.get();
+  while (const ArchiveState* before = state->before(index)) {
+    if (state->came_from->stage) {
+      newest_first.push_back({*state->came_from->stage, state->entries[index].name()});
+    }
+    index = state->came_from->index_of(index);
+    state = before;
+  }
+  newest_first.push_back({NameStage::file, state->entries[index].name()});
+  return {newest_first.rbegin(), newest_first.rend()};
+}
+
+std::string_view Archive::name_in_file(std::size_t index) const {
+  const ArchiveState* state = state_.get();
+  while (const ArchiveState* before = state->before(index)) {
+    index = state->came_from->index_of(index);
+    state = before;
+  }
+  return state->entries[index].name();
+}
+
+std::optional<Archive> Archive::before(NameStage stage) const {
+  const NameOrigin* origin = state_->came_from.get();
+  while (origin != nullptr && origin->stage != stage) origin = origin->before->came_from.get();
+  if (origin == nullptr) return std::nullopt;
+  return Archive(origin->before);
 }
 
 std::vector<std::size_t> Archive::natural_order() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,17 @@ struct ArchiveFile {
   std::string name;  // of the shard; empty when there is one file
 };
 
+struct ArchiveState;
+
+// What an archive was made of by selecting or renaming. Tensors that were added since come last.
+struct NameOrigin {
+  std::shared_ptr<ArchiveState> before;
+  std::vector<std::uint32_t> indices;  // of a selection: where each tensor was
+  std::optional<NameStage> stage;      // that renamed all in their places; nothing for a selection
+
+  std::size_t index_of(std::size_t index) const noexcept { return stage ? index : indices[index]; }
+};
+
 struct ArchiveState {
   std::string origin;
   std::string format;
@@ -82,6 +94,7 @@ struct ArchiveState {
   LazyValue value;
   std::vector<std::string> notes;
   std::vector<Skipped> skipped;
+  std::shared_ptr<const NameOrigin> came_from;
 
   std::string_view name_at(std::uint32_t index) const noexcept { return entries[index].name(); }
   // An entry for a tensor that is no plain run. What it refers to is kept before the entry is, so
@@ -95,6 +108,8 @@ struct ArchiveState {
   Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> index_names(std::size_t count);
   // Changes the aliases together with the metadata that records them.
   void replace_aliases(Aliases next);
+  // What tensor `index` was taken from; nullptr for one that was not there before.
+  const ArchiveState* before(std::size_t index) const noexcept;
   // Takes the tables out of memory that copies of this state can see.
   Status make_private();
 };

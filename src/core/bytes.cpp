@@ -70,6 +70,12 @@ Bytes Bytes::share(std::shared_ptr<const void> owner, std::span<const std::byte>
   return bytes;
 }
 
+Bytes Bytes::adopt(std::shared_ptr<void> owner, std::span<std::byte> data) noexcept {
+  Bytes bytes = share(std::move(owner), data);
+  bytes.allocated_ = true;
+  return bytes;
+}
+
 Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
   if (offset > size() || count > size() - offset) {
     return Error{.code = ErrorCode::invalid_argument,

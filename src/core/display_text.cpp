@@ -44,9 +44,7 @@ void append_escape(std::string& out, std::uint32_t c, bool is_byte) {
   }
 }
 
-}  // namespace
-
-std::string display_text(std::string_view text) {
+std::string escaped(std::string_view text, std::string_view backslash) {
   std::string out;
   out.reserve(text.size());
   const char* at = text.data();
@@ -59,7 +57,7 @@ std::string display_text(std::string_view text) {
       continue;
     }
     if (c.value == '\\') {
-      out += "\\\\";
+      out += backslash;
     } else if (is_invisible(c.value)) {
       append_escape(out, c.value, false);
     } else {
@@ -69,5 +67,10 @@ std::string display_text(std::string_view text) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string display_text(std::string_view text) { return escaped(text, "\\\\"); }
+std::string display_line(std::string_view sentence) { return escaped(sentence, "\\"); }
 
 }  // namespace andiron::inline v1

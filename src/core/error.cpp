@@ -9,13 +9,12 @@
 namespace andiron::inline v1 {
 
 std::string Error::description() const {
-  std::string line;
-  if (!tensor.empty()) line += "tensor '" + display_text(tensor) + "': ";
-  line += message;
+  std::string line = message;
   if (!found.empty()) line += ": " + found;
   if (!expected.empty()) line += "; expected " + expected;
   if (!hint.empty()) line += "; " + hint;
-  return line;
+  line = display_line(line);
+  return tensor.empty() ? line : "tensor '" + display_text(tensor) + "': " + line;
 }
 
 std::string Error::to_string() const {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <random>
 
-#include "andiron/display_text.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 Error not_an_id(std::string_view text) {
   return Error{.code = ErrorCode::invalid_argument,
                .message = "this is no parameter id",
-               .found = "'" + display_text(text) + "'",
+               .found = detail::quoted(text),
                .expected = "13 (or 10) characters of 0-9 and a-v, or a UUID"};
 }
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "src/core/parse_index.h"
 #include "src/core/pattern_syntax.h"
+#include "src/core/quoted.h"
 #include "src/core/regex_engine.h"
 #include "src/core/try.h"
 
@@ -137,15 +137,16 @@ std::string Pattern::check_replacement(std::string_view replacement) const {
   for (std::string_view left = replacement; !left.empty();) {
     const Piece piece = take_piece(left);
     if (!piece.is_group || find_group(*engine_, piece.text)) continue;
-    std::string warning = "replacement '" + display_text(replacement) + "' names the group '" +
-                          display_text(piece.text) + "', which pattern '" + shown_pattern(text()) +
-                          "' lacks, and puts nothing in its place";
+    std::string warning = "replacement " + detail::quoted(replacement) + " names the group " +
+                          detail::quoted(piece.text) + ", which pattern " +
+                          detail::quoted(shown_pattern(text())) +
+                          " lacks, and puts nothing in its place";
     // $1x most likely means the group 1, then an x.
     const std::size_t digits = piece.text.find_first_not_of("0123456789");
     const std::string_view number = piece.text.substr(0, digits);
     if (digits != std::string_view::npos && find_group(*engine_, number)) {
       warning += "; for group " + std::string(number) + " write ${" + std::string(number) + "}" +
-                 display_text(piece.text.substr(digits));
+                 std::string(piece.text.substr(digits));
     }
     return warning;
   }

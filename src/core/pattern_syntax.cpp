@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
@@ -500,15 +500,7 @@ Result<std::string> translate_glob(std::string_view pattern) {
 }
 
 std::string shown_pattern(std::string_view pattern) {
-  std::string shown;
-  std::string_view left = pattern.substr(0, shown_bytes);
-  while (true) {
-    const std::size_t backslash = left.find('\\');
-    shown += display_text(left.substr(0, backslash));
-    if (backslash == std::string_view::npos) break;
-    shown += '\\';
-    left.remove_prefix(backslash + 1);
-  }
+  std::string shown(pattern.substr(0, shown_bytes));
   if (pattern.size() > shown_bytes) shown += "...";
   return shown;
 }
@@ -518,7 +510,7 @@ Error pattern_error(std::string_view pattern, std::optional<std::size_t> positio
   Error error;
   error.code = ErrorCode::invalid_pattern;
   error.message = std::move(message);
-  error.found = "pattern '" + shown_pattern(pattern) + "'";
+  error.found = "pattern " + detail::quoted(shown_pattern(pattern));
   if (position) error.found += " at byte " + std::to_string(*position);
   error.hint = std::move(hint);
   return error;

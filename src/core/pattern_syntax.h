@@ -17,7 +17,7 @@ namespace andiron::inline v1 {
 Result<std::string> translate_regex(std::string_view pattern);
 Result<std::string> translate_glob(std::string_view pattern);
 
-// The start of a pattern, safe to show (see display_text) but with its own backslashes left single.
+// The start of a pattern: long ones are cut.
 std::string shown_pattern(std::string_view pattern);
 
 // InvalidPattern that shows the pattern and, where known, the byte that is wrong.

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "andiron/display_text.h"
 #include "andiron/float_types.h"
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
@@ -298,7 +297,7 @@ Result<QuantScheme> quant_scheme_from_text(std::string_view text) {
   if (SchemeText(text).take_scheme(scheme)) return scheme;
   return Error{.code = ErrorCode::invalid_argument,
                .message = "the text is no quantization scheme",
-               .found = display_text(text),
+               .found = std::string(text),
                .expected = "one like " + quant_scheme_text({}),
                .hint = "quant_scheme_text gives the text of a scheme"};
 }
@@ -308,7 +307,7 @@ Result<Tensor> dequantize(const Tensor& tensor) {
   if (!scheme) {
     return Error{.code = ErrorCode::dtype_mismatch,
                  .message = "the tensor is not quantized",
-                 .found = display_text(tensor.dtype_text()),
+                 .found = tensor.dtype_text(),
                  .expected = std::string(dtype_name(DType::qfloat)),
                  .hint = "cast its snapshot to f32"};
   }

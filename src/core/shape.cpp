@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "andiron/limits.h"
+#include "src/core/limit.h"
 
 namespace andiron::inline v1 {
 
@@ -44,11 +45,7 @@ Result<std::uint64_t> Shape::byte_count(DType dtype) const {
 }
 
 Status Shape::check_rank() const {
-  if (rank() <= max_rank) return {};
-  return Error{.code = ErrorCode::limit_exceeded,
-               .message = "too many dimensions",
-               .found = std::to_string(rank()),
-               .expected = "at most " + std::to_string(max_rank)};
+  return detail::check_limit(rank(), max_rank, {"too many dimensions", ""});
 }
 
 std::string Shape::to_string() const {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "andiron/display_text.h"
 #include "andiron/quantized.h"
 #include "src/core/expression.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -143,6 +143,10 @@ Result<TensorSnapshot> TensorSnapshot::with(Result<ExpressionPtr> expression) co
 Error TensorSnapshot::annotate(Error error) const {
   if (error.tensor.empty()) error.tensor = path_;
   return error;
+}
+
+const detail::Expression& detail::expression_of(const TensorSnapshot& snapshot) noexcept {
+  return *snapshot.expression_;
 }
 
 Status TensorSnapshot::read_part(std::uint64_t offset, std::span<std::byte> out) const {
@@ -310,14 +314,14 @@ Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> pa
     Shape aligned = part.shape();
     if (aligned.rank() == first.shape().rank()) aligned[dim] = first.shape()[dim];
     if (part.dtype() != first.dtype() || aligned != first.shape() || is_opaque(part.dtype())) {
-      return part.annotate(Error{
-          .code = part.dtype() != first.dtype() ? ErrorCode::dtype_mismatch
-                  : is_opaque(part.dtype())     ? ErrorCode::unsupported
-                                                : ErrorCode::shape_mismatch,
-          .message = "this tensor cannot be joined with '" + display_text(first.full_path()) + "'",
-          .found = display_text(part.dtype_text()) + " " + part.shape().to_string(),
-          .expected = display_text(first.dtype_text()) + " " + first.shape().to_string() +
-                      " but for dimension " + std::to_string(dim)});
+      return part.annotate(
+          Error{.code = part.dtype() != first.dtype() ? ErrorCode::dtype_mismatch
+                        : is_opaque(part.dtype())     ? ErrorCode::unsupported
+                                                      : ErrorCode::shape_mismatch,
+                .message = "this tensor cannot be joined with " + detail::quoted(first.full_path()),
+                .found = part.dtype_text() + " " + part.shape().to_string(),
+                .expected = first.dtype_text() + " " + first.shape().to_string() +
+                            " but for dimension " + std::to_string(dim)});
     }
     expressions.push_back(part.expression_);
   }

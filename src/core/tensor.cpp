@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "andiron/display_text.h"
 #include "andiron/quantized.h"
 #include "src/core/try.h"
 
@@ -55,7 +54,7 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   if (wanted != dtype_) {
     return Error{.code = ErrorCode::dtype_mismatch,
                  .message = "the tensor holds another type",
-                 .found = display_text(dtype_text()),
+                 .found = dtype_text(),
                  .expected = std::string(dtype_name(wanted)),
                  .hint =
                      "ask for that type, cast the snapshot before reading it, or load with "

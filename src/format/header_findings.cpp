@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/format/safetensors_reader_test.cpp and tests/format/burnpack_reader_test.cpp
 #include "src/format/header_findings.h"
+#include "src/core/quoted.h"
 
-#include "andiron/display_text.h"
 #include "andiron/shape.h"
 
 namespace andiron::inline v1::detail {
@@ -10,7 +10,7 @@ namespace andiron::inline v1::detail {
 void Oddity::note(std::vector<std::string>& notes, std::string_view kind,
                   std::string_view what) const {
   if (count == 0) return;
-  std::string text = std::string(kind) + " '" + display_text(name) + "': ";
+  std::string text = std::string(kind) + " " + quoted(name) + ": ";
   text += what;
   if (count > 1) text += " (and " + std::to_string(count - 1) + " more like it)";
   notes.push_back(std::move(text));
@@ -43,20 +43,6 @@ Error header_error(const ViewStatus& status, const std::string& file, const Head
       result.found = "at byte " + std::to_string(status.offset);
   }
   return result;
-}
-
-Error over_limit(const std::string& file, std::string message, std::string found,
-                 std::uint64_t most) {
-  return Error{.code = ErrorCode::limit_exceeded,
-               .message = std::move(message),
-               .file = file,
-               .found = std::move(found),
-               .expected = "at most " + std::to_string(most),
-               .hint = "raise the limit if the file is trusted"};
-}
-
-std::string long_name(std::string_view name) {
-  return std::to_string(name.size()) + " bytes, '" + display_text(name.substr(0, 40)) + "...'";
 }
 
 }  // namespace andiron::inline v1::detail

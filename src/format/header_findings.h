@@ -39,11 +39,4 @@ struct HeaderTensor {
 // The parser's code and place, with the names and numbers that people need.
 Error header_error(const ViewStatus& status, const std::string& file, const HeaderTensor& tensor);
 
-// LimitExceeded, with what would help.
-Error over_limit(const std::string& file, std::string message, std::string found,
-                 std::uint64_t most);
-
-// "70000 bytes, 'the first letters...'", of a name that is too long.
-std::string long_name(std::string_view name);
-
 }  // namespace andiron::inline v1::detail

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model spread over several SafeTensors or PyTorch files, with Hugging Face's index:
-//
-//   {"metadata": {"total_size": bytes, ...}, "weight_map": {"tensor":
-//   "model-00001-of-00002.safetensors", ...}}
-//
-// The map decides which shard a tensor comes from.
+// The map of an index decides which shard a tensor comes from. The index is described in sharded.h.
 // Tested by tests/format/sharded_test.cpp
 #include <algorithm>
 #include <charconv>
@@ -12,16 +7,15 @@
 #include <optional>
 #include <vector>
 
-#include "andiron/display_text.h"
-#include "andiron/file.h"
 #include "andiron/natural_order.h"
 #include "src/codec/decoded.h"
 #include "src/codec/json_reader.h"
 #include "src/core/archive_builder.h"
+#include "src/core/limit.h"
 #include "src/core/name_table.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
-#include "src/format/format.h"
-#include "src/format/pytorch/pytorch.h"
+#include "src/format/sharded.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1::detail {
@@ -34,24 +28,25 @@ bool stores(const Archive& archive, std::string_view tensor) {
 }
 
 // What a shard is, by its name: an index names files of one kind.
-std::optional<Format> shard_format(std::string_view file) {
-  if (file.ends_with(file_extension(Format::safetensors))) return Format::safetensors;
-  for (const std::string_view ending : {".bin", ".pt", ".pth", ".ckpt"}) {
-    if (file.ends_with(ending)) return Format::pytorch;
-  }
-  return std::nullopt;
+const FormatRow* shard_format(std::string_view file) {
+  const FormatRow* row = format_by_name(file).row;
+  return row != nullptr && row->has_shards ? row : nullptr;
 }
 
 class ShardedReader {
  public:
-  ShardedReader(const std::string& path, std::string_view index_text, const OpenOptions& options)
-      : path_(path), json_(index_text), options_(options), builder_(path, "", "sharded") {
+  ShardedReader(const ReadContext& context, std::string_view index_text)
+      : context_(context),
+        path_(context.source->name()),
+        json_(index_text),
+        options_(context.options),
+        builder_(path_, "", "sharded") {
     builder_.state().file_bytes = index_text.size();
   }
 
   Result<Archive> read() {
     ANDIRON_TRY(read_index());
-    builder_.state().format = format_name(format_.value_or(Format::safetensors));
+    builder_.state().format = row_->info.name;
     for (auto& [name, shard] : shards_) ANDIRON_TRY(open_shard(name, shard));
     ANDIRON_TRY(check_map());
     ANDIRON_TRY(merge());
@@ -76,13 +71,6 @@ class ShardedReader {
         .message = json_.what(),
         .file = path_,
         .found = "at byte " + std::to_string(json_.offset())};
-  }
-
-  Error too_many(const char* message, std::uint64_t most) const {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = message,
-                 .file = path_,
-                 .expected = "at most " + std::to_string(most)};
   }
 
   // Read piece by piece rather than into a tree: an index can be large, and most of what a hostile
@@ -147,34 +135,35 @@ class ShardedReader {
                    .message = "a shard must be a file in the index's folder",
                    .file = path_,
                    .tensor = std::move(tensor),
-                   .found = "'" + display_text(file) + "'",
+                   .found = quoted(file),
                    .expected = "a relative name without '..'"};
     }
-    const std::optional<Format> format = shard_format(file);
-    if (!format_) format_ = format;
-    if (!format || *format != *format_) {
-      return Error{.code = format ? ErrorCode::bad_index : ErrorCode::unsupported,
-                   .message = format ? "an index names files of two kinds"
-                                     : "this shard is no SafeTensors or PyTorch file",
+    const FormatRow* row = shard_format(file);
+    if (map_.empty()) row_ = row;
+    if (row == nullptr || row != row_) {
+      return Error{.code = row != nullptr ? ErrorCode::bad_index : ErrorCode::unsupported,
+                   .message = row != nullptr ? "an index names files of two kinds"
+                                             : "files of this kind are no shards",
                    .file = path_,
                    .tensor = std::move(tensor),
-                   .found = "'" + display_text(file) + "'",
-                   .expected = "names that end in .safetensors, or in .bin"};
-    }
-    if (map_.size() >= options_.limits.tensors) {
-      return too_many("too many tensors", options_.limits.tensors);
+                   .found = quoted(file),
+                   .expected = "names that all end in " +
+                               list_endings([](const FormatRow& one) { return one.has_shards; })};
     }
     Shards::value_type& shard = *shards_.try_emplace(file).first;
-    if (shards_.size() > options_.limits.shards) {
-      return too_many("too many shards", options_.limits.shards);
-    }
+    ANDIRON_TRY(check_limit(map_.size() + 1, options_.limits.tensors,
+                            {"too many tensors", "tensors", "", path_}));
+    ANDIRON_TRY(check_limit(shards_.size(), options_.limits.shards,
+                            {"too many shards", "shards", "", path_}));
     map_.push_back({std::move(tensor), &shard});
     return {};
   }
 
   Status open_shard(const std::string& name, Shard& shard) {
-    const std::string path = join_path(folder_of(path_), name);
-    Result<ByteSourcePtr> source = open_file(path, options_.io);
+    // Names count from the index's own folder.
+    const std::size_t folder = context_.name.rfind('/') + 1;
+    Result<ByteSourcePtr> source =
+        context_.files->open(std::string(context_.name.substr(0, folder)) + name);
     if (!source) {
       Error error = std::move(source).error();
       if (error.code == ErrorCode::not_found) {
@@ -185,13 +174,11 @@ class ShardedReader {
       }
       return error;
     }
-    ANDIRON_ASSIGN(shard.archive, *format_ == Format::safetensors
-                                      ? read_safetensors(*source, options_)
-                                      : read_pytorch(*source, options_));
+    ANDIRON_ASSIGN(shard.archive, row_->read({*source, options_, context_.files, name}));
     shard.file = builder_.add_file_of(shard.archive, name);
     builder_.keep_names_of(shard.archive);
     for (const std::string& note : shard.archive.notes()) {
-      builder_.state().notes.push_back(display_text(name) + ": " + note);
+      builder_.state().notes.push_back(name + ": " + note);
     }
     for (const Skipped& skipped : shard.archive.skipped()) {
       builder_.state().skipped.push_back(skipped);
@@ -208,10 +195,10 @@ class ShardedReader {
                   .message = "the index and the shard disagree",
                   .file = path_,
                   .tensor = mapping.tensor,
-                  .found = "the tensor is not in '" + display_text(name) + "'"};
+                  .found = "the tensor is not in " + quoted(name)};
       for (const auto& [other, other_shard] : shards_) {
         if (!stores(other_shard.archive, mapping.tensor)) continue;
-        error.found += " but in '" + display_text(other) + "'";
+        error.found += " but in " + quoted(other);
         break;
       }
       error.hint = "the files may come from different versions of the model";
@@ -243,7 +230,7 @@ class ShardedReader {
         if (at && map_[*at].shard == &shard) {
           ANDIRON_TRY(builder_.add_from(content.archive, i, content.file));
         } else if (unlisted++ == 0) {
-          first_unlisted = "'" + display_text(tensor) + "' in '" + display_text(name) + "'";
+          first_unlisted = quoted(tensor) + " in " + quoted(name);
         }
       }
     }
@@ -262,8 +249,8 @@ class ShardedReader {
     for (const auto& [key, value] : archive.metadata()) {
       const auto [at, added] = state.metadata.emplace(key, value);
       if (!added && at->second != value) {
-        state.notes.push_back("'" + display_text(shard) + "' has other metadata for '" +
-                              display_text(key) + "' than the shards before it");
+        state.notes.push_back(quoted(shard) + " has other metadata for " + quoted(key) +
+                              " than the shards before it");
       }
     }
     for (const auto& [alias, kept] : archive.aliases()) {
@@ -279,11 +266,12 @@ class ShardedReader {
                                      " bytes of tensors, the shards hold " + std::to_string(bytes));
   }
 
+  const ReadContext& context_;
   const std::string& path_;
   JsonReader json_;
   const OpenOptions& options_;
   ArchiveBuilder builder_;
-  std::optional<Format> format_;  // of the shards
+  const FormatRow* row_ = &row_of(Format::safetensors);  // of the shards
   std::optional<std::uint64_t> claimed_bytes_;
   std::vector<Mapping> map_;
   Shards shards_;
@@ -291,9 +279,20 @@ class ShardedReader {
 
 }  // namespace
 
-Result<Archive> read_sharded(const std::string& path, std::string_view index_text,
-                             const OpenOptions& options) {
-  return ShardedReader(path, index_text, options).read();
+Result<Archive> read_sharded(const ReadContext& context) {
+  const ByteSource& source = *context.source;
+  if (context.files == nullptr) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "this is JSON; a shard index names files beside it",
+                 .file = source.name(),
+                 .hint = "open it by its path, or as one of a FileSet"};
+  }
+  ANDIRON_TRY(
+      check_limit(source.size(), context.options.limits.index_bytes,
+                  {"the index is larger than allowed", "index_bytes", "bytes", source.name()}));
+  ANDIRON_ASSIGN(Bytes text, Bytes::allocate(source.size()));
+  ANDIRON_TRY(source.read_at(0, text.writable()));
+  return ShardedReader(context, text.text()).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An archive over several SafeTensors files, as Hugging Face's tools expect them. The index is
-// described in sharded_reader.cpp. Tested by tests/format/sharded_test.cpp
+// An archive over several files, as Hugging Face's tools expect them. The index is described in
+// sharded.h. Tested by tests/format/sharded_test.cpp
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <vector>
 
 #include "andiron/json.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
-#include "src/format/format.h"
 #include "src/format/output.h"
+#include "src/format/sharded.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::string_view extension = ".safetensors";
-
-std::string shard_name(const std::string& stem, std::size_t number, std::size_t count) {
-  char suffix[48];
-  std::snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", number, count);
-  return stem + suffix + std::string(extension);
-}
-
 class ShardedWriter {
  public:
-  ShardedWriter(const Archive& archive, const std::string& path, const WriteOptions& options)
-      : archive_(archive), folder_(folder_of(path)), stem_(file_name_of(path)), options_(options) {
-    if (stem_.ends_with(extension)) stem_.resize(stem_.size() - extension.size());
+  ShardedWriter(const Archive& archive, const std::string& path, const NamedFormat& named,
+                const WriteOptions& options)
+      : archive_(archive),
+        named_(named),
+        folder_(folder_of(path)),
+        stem_(file_name_of(path)),
+        options_(options) {
+    if (stem_.ends_with(named.ending)) stem_.resize(stem_.size() - named.ending.size());
     for (std::size_t i = 0; i < archive.size(); ++i) total_bytes_ += archive.info(i).byte_size;
     metadata_ = archive.metadata();
     metadata_.emplace("format", "pt");
@@ -41,7 +39,7 @@ class ShardedWriter {
 
   Result<WriteReport> write(const std::vector<std::vector<std::size_t>>& shards) {
     for (std::size_t i = 0; i < shards.size(); ++i) {
-      ANDIRON_TRY(write_shard(shards[i], shard_name(stem_, i + 1, shards.size())));
+      ANDIRON_TRY(write_shard(shards[i], shard_name(i + 1, shards.size())));
     }
     ANDIRON_TRY(write_index());
     ANDIRON_TRY(publish());
@@ -49,6 +47,12 @@ class ShardedWriter {
   }
 
  private:
+  std::string shard_name(std::size_t number, std::size_t count) const {
+    char suffix[48];
+    std::snprintf(suffix, sizeof suffix, "-%05zu-of-%05zu", number, count);
+    return stem_ + suffix + std::string(named_.ending);
+  }
+
   Result<Sink*> create(const std::string& name) {
     const std::string path = join_path(folder_, name);
     ANDIRON_ASSIGN(std::unique_ptr<Output> file, Output::create(path, options_));
@@ -59,8 +63,10 @@ class ShardedWriter {
 
   Status write_shard(const std::vector<std::size_t>& tensors, const std::string& name) {
     ANDIRON_ASSIGN(Sink * sink, create(name));
+    ANDIRON_ASSIGN(Archive shard, archive_.select(tensors));
+    shard.set_metadata(metadata_);
     ANDIRON_ASSIGN(const std::uint64_t bytes,
-                   write_safetensors(archive_, tensors, metadata_, *sink, shard_options_));
+                   named_.row->write({shard, *sink, shard_options_, named_.ending}));
     report_.bytes += bytes;
     for (std::size_t i : tensors) {
       const TensorInfo info = archive_.info(i);
@@ -78,7 +84,8 @@ class ShardedWriter {
          Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
         {"weight_map", Value(std::move(weight_map_))}});
     const std::string text = to_json(index, 2) + "\n";
-    ANDIRON_ASSIGN(Sink * sink, create(stem_ + std::string(extension) + ".index.json"));
+    ANDIRON_ASSIGN(Sink * sink,
+                   create(stem_ + std::string(named_.ending) + std::string(index_ending)));
     ANDIRON_TRY(sink->write(std::as_bytes(std::span(text))));
     report_.bytes += text.size();
     return {};
@@ -97,6 +104,7 @@ class ShardedWriter {
   }
 
   const Archive& archive_;
+  const NamedFormat& named_;
   std::string folder_;
   std::string stem_;
   const WriteOptions& options_;
@@ -127,17 +135,12 @@ std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::u
 }
 
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
+                                  const NamedFormat& named,
                                   const std::vector<std::vector<std::size_t>>& shards,
                                   const WriteOptions& options) {
-  if (shards.size() > options.limits.shards) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "too many shards",
-                 .file = path,
-                 .found = std::to_string(shards.size()),
-                 .expected = "at most " + std::to_string(options.limits.shards),
-                 .hint = "allow larger shards"};
-  }
-  return ShardedWriter(archive, path, options).write(shards);
+  ANDIRON_TRY(
+      check_limit(shards.size(), options.limits.shards, {"too many shards", "shards", "", path}));
+  return ShardedWriter(archive, path, named, options).write(shards);
 }
 
 }  // namespace andiron::inline v1::detail

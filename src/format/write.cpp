@@ -1,107 +1,164 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hands an archive to the format that its target asks for.
+// Hands an archive to the format that its target asks for, and tells what that leaves out.
 // Tested by tests/format/write_test.cpp
 #include "andiron/write.h"
 
-#include <numeric>
+#include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
-#include "src/format/format.h"
+#include "src/format/formats.h"
 #include "src/format/output.h"
-#include "src/format/record/record.h"
+#include "src/format/sharded.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1 {
 namespace {
 
-constexpr std::string_view compressed = ".gz";
+using namespace detail;
 
-// What is to be written.
-struct Target {
-  Format format = Format::safetensors;
-  bool gzip = false;
-};
+bool is_written(const FormatRow& row) { return row.write != nullptr; }
 
-Error not_written() {
-  return Error{.code = ErrorCode::unsupported,
-               .message = "PyTorch files are read, but not written",
-               .hint =
-                   "write SafeTensors, which PyTorch reads too; a module's needs "
-                   "with_to_adapter(BurnToPyTorchAdapter())"};
-}
-
-Result<Target> target_of(const std::string& path, const WriteOptions& options) {
-  if (options.format == Format::pytorch || (!options.format && path.ends_with(".pt"))) {
-    return not_written();
-  }
+// The format to write and the ending that tells its form, which a path may lack.
+Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options) {
+  NamedFormat named = format_by_name(path);
   if (options.format) {
-    return Target{*options.format, *options.format == Format::mpk && path.ends_with(compressed)};
+    const FormatRow& row = row_of(*options.format);
+    if (named.row != &row) named = {&row, row.info.endings.front()};
   }
-  const bool gzip = path.ends_with(compressed);
-  const std::string_view plain =
-      std::string_view(path).substr(0, path.size() - (gzip ? compressed.size() : 0));
-  for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk}) {
-    const bool may_be = !gzip || format == Format::mpk;
-    if (may_be && plain.ends_with(file_extension(format))) return Target{format, gzip};
+  if (named.row == nullptr) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "the file name does not tell the format",
+                 .expected = "a name that ends in " + list_endings(is_written),
+                 .hint = "or name the format in the options"};
   }
-  return Error{.code = ErrorCode::unsupported,
-               .message = "the file name does not tell the format",
-               .file = path,
-               .expected = "a name that ends in .safetensors, .bpk, .mpk or .mpk.gz",
-               .hint = "or name the format in the options"};
+  if (!is_written(*named.row)) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = std::string(named.row->info.title) + " files are read, but not written",
+                 .hint =
+                     "write SafeTensors, which PyTorch reads too; a module's needs "
+                     "with_to_adapter(BurnToPyTorchAdapter())"};
+  }
+  if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "the settings are those of another format",
+                 .found = "a " + std::string(named.row->info.title) + " file to write"};
+  }
+  if (options.max_shard_bytes != 0 && !named.row->has_shards) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = std::string(named.row->info.title) + " files have no shards",
+                 .hint = "write SafeTensors, or one file"};
+  }
+  return named;
 }
 
-std::vector<std::size_t> all_tensors(const Archive& archive) {
-  std::vector<std::size_t> all(archive.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
+std::string count_of(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// Returns how many bytes that took.
-Result<std::uint64_t> write_as(const Target& target, const Archive& archive, Sink& sink,
-                               const WriteOptions& options) {
-  switch (target.format) {
-    case Format::safetensors:
-      return detail::write_safetensors(archive, all_tensors(archive), archive.metadata(), sink,
-                                       options);
-    case Format::burnpack:
-      return detail::write_burnpack(archive, sink, options);
-    case Format::mpk:
-      return detail::write_record(archive, sink, options, target.gzip);
-    case Format::pytorch:
-      break;
+// "burnpack 0.21"
+std::string name_for_notes(const FormatRow& row, const WriteOptions& options) {
+  std::string name(row.info.name);
+  if (const auto* burnpack = std::get_if<BurnpackSettings>(&options.settings)) {
+    name.append(" ").append(name_of(burnpack->release));
   }
-  return not_written();
+  return name;
 }
 
-Result<WriteReport> write_single(const Target& target, const Archive& archive,
+std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive,
+                                  const WriteOptions& options) {
+  std::vector<std::string> notes;
+  const Kept kept = row.kept(archive, options);
+  const std::string name = name_for_notes(row, options);
+  const auto lose = [&](std::size_t count, std::string_view noun, std::string_view remedy = {}) {
+    if (count == 0) return;
+    notes.push_back(name + " has no place for " + count_of(count, noun) + std::string(remedy));
+  };
+  lose(archive.value().leaf_count() - kept.values,
+       archive.format() == format_name(Format::burnpack) ? "scalar" : "value");
+  if (!kept.param_ids) {
+    std::size_t ids = 0;
+    for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
+    lose(ids, "parameter id",
+         kept.keeps_ids_if_asked ? "; WriteOptions::param_ids keeps them" : "");
+  }
+  lose(archive.metadata().size() - kept.metadata, "metadata string");
+  if (kept.converted != 0) {
+    notes.push_back(name + " stores " + count_of(kept.converted, "tensor") +
+                    " in another dtype: " + kept.conversion);
+  }
+  return notes;
+}
+
+// A name that says something else than the content.
+void note_ending(const std::string& path, const FormatRow& row, std::vector<std::string>& notes) {
+  const NamedFormat other = format_by_name(path);
+  if (other.row == nullptr || other.row == &row) return;
+  notes.push_back("this is a " + std::string(row.info.title) + " file, although its name ends in " +
+                  std::string(other.ending));
+}
+
+// With the entries that the options add. A tied name is an entry, too, which they may not replace.
+Result<Archive> with_metadata(const Archive& archive, const WriteOptions& options) {
+  if (options.metadata.empty()) return archive;
+  Metadata merged = archive.metadata();
+  for (const auto& [key, value] : options.metadata) {
+    if (archive.aliases().contains(key)) {
+      return Error{.code = ErrorCode::name_collision,
+                   .message = "the metadata has an entry of a tied tensor's name",
+                   .tensor = key,
+                   .hint = "name the entry otherwise, or do not write ties once"};
+    }
+    merged.insert_or_assign(key, value);
+  }
+  Archive result = archive;
+  result.set_metadata(std::move(merged));
+  return result;
+}
+
+Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
                                  const std::string& path, const WriteOptions& options) {
-  ANDIRON_ASSIGN(const std::unique_ptr<detail::Output> file, detail::Output::create(path, options));
-  ANDIRON_ASSIGN(const std::uint64_t bytes, write_as(target, archive, *file, options));
+  ANDIRON_ASSIGN(const std::unique_ptr<Output> file, Output::create(path, options));
+  ANDIRON_ASSIGN(const std::uint64_t bytes,
+                 named.row->write({archive, *file, options, named.ending}));
   ANDIRON_TRY(file->commit());
   return WriteReport{{path}, bytes};
 }
 
-// A SafeTensors model has one form. A file beside shards of the same name, or an index beside a
-// file, would leave it to each reader which of the two it takes.
-Result<WriteReport> write_safetensors_as_only_form(const Archive& archive, const std::string& path,
-                                                   const WriteOptions& options) {
-  const auto shards = options.max_shard_bytes == 0
-                          ? std::vector<std::vector<std::size_t>>()
-                          : detail::plan_shards(archive, options.max_shard_bytes);
+// A model has one form. A file beside shards of the same name, or an index beside a file, would
+// leave it to each reader which of the two it takes.
+Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& archive,
+                                       const std::string& path, const WriteOptions& options) {
+  const auto shards = options.max_shard_bytes == 0 ? std::vector<std::vector<std::size_t>>()
+                                                   : plan_shards(archive, options.max_shard_bytes);
   const bool sharded = shards.size() > 1;
-  const std::string other = sharded ? path : path + ".index.json";
-  if (!options.overwrite && detail::file_exists(other)) {
+  const std::string other = sharded ? path : path + std::string(index_ending);
+  if (!options.overwrite && file_exists(other)) {
     return Error{.code = ErrorCode::already_exists,
                  .message = sharded ? "the model is there as one file"
                                     : "the model is there as shards with an index",
                  .file = other,
                  .hint = "overwrite it, or choose another name"};
   }
-  Result<WriteReport> report = sharded ? detail::write_sharded(archive, path, shards, options)
-                                       : write_single({}, archive, path, options);
-  if (report && !options.dry_run) detail::remove_file(other);
+  Result<WriteReport> report = sharded ? write_sharded(archive, path, named, shards, options)
+                                       : write_single(named, archive, path, options);
+  if (report && !options.dry_run) remove_file(other);
+  return report;
+}
+
+Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
+                                  const WriteOptions& options) {
+  ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
+  ANDIRON_ASSIGN(const Archive whole, with_metadata(archive, options));
+  ANDIRON_ASSIGN(WriteReport report, named.row->has_shards
+                                         ? write_as_only_form(named, whole, path, options)
+                                         : write_single(named, whole, path, options));
+  report.tensors = whole.size();
+  report.notes = notes_on(*named.row, whole, options);
+  note_ending(path, *named.row, report.notes);
   return report;
 }
 
@@ -109,17 +166,20 @@ Result<WriteReport> write_safetensors_as_only_form(const Archive& archive, const
 
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options) {
-  Result<Target> target = target_of(path, options);
-  if (!target) return with_file(std::move(target).error(), path);
-  Result<WriteReport> report = target->format == Format::safetensors
-                                   ? write_safetensors_as_only_form(archive, path, options)
-                                   : write_single(*target, archive, path, options);
+  Result<WriteReport> report = write_to_path(archive, path, options);
   if (!report) return with_file(std::move(report).error(), path);
-  report->tensors = archive.size();
   return report;
 }
 
-Status write(const Archive& archive, Sink& sink, const WriteOptions& options) {
+Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
+                          const WriteOptions& options) {
+  ANDIRON_ASSIGN(const Archive archive, to_archive(snapshots));
+  ANDIRON_ASSIGN(WriteReport report, write(archive, path, options));
+  report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
+  return report;
+}
+
+Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options) {
   if (options.max_shard_bytes != 0) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "shards need a path",
@@ -130,8 +190,14 @@ Status write(const Archive& archive, Sink& sink, const WriteOptions& options) {
                  .message = "a dry run needs a path",
                  .hint = "it makes no file there"};
   }
-  ANDIRON_TRY(write_as({options.format.value_or(Format::safetensors)}, archive, sink, options));
-  return {};
+  ANDIRON_ASSIGN(const NamedFormat named,
+                 target_of(options.format ? "" : file_extension(Format::safetensors), options));
+  ANDIRON_ASSIGN(const Archive whole, with_metadata(archive, options));
+  WriteReport report;
+  ANDIRON_ASSIGN(report.bytes, named.row->write({whole, sink, options, named.ending}));
+  report.tensors = whole.size();
+  report.notes = notes_on(*named.row, whole, options);
+  return report;
 }
 
 Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options) {

@@ -50,9 +50,21 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
 
  protected:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (out.empty()) return {};
-    if (direct_) return read_direct(offset, out);
-    return read_buffered(offset, out);
+    if (direct_) {
+      const std::size_t done = read_direct(offset, out);
+      out = out.subspan(done);
+      offset += done;
+    }
+    while (!out.empty()) {
+      const ssize_t got = system_calls().pread(
+          file_.get(), out.data(), std::min(out.size(), max_transfer), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return io_error("read the file", name_, errno);
+      if (got == 0) return end_of_file(offset);
+      out = out.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
   }
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
@@ -70,21 +82,12 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
   }
 
  private:
-  Status read_buffered(std::uint64_t offset, std::span<std::byte> out) const {
-    while (!out.empty()) {
-      const ssize_t got = read_some(file_, offset, out.data(), std::min(out.size(), max_transfer));
-      if (got < 0) return io_error("read the file", name_, errno);
-      if (got == 0) return end_of_file(offset);
-      out = out.subspan(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
-    }
-    return {};
-  }
-
   // Blocks go straight to their place where file and memory are aligned alike, otherwise through a
-  // buffer. The last block of a file is asked for whole and comes short. Whatever else stops a
-  // direct read, the ordinary read takes over: it succeeds, or knows what is wrong.
-  Status read_direct(std::uint64_t offset, std::span<std::byte> out) const {
+  // buffer. The last block of a file is asked for whole and comes short. Returns how much was
+  // read: whatever stops a direct read, the ordinary read takes over, and succeeds or knows what is
+  // wrong.
+  std::size_t read_direct(std::uint64_t offset, std::span<std::byte> out) const {
+    const std::size_t wanted = out.size();
     const auto first_skip = static_cast<std::size_t>(offset % direct_block);
     const bool aligned_alike =
         reinterpret_cast<std::uintptr_t>(out.data()) % direct_block == first_skip;
@@ -92,7 +95,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
         aligned_alike ? direct_block : std::min(whole_blocks(first_skip, out.size()), direct_chunk);
     const std::unique_ptr<std::byte, FreeMemory> buffer(
         static_cast<std::byte*>(std::aligned_alloc(direct_block, buffer_size)));
-    if (buffer == nullptr) return read_buffered(offset, out);
+    if (buffer == nullptr) return 0;
 
     while (!out.empty()) {
       const auto skip = static_cast<std::size_t>(offset % direct_block);
@@ -100,19 +103,19 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
       if (aligned_alike && skip == 0 && out.size() >= direct_block) {
         const std::size_t want = std::min(out.size() / direct_block * direct_block, direct_chunk);
         const ssize_t got = read_some(direct_, offset, out.data(), want);
-        if (got <= 0) return read_buffered(offset, out);
+        if (got <= 0) return wanted - out.size();
         done = static_cast<std::size_t>(got);
       } else {
         const std::size_t want = std::min(whole_blocks(skip, out.size()), buffer_size);
         const ssize_t got = read_some(direct_, offset - skip, buffer.get(), want);
-        if (got <= static_cast<ssize_t>(skip)) return read_buffered(offset, out);
+        if (got <= static_cast<ssize_t>(skip)) return wanted - out.size();
         done = std::min(static_cast<std::size_t>(got) - skip, out.size());
         std::memcpy(out.data(), buffer.get() + skip, done);
       }
       out = out.subspan(done);
       offset += done;
     }
-    return {};
+    return wanted;
   }
 
   // The bytes of all blocks that `count` bytes touch, when they start `skip` bytes into a block.

@@ -10,9 +10,24 @@
 #include "src/core/try.h"
 #include "src/io/system.h"
 
-namespace andiron::inline v1::detail {
+namespace andiron::inline v1 {
+namespace detail {
 
 namespace fs = std::filesystem;
+
+FolderFiles::FolderFiles(std::string folder, IoMode mode)
+    : folder_(folder.empty() ? "." : std::move(folder)), mode_(mode) {}
+
+std::string FolderFiles::name() const {
+  return folder_.size() > 1 && folder_.ends_with('/') ? folder_.substr(0, folder_.size() - 1)
+                                                      : folder_;
+}
+
+Result<ByteSourcePtr> FolderFiles::open(const std::string& name) const {
+  return open_file(join_path(folder_, name), mode_);
+}
+
+Result<std::vector<std::string>> FolderFiles::names() const { return list_files(folder_); }
 
 bool is_folder(const std::string& path) {
   std::error_code error;
@@ -99,4 +114,10 @@ Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t off
   return {};
 }
 
-}  // namespace andiron::inline v1::detail
+}  // namespace detail
+
+FileSetPtr folder_files(std::string path, IoMode mode) {
+  return std::make_shared<detail::FolderFiles>(std::move(path), mode);
+}
+
+}  // namespace andiron::inline v1

@@ -10,8 +10,24 @@
 #include <vector>
 
 #include "andiron/error.h"
+#include "andiron/file.h"
+#include "andiron/file_set.h"
 
 namespace andiron::inline v1::detail {
+
+// The files of a folder. An empty path is the current one.
+class FolderFiles : public FileSet {
+ public:
+  FolderFiles(std::string folder, IoMode mode);
+
+  std::string name() const override;
+  Result<ByteSourcePtr> open(const std::string& name) const override;
+  Result<std::vector<std::string>> names() const override;
+
+ private:
+  std::string folder_;
+  IoMode mode_;
+};
 
 bool is_folder(const std::string& path);
 // Names of the regular files in a folder, sorted.

@@ -82,6 +82,7 @@ WeightAndBias make(ConvKind kind, Channels channels, std::span<const std::uint64
 
 }  // namespace
 
+// The four differ in the types of their fields, which aggregates can only be given by name.
 Conv1d Conv1dConfig::init() const {
   auto [weight, bias] =
       make(ConvKind::plain, channels_, std::span(&kernel_size_, 1), groups_, bias_, initializer_);

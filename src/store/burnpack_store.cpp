@@ -7,16 +7,18 @@
 namespace andiron::inline v1 {
 
 detail::StoreSettings BurnpackStore::defaults() {
-  return {
-      .auto_extension = true,
-      .metadata = {{"format", "burnpack"}, {"producer", "andiron"}, {"version", ANDIRON_VERSION}}};
+  detail::StoreSettings settings;
+  settings.auto_extension = true;
+  settings.write.metadata = {
+      {"format", "burnpack"}, {"producer", "andiron"}, {"version", ANDIRON_VERSION}};
+  return settings;
 }
 
 BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) {
-  detail::StoreSettings& settings = change();
-  settings.burnpack = release;
-  settings.metadata.erase("burn");
-  if (release != BurnpackGeneration::burn_0_22) settings.metadata.emplace("burn", name_of(release));
+  WriteOptions& options = change().write;
+  options.settings = BurnpackSettings{release};
+  options.metadata.erase("burn");
+  if (release != BurnpackGeneration::burn_0_22) options.metadata.emplace("burn", name_of(release));
   return *this;
 }
 

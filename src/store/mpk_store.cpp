@@ -4,6 +4,10 @@
 
 namespace andiron::inline v1 {
 
-detail::StoreSettings MpkStore::defaults() { return {.auto_extension = true}; }
+detail::StoreSettings MpkStore::defaults() {
+  detail::StoreSettings settings;
+  settings.auto_extension = true;
+  return settings;
+}
 
 }  // namespace andiron::inline v1

@@ -6,10 +6,11 @@ namespace andiron::inline v1 {
 
 detail::StoreSettings PytorchStore::defaults() {
   detail::StoreSettings settings;
-  settings.from_adapter = PyTorchToBurnAdapter();
-  settings.to_adapter = BurnToPyTorchAdapter();
-  settings.skip_enum_variants = true;
-  settings.map_indices_contiguous = true;
+  settings.names.close_gaps = true;
+  settings.apply.adapter = PyTorchToBurnAdapter();
+  settings.apply.skip_enum_variants = true;
+  settings.collect.adapter = BurnToPyTorchAdapter();
+  settings.collect.skip_enum_variants = true;
   return settings;
 }
 

@@ -7,8 +7,10 @@
 namespace andiron::inline v1 {
 
 detail::StoreSettings SafetensorsStore::defaults() {
-  return {.metadata = {
-              {"format", "safetensors"}, {"producer", "andiron"}, {"version", ANDIRON_VERSION}}};
+  detail::StoreSettings settings;
+  settings.write.metadata = {
+      {"format", "safetensors"}, {"producer", "andiron"}, {"version", ANDIRON_VERSION}};
+  return settings;
 }
 
 }  // namespace andiron::inline v1

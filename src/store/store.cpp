@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// A load is open, names, apply; a save is collect, names, write.
 // Tested by tests/store/store_test.cpp
 #include "andiron/store.h"
 
@@ -6,55 +7,23 @@
 #include <filesystem>
 #include <mutex>
 #include <utility>
-#include <variant>
 
-#include "andiron/display_text.h"
-#include "andiron/index_gaps.h"
-#include "andiron/pattern.h"
 #include "andiron/top_level_key.h"
 #include "src/core/try.h"
-#include "src/core/with_file.h"
-#include "src/format/record/bincode.h"
-#include "src/store/archive_to_save.h"
-#include "src/transfer/proposals/proposals.h"
 
 namespace andiron::inline v1 {
 namespace detail {
 
-// Something that is made when first asked for, once, whoever asks. A failure is not kept: the file
-// may be there the next time.
-class OnceArchive {
- public:
-  template <class Make>
-  Result<Archive> get(Make make) {
-    const std::lock_guard lock(mutex_);
-    if (!archive_) {
-      ANDIRON_ASSIGN(archive_, make());
-    }
-    return *archive_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::optional<Archive> archive_;
-};
-
-// Where the bytes are, and what was found in them.
+// Where the bytes are, and what was found in them. A failure is not kept: the file may be there the
+// next time.
 class StoreContent {
  public:
-  using Location = std::variant<std::string, std::optional<Bytes>>;
+  explicit StoreContent(StoreLocation place) : location(std::move(place)) {}
 
-  explicit StoreContent(Location place) : location(std::move(place)) {}
-
-  const Location location;
-  OnceArchive archive;
-};
-
-// The archive after the stages that change names.
-class NamedContent {
- public:
-  OnceArchive renamed;  // top-level key and rules
-  OnceArchive closed;   // and without index gaps
+  const StoreLocation location;
+  std::mutex mutex;
+  std::optional<Archive> opened;
+  std::optional<Archive> named;
 };
 
 namespace {
@@ -65,49 +34,34 @@ Error nothing_in_memory() {
                .hint = "give from_bytes() a file's bytes, or save into the store first"};
 }
 
-std::string with_extension(std::string path, Format format) {
-  if (std::filesystem::path(path).has_extension()) return path;
-  return path += file_extension(format);
+std::vector<ExpectedTensor> expected_by(const std::vector<Slot>& slots) {
+  std::vector<ExpectedTensor> expected;
+  for (const Slot& slot : slots) {
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    expected.push_back(
+        {slot.path, info.accepts_any_shape ? std::nullopt : std::optional(info.shape)});
+  }
+  return expected;
 }
 
-ApplyOptions apply_options(const StoreSettings& settings) {
-  return {.filter = settings.filter,
-          .adapter = settings.from_adapter,
-          .skip_enum_variants = settings.skip_enum_variants,
-          .allow_partial = settings.allow_partial,
-          .validate = settings.validate,
-          .allow_unused = settings.allow_unused,
-          .dtype_policy = settings.dtype_policy,
-          .zero_copy = settings.zero_copy,
-          .in_place = settings.in_place,
-          .progress = settings.progress,
-          .limits = settings.limits};
-}
-
-PresentNames present_names(const StoreSettings& settings, const Archive& before_closing) {
-  return {.top_level_key = settings.top_level_key,
-          .has_rules = !settings.remapper.is_empty(),
-          .before_closing = settings.map_indices_contiguous ? &before_closing : nullptr,
-          .contiguous_except = settings.contiguous_except};
+// A rule that leaves nothing of a name is a mistake.
+Status check_names_to_save(const Archive& archive) {
+  const std::optional<std::size_t> nameless = archive.find("");
+  if (!nameless || archive.name_in_file(*nameless).empty()) return {};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "the remapping leaves nothing of this name",
+               .tensor = std::string(archive.name_in_file(*nameless)),
+               .hint = "look at the replacements: a group that does not exist is empty"};
 }
 
 }  // namespace
 }  // namespace detail
 
-using detail::NamedContent;
 using detail::StoreContent;
 
-Store::Store(Format format, std::string path, detail::StoreSettings defaults)
-    : format_(format),
-      settings_(std::move(defaults)),
-      content_(std::make_shared<StoreContent>(std::move(path))),
-      named_(std::make_shared<NamedContent>()) {}
-
-Store::Store(Format format, std::optional<Bytes> bytes, detail::StoreSettings defaults)
-    : format_(format),
-      settings_(std::move(defaults)),
-      content_(std::make_shared<StoreContent>(std::move(bytes))),
-      named_(std::make_shared<NamedContent>()) {}
+Store::Store(detail::StoreLocation location, detail::StoreSettings settings)
+    : settings_(std::move(settings)),
+      content_(std::make_shared<StoreContent>(std::move(location))) {}
 
 Store::Store(const Store& other) = default;
 Store& Store::operator=(const Store& other) = default;
@@ -116,81 +70,85 @@ Store& Store::operator=(Store&& other) noexcept = default;
 Store::~Store() = default;
 
 detail::StoreSettings& Store::change_names() {
-  named_ = std::make_shared<NamedContent>();
+  auto fresh = std::make_shared<StoreContent>(content_->location);
+  {
+    const std::lock_guard lock(content_->mutex);
+    fresh->opened = content_->opened;
+  }
+  content_ = std::move(fresh);
   return settings_;
 }
 
 detail::StoreSettings& Store::change_content() {
   content_ = std::make_shared<StoreContent>(content_->location);
-  return change_names();
+  return settings_;
 }
 
 std::string Store::path() const {
   const auto* path = std::get_if<std::string>(&content_->location);
   if (path == nullptr) return {};
-  return settings_.auto_extension ? detail::with_extension(*path, format_) : *path;
+  if (!settings_.auto_extension || std::filesystem::path(*path).has_extension()) return *path;
+  return *path + std::string(file_extension(*settings_.write.format));
 }
 
 Status Store::status() const {
-  ANDIRON_TRY(settings_.filter.status());
-  ANDIRON_TRY(settings_.remapper.status());
-  for (const std::string& pattern : settings_.contiguous_except) {
-    ANDIRON_TRY(Pattern::regex(pattern));
+  ANDIRON_TRY(settings_.apply.filter.status());
+  ANDIRON_TRY(settings_.names.status());
+  ANDIRON_TRY(settings_.apply.adapter->status());
+  return settings_.collect.adapter->status();
+}
+
+Result<Archive> Store::open_with(const OpenOptions& options) const {
+  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
+    if (!*bytes) return detail::nothing_in_memory();
+    return open(**bytes, options);
   }
-  ANDIRON_TRY(settings_.from_adapter->status());
-  return settings_.to_adapter->status();
+  if (const auto* in = std::get_if<detail::StoreFiles>(&content_->location)) {
+    return open(*in->files, in->name, options);
+  }
+  const std::string file = path();
+  Result<Archive> archive = open(file, options);
+  const bool has_other_path = file != std::get<std::string>(content_->location);
+  if (archive || archive.error().code != ErrorCode::not_found || !has_other_path) return archive;
+  Error error = std::move(archive).error();
+  error.hint = "'" + std::string(file_extension(*settings_.write.format)) +
+               "' was added to the path; auto_extension(false) takes it as it is";
+  return error;
 }
 
 Result<Archive> Store::opened() const {
-  return content_->archive.get([&]() -> Result<Archive> {
-    const OpenOptions options{.io = settings_.io,
-                              .strictness = settings_.strictness,
-                              .limits = settings_.limits,
-                              .numpy_arrays = settings_.numpy_arrays};
-    if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
-      if (!*bytes) return detail::nothing_in_memory();
-      return open(**bytes, options);
-    }
-    Result<Archive> file = open(path(), options);
-    const std::string& given = std::get<std::string>(content_->location);
-    if (file || file.error().code != ErrorCode::not_found || path() == given) return file;
-    Error error = std::move(file).error();
-    error.hint = "'" + std::string(file_extension(format_)) +
-                 "' was added to the path; auto_extension(false) takes it as it is";
-    return error;
-  });
+  ANDIRON_TRY(status());
+  const std::lock_guard lock(content_->mutex);
+  if (!content_->opened) {
+    ANDIRON_ASSIGN(content_->opened, open_with(settings_.open));
+  }
+  return *content_->opened;
 }
 
-Result<Archive> Store::renamed() const {
-  return named_->renamed.get([&]() -> Result<Archive> {
-    ANDIRON_ASSIGN(Archive content, opened());
-    const std::string origin = content.origin();
-    if (!settings_.top_level_key.empty()) {
-      Result<Archive> below = at_top_level_key(content, settings_.top_level_key);
-      if (!below) return with_file(std::move(below).error(), origin);
-      content = *std::move(below);
-    }
-    Result<Archive> remapped = andiron::remap(content, settings_.remapper);
-    if (!remapped) return with_file(std::move(remapped).error(), origin);
-    if (settings_.top_level_key.empty() && content.format() == format_name(Format::pytorch)) {
-      if (const auto key = andiron::suggest_top_level_key(*remapped)) {
-        remapped->add_note("the model seems to lie below '" + display_text(*key) +
-                           "': with_top_level_key(\"" + display_text(*key) + "\") takes that off");
-      }
-    }
-    return remapped;
-  });
+Result<Archive> Store::named(const Archive& opened) const {
+  const std::lock_guard lock(content_->mutex);
+  if (!content_->named) {
+    ANDIRON_ASSIGN(content_->named, apply_names(opened, settings_.names));
+  }
+  return *content_->named;
+}
+
+Result<Store::Source> Store::source_for(const std::vector<detail::Slot>& slots,
+                                        Result<Archive> file) const {
+  if (file) {
+    ANDIRON_ASSIGN(Archive archive, named(*file));
+    return Source{*std::move(file), std::move(archive)};
+  }
+  if (file.error().code != ErrorCode::unsupported) return std::move(file).error();
+  OpenOptions options = settings_.open;
+  options.expected = detail::expected_by(slots);
+  ANDIRON_ASSIGN(const Archive in_order, open_with(options));
+  return Source{in_order, in_order};
 }
 
 Result<Archive> Store::archive() const {
-  ANDIRON_TRY(status());
-  if (!settings_.map_indices_contiguous) return renamed();
-  return named_->closed.get([&]() -> Result<Archive> {
-    ANDIRON_ASSIGN(const Archive gappy, renamed());
-    Result<Archive> closed = close_index_gaps(gappy, {.except = settings_.contiguous_except});
-    if (!closed) return with_file(std::move(closed).error(), gappy.origin());
-    return closed;
-  });
+  ANDIRON_ASSIGN(const Archive file, opened());
+  return named(file);
 }
 
 Result<std::vector<std::string>> Store::keys() const {
@@ -221,9 +179,8 @@ Result<Snapshots> Store::get_all_snapshots() const {
 }
 
 Result<Metadata> Store::get_metadata() const {
-  ANDIRON_TRY(status());
-  ANDIRON_ASSIGN(const Archive content, opened());
-  return content.metadata();
+  ANDIRON_ASSIGN(const Archive file, opened());
+  return file.metadata();
 }
 
 Result<Bytes> Store::get_bytes() const {
@@ -239,75 +196,43 @@ Result<Bytes> Store::get_bytes() const {
 }
 
 Result<std::optional<std::string>> Store::suggest_top_level_key() const {
-  ANDIRON_TRY(status());
-  ANDIRON_ASSIGN(const Archive content, opened());
-  return andiron::suggest_top_level_key(content);
-}
-
-Result<Store::LoadSource> Store::source_for(const std::vector<detail::Slot>& slots) const {
-  Result<Archive> named = archive();
-  if (named) {
-    ANDIRON_ASSIGN(Archive before_closing, renamed());
-    return LoadSource{*std::move(named), std::move(before_closing)};
-  }
-  if (named.error().code != ErrorCode::unsupported) return std::move(named).error();
-  ANDIRON_ASSIGN(const std::optional<Archive> unnamed, unnamed_record(slots));
-  if (!unnamed) return std::move(named).error();
-  return LoadSource{*unnamed, *unnamed};
-}
-
-Result<std::optional<Archive>> Store::unnamed_record(const std::vector<detail::Slot>& slots) const {
-  std::vector<detail::RecordPlace> places;
-  for (const detail::Slot& slot : slots) {
-    const LeafInfo info = slot.ops->info(slot.leaf);
-    places.push_back(
-        {slot.path, info.accepts_any_shape ? std::nullopt : std::optional(info.shape)});
-  }
-  const OpenOptions options{.io = settings_.io, .limits = settings_.limits};
-  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
-    if (!*bytes) return std::optional<Archive>();
-    return detail::open_bincode_record(**bytes, places, options);
-  }
-  return detail::open_bincode_record(path(), places, options);
+  ANDIRON_ASSIGN(const Archive file, opened());
+  return andiron::suggest_top_level_key(file);
 }
 
 Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const LoadSource source, source_for(slots));
-  const detail::PresentNames present = detail::present_names(settings_, source.before_closing);
-  return detail::apply_slots(slots, source.archive, detail::apply_options(settings_), &present);
+  ANDIRON_ASSIGN(const Source source, source_for(slots, opened()));
+  return detail::apply_slots(slots, {source.opened, settings_.names, source.named},
+                             settings_.apply);
 }
 
 Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const LoadSource source, source_for(slots));
-  const detail::PresentNames present = detail::present_names(settings_, source.before_closing);
-  return detail::plan_slots(slots, source.archive, detail::apply_options(settings_), &present);
+  ANDIRON_ASSIGN(const Source source, source_for(slots, opened()));
+  return detail::plan_slots(slots, {source.opened, settings_.names, source.named}, settings_.apply);
 }
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   ANDIRON_TRY(status());
-  ANDIRON_ASSIGN(const Archive archive, detail::archive_to_save(settings_, slots));
-  const WriteOptions options{.format = format_,
-                             .overwrite = settings_.overwrite,
-                             .sync = settings_.sync,
-                             .max_shard_bytes = settings_.max_shard_bytes,
-                             .param_ids = settings_.write_param_ids,
-                             .burnpack = settings_.burnpack,
-                             .record_precision = settings_.record_precision,
-                             .progress = settings_.progress,
-                             .limits = settings_.limits};
+  ANDIRON_ASSIGN(Archive archive, detail::collect_slots_as_archive(slots, settings_.collect));
+  ANDIRON_ASSIGN(archive, apply_names(archive, {.remapper = settings_.names.remapper}));
+  ANDIRON_TRY(detail::check_names_to_save(archive));
   WriteReport report;
-  StoreContent::Location location = content_->location;
+  detail::StoreLocation location = content_->location;
   if (auto* bytes = std::get_if<std::optional<Bytes>>(&location)) {
-    ANDIRON_ASSIGN(*bytes, write_to_memory(archive, options));
-    report.bytes = (*bytes)->size();
-    report.tensors = archive.size();
+    MemorySink sink;
+    ANDIRON_ASSIGN(report, write(archive, sink, settings_.write));
+    *bytes = sink.take();
+  } else if (const auto* in = std::get_if<detail::StoreFiles>(&location)) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "a set of files is read, but not written",
+                 .file = in->files->name(),
+                 .hint = "save into a store made with from_file() or from_bytes()"};
   } else {
-    ANDIRON_ASSIGN(report, write(archive, path(), options));
+    ANDIRON_ASSIGN(report, write(archive, path(), settings_.write));
   }
-  report.notes = detail::save_notes(settings_, path(), format_, slots, archive);
+  report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
   // What was read from the old content is not the new; copies of this store keep theirs.
   content_ = std::make_shared<StoreContent>(std::move(location));
-  named_ = std::make_shared<NamedContent>();
   return report;
 }
 

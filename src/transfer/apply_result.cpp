@@ -70,7 +70,7 @@ class Summary {
   void block(std::string_view text, std::string_view indent) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
-      line(std::string(indent) + std::string(text.substr(0, end)));
+      line(std::string(indent) + display_line(text.substr(0, end)));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
   }
@@ -137,17 +137,18 @@ std::string ApplyResult::to_string() const {
   }
   if (!errors.empty()) {
     summary.heading("Errors");
-    summary.list(errors,
-                 [&](const Error& error) { summary.line("  \u26a0\ufe0f " + error_text(error)); });
+    summary.list(errors, [&](const Error& error) {
+      summary.line("  \u26a0\ufe0f " + display_line(error_text(error)));
+    });
   }
   if (!notes.empty()) {
     summary.heading("Notes");
-    summary.list(notes, [&](const std::string& note) { summary.line("  " + note); });
+    summary.list(notes, [&](const std::string& note) { summary.line("  " + display_line(note)); });
   }
   if (!proposals.empty()) {
     summary.heading("What would make it match");
     for (const Proposal& proposal : proposals) {
-      summary.line(proposal.text + ":");
+      summary.line(display_line(proposal.text) + ":");
       summary.block(proposal.code, "    ");
     }
   }

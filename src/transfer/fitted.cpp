@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "andiron/display_text.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -24,7 +23,7 @@ DataKind kind_of(DType dtype) {
 Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, std::string hint) {
   return Error{.code = ErrorCode::dtype_mismatch,
                .message = "the dtype does not fit",
-               .found = display_text(tensor.dtype_text()),
+               .found = tensor.dtype_text(),
                .expected = std::string(dtype_name(wanted.dtype)),
                .hint = std::move(hint)};
 }

@@ -129,7 +129,8 @@ Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& 
   std::vector<std::string> closed =
       detail::names_without_index_gaps(detail::names_and_aliases(archive), except);
   return detail::with_new_names(
-      archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())});
+      archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())},
+      NameStage::index_gaps);
 }
 
 }  // namespace andiron::inline v1

@@ -8,6 +8,7 @@
 
 #include "andiron/display_text.h"
 #include "src/core/pattern_syntax.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/transfer/new_names.h"
 
@@ -52,10 +53,10 @@ std::vector<std::string> KeyRemapper::warnings() const {
 std::string KeyRemapper::to_string() const {
   std::string text;
   for (const auto& [pattern, replacement] : rules_) {
-    text += (text.empty() ? "'" : ", '") + shown_pattern(pattern.text()) + "' -> '" +
-            display_text(replacement) + "'";
+    text += (text.empty() ? "" : ", ") + detail::quoted(shown_pattern(pattern.text())) + " -> " +
+            detail::quoted(replacement);
   }
-  return "KeyRemapper[" + text + "]";
+  return "KeyRemapper[" + display_line(text) + "]";
 }
 
 std::ostream& operator<<(std::ostream& out, const KeyRemapper& remapper) {
@@ -69,7 +70,7 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
   for (const std::string_view name : detail::names_and_aliases(archive)) {
     names.emplace_back(remapper.remap(std::string(name)));
   }
-  Result<Archive> renamed = detail::with_new_names(archive, std::move(names));
+  Result<Archive> renamed = detail::with_new_names(archive, std::move(names), NameStage::remap);
   if (renamed) {
     detail::rename_skipped(*renamed, [&](std::string_view name) {
       return std::optional(remapper.remap(std::string(name)));
@@ -87,11 +88,11 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
   return renamed;
 }
 
-std::vector<Rename> renames(const Archive& before, const Archive& after) {
+std::vector<Rename> renames(const Archive& archive) {
   std::vector<Rename> changed;
-  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    const std::string_view from = before.info(i).name;
-    const std::string_view to = after.info(i).name;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const std::string_view from = archive.name_in_file(i);
+    const std::string_view to = archive.info(i).name;
     if (from != to) changed.push_back({std::string(from), std::string(to)});
   }
   return changed;

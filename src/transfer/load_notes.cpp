@@ -5,20 +5,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "andiron/display_text.h"
 #include "src/core/parse_index.h"
+#include "src/core/quoted.h"
 #include "src/transfer/names_of_torch.h"
 #include "src/transfer/place.h"
 
 namespace andiron::inline v1::detail {
 namespace {
-
-std::string quoted(std::string_view name) { return "'" + display_text(name) + "'"; }
 
 // What PyTorch keeps beside a norm and nobody else has: no part of the model is passed over.
 bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tracked"); }
@@ -46,7 +45,7 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
     const Slot& slot = slots[assignment.slot];
     if (changed.empty()) {
       example = std::string(dtype_name(slot.ops->info(slot.leaf).dtype)) + " to " +
-                display_text(assignment.tensor.dtype_text());
+                assignment.tensor.dtype_text();
     }
     changed.push_back(slot.path);
   }
@@ -131,10 +130,12 @@ void note_parts_of_weights(ApplyResult& result) {
 
 // A parameter that finds nothing although the source has its name: closing index gaps has moved
 // tensors to lower numbers, and others may have got the wrong ones.
-void note_moved_numbers(const Archive& before_closing, ApplyResult& result) {
+void note_moved_numbers(const Archive& source, ApplyResult& result) {
+  const std::optional<Archive> before_closing = source.before(NameStage::index_gaps);
+  if (result.missing.empty() || !before_closing) return;
   std::vector<std::string_view> moved;
   for (const MissingTensor& missing : result.missing) {
-    if (before_closing.find(missing.path)) moved.push_back(missing.path);
+    if (before_closing->find(missing.path)) moved.push_back(missing.path);
   }
   if (moved.empty()) return;
   result.notes.push_back("the source has " + some(moved) +
@@ -168,14 +169,14 @@ void note_square_matrices(const std::vector<Slot>& slots,
 }  // namespace
 
 void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
-                    const Archive* before_closing, const ApplyOptions& options, LoadPlan& plan) {
+                    const ApplyOptions& options, LoadPlan& plan) {
   ApplyResult& result = plan.result;
   note_empty_filter(slots, result);
   note_changed_dtypes(slots, plan.assignments, result);
   if (!result.unused.empty()) note_vacancies(slots, result);
   note_not_taken(source, result);
   note_parts_of_weights(result);
-  if (before_closing != nullptr) note_moved_numbers(*before_closing, result);
+  note_moved_numbers(source, result);
   note_square_matrices(slots, plan.assignments, source, options, result);
 }
 

@@ -11,8 +11,8 @@ namespace andiron::inline v1::detail {
 // Adds notes to a plan of which all else is complete: a filter that takes nothing, dtypes that
 // change, tensors without a place that lie beside parameters or beyond the end of a list, weights
 // of which there are parts alone, numbers that closing index gaps has moved, and PyTorch's files
-// without its adapter. `before_closing` is the source before gaps were closed, or null.
+// without its adapter.
 void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
-                    const Archive* before_closing, const ApplyOptions& options, LoadPlan& plan);
+                    const ApplyOptions& options, LoadPlan& plan);
 
 }  // namespace andiron::inline v1::detail

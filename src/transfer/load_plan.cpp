@@ -8,11 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/transfer/fitted.h"
 #include "src/transfer/load_notes.h"
-#include "src/transfer/proposals/proposals.h"
 #include "src/transfer/suggested_name.h"
 
 namespace andiron::inline v1::detail {
@@ -51,46 +50,11 @@ class SourceLookup final : public TensorLookup {
   std::vector<std::uint32_t> found_;
 };
 
-// `skipped`: slots that are left out, in order.
-std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
-                                         const std::vector<std::size_t>& skipped,
-                                         bool other_paths) {
-  std::vector<WantedTensor> wanted;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (std::binary_search(skipped.begin(), skipped.end(), i)) continue;
-    const Slot& slot = slots[i];
-    const bool is_other = other_paths && !slot.other_path.empty();
-    wanted.push_back(
-        {{is_other ? slot.other_path : slot.path, slot.container}, slot.ops->info(slot.leaf)});
-  }
-  return wanted;
-}
-
-// Mismatches are rare, so what they cost is spent only on them.
-std::vector<Proposal> proposals_for(const std::vector<Slot>& slots,
-                                    const std::vector<std::size_t>& skipped, const Archive& source,
-                                    const ApplyOptions& options, const PresentNames* present) {
-  const std::vector<WantedTensor> wanted = wanted_tensors(slots, skipped, false);
-  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, skipped, true);
-  return propose({.wanted = wanted,
-                  .wanted_other = wanted_other,
-                  .skip_enum_variants = options.skip_enum_variants,
-                  .source = source,
-                  .adapter = options.adapter,
-                  .dtype_policy = options.dtype_policy,
-                  .present = present != nullptr ? *present : PresentNames{}});
-}
-
-bool is_mismatch(const Error& error) {
-  return error.code == ErrorCode::shape_mismatch || error.code == ErrorCode::adapter_failed;
-}
-
 // Builds a plan slot by slot.
 class Planner {
  public:
-  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options,
-          const PresentNames* present)
-      : slots_(slots), source_(source), options_(options), present_(present), lookup_(source) {}
+  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options)
+      : slots_(slots), source_(source), options_(options), lookup_(source) {}
 
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
@@ -125,12 +89,8 @@ class Planner {
     }
     tell_what_was_meant(unused);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
-    add_load_notes(slots_, source_, present_ != nullptr ? present_->before_closing : nullptr,
-                   options_, plan_);
-    if (!result.missing.empty() ||
-        std::any_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
-      result.proposals = proposals_for(slots_, skipped_, source_, options_, present_);
-    }
+    add_load_notes(slots_, source_, options_, plan_);
+    plan_.skipped = std::move(skipped_);
     return std::move(plan_);
   }
 
@@ -236,8 +196,8 @@ class Planner {
   }
 
   void note_tie(std::size_t index, std::size_t first) {
-    plan_.result.notes.push_back("'" + display_text(slots_[index].path) + "' is tied to '" +
-                                 display_text(slots_[first].path) + "' and gets its tensor");
+    plan_.result.notes.push_back(quoted(slots_[index].path) + " is tied to " +
+                                 quoted(slots_[first].path) + " and gets its tensor");
   }
 
   // A parameter that the source lacks but that is tied to one it has is fed with it. One that the
@@ -252,8 +212,7 @@ class Planner {
       const auto fed = fed_.find(identity(index));
       if (fed == fed_.end()) return false;
       const Assignment& first = plan_.assignments[fed->second];
-      plan_.result.notes.push_back("'" + display_text(slots_[index].path) + "' is tied to '" +
-                                   display_text(slots_[first.slot].path) + "' and gets its tensor");
+      note_tie(index, first.slot);
       tied.push_back(tied_to(first, index));
       return true;
     };
@@ -267,7 +226,6 @@ class Planner {
   const std::vector<Slot>& slots_;
   const Archive& source_;
   const ApplyOptions& options_;
-  const PresentNames* present_;
   SourceLookup lookup_;
   LoadPlan plan_;
   std::vector<std::size_t> missing_;
@@ -283,8 +241,8 @@ std::string count_of(std::size_t count, std::string_view what) {
 }  // namespace
 
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options, const PresentNames* present) {
-  return Planner(slots, source, options, present).plan();
+                                const ApplyOptions& options) {
+  return Planner(slots, source, options).plan();
 }
 
 Error with_report(Error error, ApplyResult result, std::string note) {
@@ -317,8 +275,8 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     } else if (source.empty()) {
       refused.found = "no tensors at all";
       if (!skipped.empty()) {
-        refused.found += "; not taken was '" + display_text(skipped.front().name) +
-                         "': " + skipped.front().reason;
+        refused.found +=
+            "; not taken was " + quoted(skipped.front().name) + ": " + skipped.front().reason;
       }
     }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";
@@ -339,25 +297,6 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
   if (refused.file.empty()) refused.file = source.origin();
   return with_report(std::move(refused), result,
                      "the load was refused and changed nothing; applied are those that would fit");
-}
-
-Result<Plan> plan_slots(const std::vector<Slot>& slots, const Archive& source,
-                        const ApplyOptions& options, const PresentNames* present) {
-  ANDIRON_ASSIGN(LoadPlan load, make_load_plan(slots, source, options, present));
-  Plan plan;
-  plan.byte_size = load.byte_size;
-  for (const Assignment& assignment : load.assignments) {
-    PlannedTensor& planned = plan.tensors.emplace_back();
-    planned.path = slots[assignment.slot].path;
-    for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
-      planned.sources.emplace_back(source.info(load.sources[assignment.first_source + i]).name);
-    }
-    planned.dtype = assignment.tensor.dtype();
-    planned.shape = assignment.tensor.shape();
-    planned.byte_size = assignment.tensor.byte_size();
-  }
-  plan.result = std::move(load.result);
-  return plan;
 }
 
 }  // namespace andiron::inline v1::detail

@@ -33,12 +33,13 @@ struct Assignment {
 struct LoadPlan {
   std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
   std::vector<std::uint32_t> sources;   // tensors of the source, by index
+  std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
   std::uint64_t byte_size = 0;
   ApplyResult result;
 };
 
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
-                                const ApplyOptions& options, const PresentNames* present);
+                                const ApplyOptions& options);
 
 // The error with what became of the load, and a note about it.
 Error with_report(Error error, ApplyResult result, std::string note);

@@ -22,12 +22,12 @@ LeafInfo Leaf<Tensor>::info(const Tensor& tensor) {
           .raw_name = tensor.raw_name()};
 }
 
-namespace detail {
-
-std::span<std::byte> writable_bytes(Tensor& tensor, DType dtype, const Shape& shape) {
+std::span<std::byte> Leaf<Tensor>::buffer(Tensor& tensor, DType dtype, const Shape& shape) {
   if (tensor.dtype() != dtype || tensor.shape() != shape) return {};
   return tensor.writable();
 }
+
+namespace detail {
 
 std::string_view FieldNames::next() {
   const std::size_t comma = std::min(rest_.find(','), rest_.size());

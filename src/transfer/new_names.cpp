@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -19,7 +19,7 @@ std::vector<std::string_view> names_and_aliases(const Archive& archive) {
 }
 
 Result<Archive> with_new_names(const Archive& archive,
-                               std::vector<std::optional<std::string>> new_names) {
+                               std::vector<std::optional<std::string>> new_names, NameStage stage) {
   struct Tie {
     std::string alias;
     std::size_t tensor;
@@ -51,7 +51,7 @@ Result<Archive> with_new_names(const Archive& archive,
     ANDIRON_ASSIGN(changed, archive.select(taken));
   }
   if (is_renamed) {
-    ANDIRON_ASSIGN(changed, changed.rename(names));
+    ANDIRON_ASSIGN(changed, changed.rename(names, stage));
   }
   if (archive.aliases().empty()) return changed;
 
@@ -66,7 +66,7 @@ Result<Archive> with_new_names(const Archive& archive,
       error.code = ErrorCode::name_collision;
       error.message = "two tensors would get this name";
       error.tensor = tie.alias;
-      error.found = "one of them is tied to '" + display_text(kept) + "'";
+      error.found = "one of them is tied to " + quoted(kept);
       error.hint = "rename one of them first, or leave one out";
       return error;
     }

@@ -21,7 +21,8 @@ std::vector<std::string_view> names_and_aliases(const Archive& archive);
 // tensor that loses its own name but keeps an alias is stored under that one. NameCollision when
 // two tensors would share a name.
 Result<Archive> with_new_names(const Archive& archive,
-                               std::vector<std::optional<std::string>> new_names);
+                               std::vector<std::optional<std::string>> new_names,
+                               NameStage stage = NameStage::rename);
 
 // The same for what was skipped: a name of nothing is left out.
 void rename_skipped(Archive& archive,

@@ -85,10 +85,9 @@ void ParamAccess::commit(Param& param, const std::shared_ptr<void>& state) noexc
   }
 }
 
-std::span<std::byte> ParamAccess::buffer(Param& param, DType dtype, const Shape& shape) {
+Tensor* ParamAccess::present_tensor(Param& param) {
   ParamState& state = param.state();
-  if (state.lazy || !state.is_set) return {};
-  return writable_bytes(state.tensor, dtype, shape);
+  return state.lazy || !state.is_set ? nullptr : &state.tensor;
 }
 
 }  // namespace detail
@@ -191,6 +190,11 @@ LeafInfo Leaf<Param>::info(const Param& param) {
           .accepts_any_shape = !param.is_set(),
           .accepts_any_dtype = true,
           .raw_name = detail::ParamAccess::raw_name(param)};
+}
+
+std::span<std::byte> Leaf<Param>::buffer(Param& param, DType dtype, const Shape& shape) {
+  Tensor* const tensor = detail::ParamAccess::present_tensor(param);
+  return tensor == nullptr ? std::span<std::byte>() : Leaf<Tensor>::buffer(*tensor, dtype, shape);
 }
 
 Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {

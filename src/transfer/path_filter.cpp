@@ -8,9 +8,9 @@
 
 #include "andiron/display_text.h"
 #include "src/core/pattern_syntax.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/transfer/new_names.h"
-#include "src/transfer/quoted_list.h"
 
 namespace andiron::inline v1 {
 
@@ -36,10 +36,9 @@ void PathFilter::Criteria::add(Criteria other) {
 std::string PathFilter::Criteria::to_string() const {
   std::vector<std::string> parts;
   const auto add_patterns = [&](const char* kind, const std::vector<Pattern>& patterns) {
-    std::vector<std::string_view> texts;
-    texts.reserve(patterns.size());
-    for (const Pattern& pattern : patterns) texts.emplace_back(pattern.text());
-    if (!texts.empty()) parts.push_back(kind + detail::quoted_list(texts, shown_pattern));
+    std::vector<std::string> texts;
+    for (const Pattern& pattern : patterns) texts.push_back(shown_pattern(pattern.text()));
+    if (!texts.empty()) parts.push_back(kind + detail::quoted_list({texts.begin(), texts.end()}));
   };
   add_patterns("regex: ", regexes);
   add_patterns("glob: ", globs);
@@ -49,7 +48,7 @@ std::string PathFilter::Criteria::to_string() const {
 
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
-  return text;
+  return display_line(text);
 }
 
 PathFilter PathFilter::all() { return PathFilter().match_all(); }
@@ -205,8 +204,8 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
     });
   }
   if (filtered.empty() && !archive.empty()) {
-    filtered.add_note("no name passes the filter; they look like '" +
-                      display_text(archive.info(0).name) + "'");
+    filtered.add_note("no name passes the filter; they look like " +
+                      detail::quoted(archive.info(0).name));
   }
   return filtered;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "andiron/adapter.h"
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 
 namespace andiron::inline v1 {
 
@@ -38,7 +38,7 @@ HalfPrecisionAdapter HalfPrecisionAdapter::without_module(std::string_view modul
   if (changed.modules_.erase(name) == 0 && !changed.first_error_) {
     changed.first_error_ = Error{.code = ErrorCode::invalid_argument,
                                  .message = "a kind of module cannot be left out of half precision",
-                                 .found = "'" + display_text(name) + "'",
+                                 .found = detail::quoted(name),
                                  .expected = "one that is stored in it",
                                  .hint = "modules() lists those that are"};
   }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "andiron/adapter.h"
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/transfer/place.h"
 #include "src/transfer/rule_index.h"
@@ -39,7 +39,7 @@ std::string list_text(std::string_view prefix, const std::vector<std::string>& n
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += "'" + display_text(path_of(prefix, names[i])) + "'";
+    text += detail::quoted(path_of(prefix, names[i]));
   }
   if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
@@ -48,8 +48,8 @@ std::string list_text(std::string_view prefix, const std::vector<std::string>& n
 Error missing_part(std::string output, const AdapterRule& rule, std::string_view prefix,
                    std::string_view missing, std::string hint) {
   return Error{.code = ErrorCode::adapter_failed,
-               .message = "it is to be made of " + list_text(prefix, rule.from) + ", but '" +
-                          display_text(path_of(prefix, missing)) + "' is missing",
+               .message = "it is to be made of " + list_text(prefix, rule.from) + ", but " +
+                          detail::quoted(path_of(prefix, missing)) + " is missing",
                .tensor = std::move(output),
                .hint = std::move(hint)};
 }
@@ -58,7 +58,7 @@ Error missing_part(std::string output, const AdapterRule& rule, std::string_view
 Error error_for(std::string output, Error error) {
   if (!error.tensor.empty() && error.tensor != output) {
     error.message =
-        "it cannot be made of '" + display_text(error.tensor) + "': " + std::move(error.message);
+        "it cannot be made of " + detail::quoted(error.tensor) + ": " + std::move(error.message);
   }
   error.tensor = std::move(output);
   return error;
@@ -70,7 +70,7 @@ Status check_names(const std::vector<std::string>& names) {
     if (name.empty() || !seen.insert(name).second) {
       return Error{.code = ErrorCode::invalid_argument,
                    .message = "names on one side of a rule are empty or equal",
-                   .found = "'" + display_text(name) + "'"};
+                   .found = detail::quoted(name)};
     }
   }
   if (!names.empty()) return {};
@@ -192,7 +192,7 @@ struct RuleAdapter::Table {
       if (!checked) {
         first_error = std::move(checked).error();
         first_error->message =
-            "rule for '" + display_text(rules[i].module_type) + "': " + first_error->message;
+            "rule for " + detail::quoted(rules[i].module_type) + ": " + first_error->message;
         return;
       }
       steps.push_back(*std::move(checked));

@@ -8,11 +8,10 @@
 #include <set>
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "andiron/natural_order.h"
+#include "src/core/quoted.h"
 #include "src/core/similarity.h"
 #include "src/transfer/new_names.h"
-#include "src/transfer/quoted_list.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -66,14 +65,14 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   Error error;
   error.code = ErrorCode::missing_tensor;
   error.file = archive.origin();
-  error.message = "nothing lies below the key '" + display_text(key) + "'";
+  error.message = "nothing lies below the key " + detail::quoted(key);
   error.found =
       keys.empty() ? "no name with a dot" : "the top-level keys are " + detail::quoted_list(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
     error.hint = "that is a tensor itself; leave the top-level key out";
   } else if (nearest) {
-    error.hint = "did you mean '" + display_text(keys[*nearest]) + "'?";
+    error.hint = "did you mean " + detail::quoted(keys[*nearest]) + "?";
   } else {
     error.hint = keys.empty() ? "leave the top-level key out" : "give one of these, or none";
   }
@@ -95,7 +94,8 @@ Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) {
     is_empty = is_empty && !below.back();
   }
   if (is_empty) return nothing_below(archive, key);
-  Result<Archive> found = detail::with_new_names(archive, std::move(below));
+  Result<Archive> found =
+      detail::with_new_names(archive, std::move(below), NameStage::top_level_key);
   if (found) detail::rename_skipped(*found, name_below);
   return found;
 }

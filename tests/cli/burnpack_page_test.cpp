@@ -22,7 +22,8 @@ class BurnpackPage : public ToolTest {
   std::string pack(const Archive& archive,
                    BurnpackGeneration release = BurnpackGeneration::burn_0_22) const {
     const std::string file = path("m.bpk");
-    andiron::write(archive, file, {.overwrite = true, .burnpack = release}).value();
+    andiron::write(archive, file, {.settings = BurnpackSettings{release}, .overwrite = true})
+        .value();
     return file;
   }
 

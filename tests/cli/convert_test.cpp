@@ -33,7 +33,8 @@ class Convert : public ToolTest {
     add("b.empty", Tensor::zeros(DType::f32, {0, 4}).value(), 18);
     add("a", Tensor::from_values<std::int32_t>({2}, {-1, 1}).value(), 19);
     archive.set_metadata({{"author", "nobody"}});
-    if (options.burnpack >= BurnpackGeneration::burn_0_22_pre) {
+    const auto* settings = std::get_if<BurnpackSettings>(&options.settings);
+    if (settings == nullptr || settings->release >= BurnpackGeneration::burn_0_22_pre) {
       archive.set_value(
           ValueDict{{"lr", Value(0.001)}, {"step", Value(std::uint64_t{42})}, {"ok", Value(true)}});
     }
@@ -298,7 +299,7 @@ TEST_F(Convert, BurnpackToBurnpackKeepsEveryByte) {
   for (const BurnpackGeneration release :
        {BurnpackGeneration::burn_0_19, BurnpackGeneration::burn_0_20, BurnpackGeneration::burn_0_21,
         BurnpackGeneration::burn_0_22_pre, BurnpackGeneration::burn_0_22}) {
-    const std::string in = burnpack({.burnpack = release});
+    const std::string in = burnpack({.settings = BurnpackSettings{release}});
     const std::string out = path("out.bpk");
     const Outcome run =
         tool({"convert", "--burn-release", std::string(name_of(release)), "-f", in, "-o", out});
@@ -369,7 +370,7 @@ TEST_F(Convert, ATypeThatTheFormatLacksIsExitCode3) {
 }
 
 TEST_F(Convert, RecordsTakeTheirPrecision) {
-  const std::string in = burnpack({.burnpack = BurnpackGeneration::burn_0_21});
+  const std::string in = burnpack({.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}});
   for (const auto& [precision, dtype] :
        std::map<std::string, std::string>{{"full", "f32"}, {"half", "f16"}, {"double", "f64"}}) {
     for (const char* extension : {".mpk", ".mpk.gz"}) {
@@ -390,7 +391,7 @@ TEST_F(Convert, RecordsTakeTheirPrecision) {
 }
 
 TEST_F(Convert, ARecordBecomesBurnpack) {
-  const std::string in = burnpack({.burnpack = BurnpackGeneration::burn_0_21});
+  const std::string in = burnpack({.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}});
   const std::string record = path("r.mpk");
   const std::string out = path("out.bpk");
   EXPECT_EQ(tool({"convert", in, "-o", record}).exit_code, 0);
@@ -426,7 +427,7 @@ TEST_F(Convert, OnlyMetadataThatARecordSaysItselfIsLost) {
 
 // Sorted by size, or by name, these tensors would be in another order.
 TEST_F(Convert, ACompressedRecordKeepsItsOrderAndStructure) {
-  const std::string in = burnpack({.burnpack = BurnpackGeneration::burn_0_21});
+  const std::string in = burnpack({.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}});
   const std::string compressed = path("r.mpk.gz");
   const std::string packed = path("out.bpk");
   EXPECT_EQ(tool({"convert", in, "-o", compressed}).exit_code, 0);

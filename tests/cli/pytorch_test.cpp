@@ -115,10 +115,11 @@ TEST_F(PytorchInput, IsNotWritten) {
 TEST_F(PytorchInput, ABrokenFileIsAFailureAndAForeignZipIsUnsupported) {
   const std::string whole = zip_file(sample_records());
   EXPECT_EQ(tool({"ls", write_text("cut.pt", whole.substr(0, whole.size() - 30))}).exit_code, 2);
-  const std::string foreign = write_text("a.npz", zip_file({{.name = "a.npy", .content = "x"}}));
+  const std::string foreign =
+      write_text("a.zip", zip_file({{.name = "model.weights.h5", .content = "x"}}));
   const Outcome run = tool({"ls", foreign});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_TRUE(contains(run.err, "NumPy archive")) << run.err;
+  EXPECT_TRUE(contains(run.err, "Keras")) << run.err;
 }
 
 TEST_F(PytorchInput, InfoTellsFormatAndContainer) {

@@ -54,6 +54,14 @@ TEST(CrcOf, IsZlibsForMegabytes) {
   }
 }
 
+TEST(CrcOf, GoesOnFromWhatCameBefore) {
+  const std::string bytes = noise(1000);
+  for (std::size_t first = 0; first <= bytes.size(); ++first) {
+    const auto all = std::as_bytes(std::span(bytes));
+    ASSERT_EQ(crc_of(all.subspan(first), crc_of(all.first(first))), crc_of_zlib(bytes)) << first;
+  }
+}
+
 // Bits that are all alike show what a fold leaves out or counts twice.
 TEST(CrcOf, IsZlibsForBytesThatAreAllAlike) {
   for (const char byte : {'\0', '\xff', '\x80', '\1'}) {

@@ -456,7 +456,7 @@ TEST(HostilePickle, MoreValuesThanAllowed) {
     const auto result = read_in_memory(pickle, limits);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::limit_exceeded);
-    EXPECT_EQ(result.error().expected, "at most 3 opcodes");
+    EXPECT_EQ(result.error().expected, "at most 3");
   }
   limits.pickle_values = 0;
   EXPECT_EQ(read_in_memory("N.", limits).error().code, ErrorCode::limit_exceeded);

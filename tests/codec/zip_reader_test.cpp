@@ -565,5 +565,42 @@ TEST(ZipReader, ReadsTheArchivesOfOthers) {
   EXPECT_GT(archives, 20u);
 }
 
+TEST(ZipReader, ReadsTheFirstBytesOfEntries) {
+  const std::string large = noise(100'000);
+  std::vector<ZipItem> items;
+  for (const bool deflate : {false, true}) {
+    items.push_back(
+        {.name = "large" + std::to_string(deflate), .content = large, .deflate = deflate});
+    items.push_back(
+        {.name = "small" + std::to_string(deflate), .content = "text", .deflate = deflate});
+    items.push_back({.name = "none" + std::to_string(deflate), .deflate = deflate});
+  }
+  items.push_back(torch_item("padded", large, 4096));
+  const auto source = counting(zip_file(items));
+  const ZipReaderPtr zip = ZipReader::open(source, {}).value();
+  for (const std::size_t count : {0u, 1u, 256u, 70'000u, 200'000u}) {
+    for (std::uint32_t i = 0; i < items.size(); ++i) {
+      EXPECT_EQ(zip->read_head(i, count).value().text(), items[i].content.substr(0, count))
+          << items[i].name;
+    }
+  }
+  const std::uint64_t reads = source->reads();
+  EXPECT_TRUE(zip->read_head(0, 256));
+  EXPECT_EQ(source->reads(), reads + 1);
+}
+
+TEST(ZipReader, NamesThatDifferInCaseAreOneOrTwoAsTheCallerSays) {
+  const std::string file = zip_file({{.name = "w", .content = "1"},
+                                     {.name = "W", .content = "2"},
+                                     {.name = "x", .content = "3"}});
+  EXPECT_FALSE(ZipReader::open(source_of(file), {}));
+  const ZipReaderPtr zip = ZipReader::open(source_of(file), {}, ZipNames::exact).value();
+  EXPECT_EQ(content(zip, "w"), "1");
+  EXPECT_EQ(content(zip, "W"), "2");
+  EXPECT_EQ(zip->find("X"), std::nullopt);
+  const std::string twice = zip_file({{.name = "W"}, {.name = "a"}, {.name = "W"}});
+  EXPECT_FALSE(ZipReader::open(source_of(twice), {}, ZipNames::exact));
+}
+
 }  // namespace
 }  // namespace andiron::detail

@@ -266,7 +266,7 @@ TEST(Pattern, SaysWhereItIsWrongAndWhatToTry) {
   EXPECT_EQ(error.found, R"(pattern '^a\.(?=b)' at byte 4)");
   EXPECT_FALSE(error.hint.empty());
   EXPECT_EQ(Pattern::regex("ab[z-a]").error().found, "pattern 'ab[z-a]' at byte 3");
-  EXPECT_EQ(Pattern::regex("\x1b[").error().found, "pattern '\\x1b[' at byte 1");
+  EXPECT_EQ(Pattern::regex("\x1b[").error().found, "pattern '\x1b[' at byte 1");
 }
 
 // ---- replacing
@@ -422,7 +422,7 @@ TEST(Glob, TakesAllElseLiterally) {
   EXPECT_TRUE(glob(every).matches(every));
   EXPECT_FALSE(glob("[ab]").matches("a"));
   EXPECT_FALSE(glob("a+").matches("aa"));
-  EXPECT_EQ(Pattern::glob("a\xff").error().found, "pattern 'a\\xff' at byte 1");
+  EXPECT_EQ(Pattern::glob("a\xff").error().found, "pattern 'a\xff' at byte 1");
 }
 
 // ---- hostile input

@@ -276,8 +276,9 @@ TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
       return std::pair(archive.info(a).offset.value(), archive.info(a).byte_size) <
              std::pair(archive.info(b).offset.value(), archive.info(b).byte_size);
     });
-    WriteOptions options{.format = Format::burnpack};
-    ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), options.burnpack));
+    BurnpackSettings settings;
+    ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), settings.release));
+    const WriteOptions options{.format = Format::burnpack, .settings = settings};
     const Result<Bytes> written = write_to_memory(archive.select(order).value(), options);
     ASSERT_TRUE(written) << written.error().to_string();
     EXPECT_TRUE(written->text() == test::read_file(file));

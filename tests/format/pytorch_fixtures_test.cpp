@@ -57,11 +57,12 @@ void expect_tensor(const TensorSnapshot& tensor, const Json& expected) {
   EXPECT_EQ(to_hex(sha256(tensor).value()), expected["sha256"]);
 }
 
-void expect_truth(const std::string& file, const Json& tensors) {
+void expect_truth(const std::string& file, const Json& tensors,
+                  std::string_view format = "pytorch") {
   for (IoMode mode : {IoMode::automatic, IoMode::pread}) {
     const Result<Archive> archive = open(file, {.io = mode});
     ASSERT_TRUE(archive) << archive.error().to_string();
-    EXPECT_EQ(archive->format(), "pytorch");
+    EXPECT_EQ(archive->format(), format);
     std::set<std::string> missing;
     for (const auto& [name, expected] : tensors.items()) {
       if (!expected["sha256"].is_null()) missing.insert(name);
@@ -203,11 +204,7 @@ TEST_F(PytorchFixtures, TarFilesThatFollowPytorchInPartAreReadToo) {
   EXPECT_EQ(opened("burn/reader/tar_2d_tensor.tar").get("matrix").value().shape(), (Shape{3, 4}));
 }
 
-TEST_F(PytorchFixtures, ABrokenFileIsRefused) {
-  EXPECT_FALSE(open(path("burn/reader/broken.pt")));
-  EXPECT_EQ(open(path("torch-2.11/arrays.npz")).error().code, ErrorCode::not_a_weight_file);
-  EXPECT_EQ(open(path("torch-2.11/fortran.npy")).error().code, ErrorCode::not_a_weight_file);
-}
+TEST_F(PytorchFixtures, ABrokenFileIsRefused) { EXPECT_FALSE(open(path("burn/reader/broken.pt"))); }
 
 TEST_F(PytorchFixtures, EveryFileIsTheSameFromMemory) {
   std::size_t count = 0;

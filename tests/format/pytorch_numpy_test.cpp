@@ -163,10 +163,10 @@ TEST(NumpyArrays, BesideTensorsOfPytorchAreSkippedUnlessAskedFor) {
   const Archive archive = open_text(file).value();
   EXPECT_EQ(names_of(archive), std::vector<std::string>{"w"});
   EXPECT_EQ(reason_for(archive, "a"),
-            "a NumPy array beside PyTorch's tensors (OpenOptions::numpy_arrays)");
+            "a NumPy array beside PyTorch's tensors (PytorchSettings::numpy_arrays)");
   EXPECT_EQ(reason_for(archive, "d"), "a NumPy array of type 'M8'");
 
-  const Archive all = open_text(file, {.numpy_arrays = true}).value();
+  const Archive all = open_text(file, {.settings = PytorchSettings{.numpy_arrays = true}}).value();
   EXPECT_EQ(names_of(all), (std::vector<std::string>{"w", "a"}));
   EXPECT_EQ(floats(all, "a"), six);
 

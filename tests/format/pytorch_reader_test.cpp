@@ -187,7 +187,6 @@ TEST(PytorchReader, ForeignZipArchivesAreNamed) {
   };
   const Case cases[] = {
       {{}, "an empty zip archive"},
-      {{"a.npy", "b.npy"}, "a NumPy archive (.npz)"},
       {{"config.json", "model.weights.h5"}, "a Keras model"},
       {{"model/model.json", "model/tensors/0"}, "a TorchScript archive of PyTorch 1.0"},
       {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a package of torch.package"},
@@ -237,11 +236,11 @@ TEST(PytorchReader, PicklesOfEveryProtocolAreKnownByTheirFirstBytes) {
   for (const char* head : {"\x80\2}q", "\x80\3cc", "\x80\4\x95", "\x80\5\x95", "(dp0\n", "(lp0\n",
                            "}q\1", "]q\1", "ccollections\nO", "ctorch._u", "cnumpy.core",
                            "ccopy_reg\n_r", "L119547037146038801333356L\n."}) {
-    EXPECT_TRUE(detail::is_pickle(head)) << head;
+    EXPECT_TRUE(detail::is_pytorch({head, 100})) << head;
   }
   for (const char* head :
-       {"", "\x80", "\x80\6}", "\x80\1}", "{\"a\":1}", "hello", "const", "PK\3\4", "L12L\n."}) {
-    EXPECT_FALSE(detail::is_pickle(head)) << head;
+       {"", "\x80", "\x80\6}", "\x80\1}", "{\"a\":1}", "hello", "const", "L12L\n."}) {
+    EXPECT_FALSE(detail::is_pytorch({head, 100})) << head;
   }
 }
 

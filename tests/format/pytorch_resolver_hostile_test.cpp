@@ -173,7 +173,7 @@ TEST_F(HostileTensor, ThatRepeatsItsDataTooOften) {
   const Error error = refusal(repeated, options);
   EXPECT_EQ(error.code, ErrorCode::limit_exceeded);
   EXPECT_EQ(error.found, "4194304 bytes from a storage of 24");
-  EXPECT_EQ(error.hint, "raise Limits::expanded_bytes if the file can be trusted");
+  EXPECT_EQ(error.hint, "raise Limits::expanded_bytes if the file is trusted");
   EXPECT_EQ(code(view(0, py::sizes({1 << 15, 1 << 15, 1 << 15}), py::sizes({0, 0, 0}))),
             ErrorCode::limit_exceeded);
   options.strictness = Strictness::lenient;

@@ -96,8 +96,8 @@ TEST(RecordFixtures, ReadingAndWritingGivesTheSameBytes) {
     if (file.find(".json") != std::string::npos) return;
     const std::string settings = truth["record_metadata"]["settings"];
     WriteOptions options;
-    if (settings.starts_with("Half")) options.record_precision = RecordPrecision::half;
-    if (settings.starts_with("Double")) options.record_precision = RecordPrecision::doubled;
+    if (settings.starts_with("Half")) options.settings = MpkSettings{RecordPrecision::half};
+    if (settings.starts_with("Double")) options.settings = MpkSettings{RecordPrecision::doubled};
     const std::string original = test::read_file(file);
     const std::string written = test::write_record(read(file), options, gzip).value();
     if (gzip) {

@@ -85,9 +85,9 @@ TEST(RecordReader, CountsWhatItHoldsInMemory) {
 
   // Text that is not in memory already counts too.
   const auto from_file = [&](std::uint64_t most) {
-    return detail::read_record(
-        std::make_shared<TestSource>(bytes_of(std::vector<char>(bytes.begin(), bytes.end()))),
-        {.limits = {.inflated_bytes = most}});
+    const ByteSourcePtr source =
+        std::make_shared<TestSource>(bytes_of(std::vector<char>(bytes.begin(), bytes.end())));
+    return detail::read_record({source, {.limits = {.inflated_bytes = most}}});
   };
   expect_error(from_file(bytes.size() - 1), ErrorCode::limit_exceeded);
   expect_error(from_file(bytes.size() + 7), ErrorCode::limit_exceeded);
@@ -139,7 +139,7 @@ TEST(RecordReader, PassesOnErrorsOfTheSource) {
   const auto source =
       std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
   source->fail_reads_past(50'000);
-  expect_error(detail::read_record(source, {}), ErrorCode::io);
+  expect_error(detail::read_record({source, {}}), ErrorCode::io);
 }
 
 TEST(RecordReader, EveryCutIsAnError) {

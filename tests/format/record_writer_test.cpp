@@ -121,7 +121,7 @@ TEST(RecordWriter, ConvertsNumbersToThePrecision) {
         {RecordPrecision::half, DType::f16, DType::i16, "half::binary16::f16",
          "HalfPrecisionSettings"},
         {RecordPrecision::doubled, DType::f64, DType::i64, "f64", "DoublePrecisionSettings"}}) {
-    const Archive again = written_again(archive, {.record_precision = expected.precision});
+    const Archive again = written_again(archive, {.settings = MpkSettings{expected.precision}});
     EXPECT_EQ(again.metadata().at("float"), expected.float_name);
     EXPECT_EQ(again.metadata().at("int"), dtype_name(expected.ints));
     EXPECT_EQ(again.metadata().at("settings"), expected.settings);
@@ -154,7 +154,7 @@ TEST(RecordWriter, RefusesIntegersThatDoNotFit) {
         {tensor<std::uint64_t>("t", {too_large}), RecordPrecision::doubled,
          "18446744073709551615"}}) {
     const Result<std::string> refused =
-        write_record(archive_of({each.tensor}), {.record_precision = each.precision});
+        write_record(archive_of({each.tensor}), {.settings = MpkSettings{each.precision}});
     expect_error(refused, ErrorCode::overflow, "t");
     EXPECT_EQ(refused.error().found, each.found);
   }
@@ -198,7 +198,7 @@ TEST(RecordWriter, LeavesQuantizedTensorsAsTheyAre) {
     const std::string payload(static_cast<std::size_t>(bytes), 'q');
     const Tensor quantized = Tensor::qfloat(scheme, {8}, test::bytes_of_text(payload)).value();
     const Archive again = written_again(archive_of({TensorSnapshot("q", quantized)}),
-                                        {.record_precision = RecordPrecision::half});
+                                        {.settings = MpkSettings{RecordPrecision::half}});
     EXPECT_EQ(again.info(0).dtype, DType::qfloat);
     EXPECT_EQ(again.info(0).file_dtype, text);
     EXPECT_EQ(again.snapshot(0).read().value().bytes().text(), payload);
@@ -288,7 +288,7 @@ TEST(RecordWriter, ARecordKeepsItsStructureMetadataAndSpelling) { old_record(); 
 
 TEST(RecordWriter, ARecordOfAnotherPrecisionKeepsItsStructureAlone) {
   const Archive archive = old_record();
-  const Archive again = written_again(archive, {.record_precision = RecordPrecision::half});
+  const Archive again = written_again(archive, {.settings = MpkSettings{RecordPrecision::half}});
   EXPECT_EQ(again.metadata().at("version"), "0.21.0");
   EXPECT_EQ(again.metadata().at("settings"), "HalfPrecisionSettings");
   EXPECT_EQ(again.info(0).file_dtype, "Bool(Native)");
@@ -311,7 +311,7 @@ TEST(RecordWriter, ListsOfNumbersAreTheSameInEveryPrecision) {
   const Archive archive = read_record(file.text()).value();
   for (const auto precision :
        {RecordPrecision::full, RecordPrecision::half, RecordPrecision::doubled}) {
-    const Archive again = written_again(archive, {.record_precision = precision});
+    const Archive again = written_again(archive, {.settings = MpkSettings{precision}});
     EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
   }
 }
@@ -319,10 +319,10 @@ TEST(RecordWriter, ListsOfNumbersAreTheSameInEveryPrecision) {
 TEST(RecordWriter, ADryRunDoesNotTellHowFarARecordCompresses) {
   MemorySink sink;
   const Archive archive = with_names({"a"});
-  EXPECT_EQ(detail::write_record(archive, sink, {.dry_run = true}, true).value(), 0u);
+  EXPECT_EQ(detail::write_record({archive, sink, {.dry_run = true}, ".mpk.gz"}).value(), 0u);
   EXPECT_EQ(sink.take().size(), 0u);
   const auto refused =
-      detail::write_record(with_names({"a", "a.b"}), sink, {.dry_run = true}, true);
+      detail::write_record({with_names({"a", "a.b"}), sink, {.dry_run = true}, ".mpk.gz"});
   EXPECT_EQ(refused.error().code, ErrorCode::name_collision);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "andiron/open.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_source.h"
 
@@ -152,6 +153,95 @@ TEST(Write, NamesTheFolderThatIsNotThere) {
   Result<WriteReport> report = write(small_archive(), folder.file("absent/m.safetensors"));
   ASSERT_FALSE(report);
   EXPECT_NE(report.error().to_string().find("absent"), std::string::npos);
+}
+
+// Metadata, an id, and values beside the tensors: one at the top, two below it.
+Archive full_archive() {
+  Archive archive;
+  archive
+      .add(TensorSnapshot("t", Tensor::from_values<double>({2}, {1, 2}).value())
+               .with_param_id(ParamId{17}))
+      .value();
+  archive.set_metadata({{"author", "nobody"}, {"version", "1"}});
+  archive.set_value(
+      ValueDict{{"lr", Value(0.1)},
+                {"config", Value(ValueDict{{"name", Value("x")}, {"depth", Value(1.0)}})}});
+  return archive;
+}
+
+TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
+  using Notes = std::vector<std::string>;
+  const test::TempDir folder;
+  const auto notes = [&](const char* name, WriteOptions options = {}) {
+    options.overwrite = true;
+    return write(full_archive(), folder.file(name), options).value().notes;
+  };
+  EXPECT_EQ(notes("m.safetensors"),
+            (Notes{"safetensors has no place for 3 values",
+                   "safetensors has no place for 1 parameter id; WriteOptions::param_ids keeps "
+                   "them"}));
+  EXPECT_EQ(notes("m.safetensors", {.param_ids = true}),
+            Notes{"safetensors has no place for 3 values"});
+  EXPECT_EQ(notes("m.bpk"), Notes{"burnpack has no place for 2 values"});
+  EXPECT_EQ(notes("m.bpk", {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}}),
+            Notes{"burnpack 0.21 has no place for 3 values"});
+  EXPECT_EQ(notes("m.mpk"),
+            (Notes{"mpk has no place for 3 values", "mpk has no place for 1 metadata string",
+                   "mpk stores 1 tensor in another dtype: f64 to f32"}));
+  // A dry run, a sink and a file say the same.
+  MemorySink sink;
+  EXPECT_EQ(write(full_archive(), sink, {.format = Format::mpk}).value().notes, notes("m.mpk"));
+  EXPECT_EQ(notes("n.mpk", {.dry_run = true}), notes("m.mpk"));
+}
+
+TEST(Write, LeavesOutWhatHasNoPlace) {
+  const test::TempDir folder;
+  const std::string path = folder.file("old.bpk");
+  write(full_archive(), path, {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}})
+      .value();
+  EXPECT_TRUE(open(path).value().value().is_null());
+}
+
+TEST(Write, ANameThatSaysAnotherFormatGetsANote) {
+  const test::TempDir folder;
+  const WriteReport report =
+      write(small_archive(), folder.file("m.pt"), {.format = Format::safetensors}).value();
+  EXPECT_EQ(report.notes,
+            std::vector<std::string>{"this is a SafeTensors file, although its name ends in .pt"});
+}
+
+TEST(Write, SettingsOfAnotherFormatAreRefused) {
+  const test::TempDir folder;
+  EXPECT_EQ(write(small_archive(), folder.file("m.bpk"), {.settings = MpkSettings()}).error().code,
+            ErrorCode::invalid_argument);
+}
+
+TEST(Write, ShardsAreForFormatsThatHaveThem) {
+  const test::TempDir folder;
+  for (const char* name : {"m.bpk", "m.mpk"}) {
+    EXPECT_EQ(write(small_archive(), folder.file(name), {.max_shard_bytes = 4}).error().code,
+              ErrorCode::unsupported)
+        << name;
+  }
+}
+
+TEST(Write, MetadataOfTheOptionsIsAddedToTheArchives) {
+  const Bytes file =
+      write_to_memory(full_archive(), {.metadata = {{"version", "2"}, {"run", "7"}}}).value();
+  EXPECT_EQ(open(file).value().metadata(),
+            (Metadata{{"author", "nobody"}, {"run", "7"}, {"version", "2"}}));
+}
+
+TEST(Write, TakesAListOfTensorsOfWhichTheLaterCounts) {
+  const test::TempDir folder;
+  Snapshots list;
+  list.push_back({"a", Tensor::from_values<float>({1}, {1}).value()});
+  list.push_back({"a", Tensor::from_values<float>({1}, {2}).value()});
+  const std::string path = folder.file("m.safetensors");
+  const WriteReport report = write(list, path).value();
+  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' is there twice; the later one counts"});
+  EXPECT_EQ(open(path).value().get("a").value().read().value().to_vector<float>().value(),
+            std::vector<float>{2});
 }
 
 }  // namespace

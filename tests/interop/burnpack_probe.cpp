@@ -206,7 +206,7 @@ void write(const andiron::Archive& archive, const std::string& out, std::string_
   options.sync = false;
   for (int i = 0; i <= static_cast<int>(BurnpackGeneration::burn_0_22); ++i) {
     const auto generation = static_cast<BurnpackGeneration>(i);
-    if (name_of(generation) == release) options.burnpack = generation;
+    if (name_of(generation) == release) options.settings = andiron::BurnpackSettings{generation};
   }
   static_cast<void>(andiron::write(archive, out, options).value());
 }

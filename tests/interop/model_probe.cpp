@@ -307,9 +307,9 @@ Options parse(Store& store, std::span<const std::string> words) {
       const std::string key = argument();
       store.metadata(key, argument());
     } else if (option == "--release") {
-      options.write.emplace().burnpack = generation(argument());
+      options.write.emplace().settings = andiron::BurnpackSettings{generation(argument())};
     } else if (option == "--precision") {
-      options.write.emplace().record_precision = precision(argument());
+      options.write.emplace().settings = andiron::MpkSettings{precision(argument())};
     } else {
       fail("no option " + option);
     }

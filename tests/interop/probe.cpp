@@ -31,8 +31,9 @@ void rewrite(const std::vector<std::string>& arguments) {
     const std::string& value = arguments[i + 1];
     if (arguments[i] == "--align") options.data_alignment = std::stoull(value);
     if (arguments[i] == "--max-shard-size") options.max_shard_bytes = std::stoull(value);
-    if (value == "half") options.record_precision = andiron::RecordPrecision::half;
-    if (value == "double") options.record_precision = andiron::RecordPrecision::doubled;
+    if (value == "half") options.settings = andiron::MpkSettings{andiron::RecordPrecision::half};
+    if (value == "double")
+      options.settings = andiron::MpkSettings{andiron::RecordPrecision::doubled};
   }
   andiron::Archive archive = andiron::open(arguments[0]).value();
   andiron::WriteReport report = andiron::write(archive, arguments[1], options).value();

@@ -20,7 +20,7 @@ inline constexpr BurnpackGeneration generations[] = {
     BurnpackGeneration::burn_0_22_pre, BurnpackGeneration::burn_0_22};
 
 inline WriteOptions for_release(BurnpackGeneration generation = BurnpackGeneration::burn_0_22) {
-  return {.format = Format::burnpack, .burnpack = generation};
+  return {.format = Format::burnpack, .settings = BurnpackSettings{generation}};
 }
 
 inline std::string written(const Archive& archive) { return written(archive, for_release()); }

@@ -20,13 +20,14 @@ inline Bytes bytes_of_text(std::string_view text) {
 }
 
 inline Result<Archive> read_record(std::string_view file, const OpenOptions& options = {}) {
-  return detail::read_record(memory_source(bytes_of_text(file)), options);
+  return detail::read_record({memory_source(bytes_of_text(file)), options});
 }
 
 inline Result<std::string> write_record(const Archive& archive, const WriteOptions& options = {},
                                         bool gzip = false) {
   MemorySink sink;
-  Result<std::uint64_t> bytes = detail::write_record(archive, sink, options, gzip);
+  Result<std::uint64_t> bytes =
+      detail::write_record({archive, sink, options, gzip ? ".mpk.gz" : ".mpk"});
   if (!bytes) return std::move(bytes).error();
   const Bytes written = sink.take();
   EXPECT_EQ(*bytes, written.size());

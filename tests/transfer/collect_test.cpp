@@ -99,5 +99,38 @@ TEST(Snapshots, CanBeRenamedThinnedOutAndJoined) {
   EXPECT_EQ(tensors.find("scale")->read().value().to_vector<float>().value()[0], 5);
 }
 
+TEST(CollectArchive, IsWhatApplyAndWriteTake) {
+  const SampleNet teacher = sample_net(1);
+  const Archive archive = collect_archive(teacher).value();
+  EXPECT_EQ(archive.size(), collect(teacher).value().size());
+  SampleNet student = sample_net(2);
+  EXPECT_EQ(apply(student, archive).value().applied.size(), archive.size());
+  EXPECT_EQ(collect(student).value().find("head.weight")->read().value().bytes().text(),
+            archive.get("head.weight").value().read().value().bytes().text());
+  EXPECT_EQ(plan(student, archive).value().tensors.size(), archive.size());
+}
+
+TEST(CollectArchive, TiesAreTensorsOfTheirOwnOrAliases) {
+  struct Tied {
+    Param a = Param(Tensor::from_values<float>({1}, {1}).value());
+    Param b;
+    ANDIRON_MODULE(Tied, a, b)
+  };
+  Tied model;
+  tie(model.a, model.b);
+  EXPECT_EQ(collect_archive(model).value().size(), 2u);
+  const Archive once = collect_archive(model, {.ties_once = true}).value();
+  EXPECT_EQ(once.size(), 1u);
+  EXPECT_EQ(once.aliases(), (Aliases{{"b", "a"}}));
+  EXPECT_EQ(once.info(0).param_id, model.a.id());
+}
+
+TEST(CollectArchive, AFilterThatTakesNothingGetsANote) {
+  const Archive none =
+      collect_archive(sample_net(1), {.filter = PathFilter().with_full_path("x")}).value();
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(none.notes().size(), 1u);
+}
+
 }  // namespace
 }  // namespace andiron

@@ -104,12 +104,12 @@ TEST(KeyRemapper, RenamesTheTensorsOfAnArchive) {
 TEST(KeyRemapper, TellsWhatWasRenamed) {
   const Archive before = archive_of({"model.fc.0.w", "head", "model.fc.2.w"});
   const Archive after = remap(before, KeyRemapper().add_pattern(R"(^model\.)", "")).value();
-  EXPECT_EQ(renames(before, after),
+  EXPECT_EQ(renames(after),
             (std::vector<Rename>{{"model.fc.0.w", "fc.0.w"}, {"model.fc.2.w", "fc.2.w"}}));
   const Archive closed = close_index_gaps(after).value();
-  EXPECT_EQ(renames(after, closed), (std::vector<Rename>{{"fc.2.w", "fc.1.w"}}));
-  EXPECT_EQ(renames(before, closed).size(), 2u);
-  EXPECT_TRUE(renames(before, remap(before, KeyRemapper()).value()).empty());
+  EXPECT_EQ(renames(closed),
+            (std::vector<Rename>{{"model.fc.0.w", "fc.0.w"}, {"model.fc.2.w", "fc.1.w"}}));
+  EXPECT_TRUE(renames(before).empty());
 }
 
 TEST(KeyRemapper, NotesItsWarningsInTheArchive) {

@@ -88,9 +88,7 @@ TEST(LoadNotes, TellOfSquareMatricesThatPyTorchWroteTransposed) {
   file.add(tensors_for(net)[0]).value();
   file.set_metadata({{"format", "pt"}});
   const auto notes_with = [&](AnyAdapter adapter) {
-    return detail::plan_slots(detail::slots_of(net, false), file, {.adapter = std::move(adapter)})
-        .value()
-        .result.notes;
+    return plan(net, file, {.adapter = std::move(adapter)}).value().result.notes;
   };
   EXPECT_TRUE(has(notes_with({}), "PyTorchToBurnAdapter"));
   EXPECT_TRUE(notes_with(PyTorchToBurnAdapter()).empty());

@@ -15,7 +15,7 @@
 namespace andiron {
 namespace {
 
-using detail::PresentNames;
+using detail::LoadSource;
 using detail::ProposalInput;
 using detail::propose;
 using detail::sample_of_names;
@@ -46,18 +46,17 @@ WantedTensor of_dtype(DType dtype, WantedTensor tensor) {
 }
 
 std::vector<Proposal> proposals_for(const std::vector<WantedTensor>& module, const Archive& file,
-                                    const PresentNames& present = {}) {
-  const AnyAdapter adapter;
+                                    const NameOptions& present = {}) {
+  const Archive named = apply_names(file, present).value();
   return propose({.wanted = module,
                   .wanted_other = module,
-                  .source = file,
-                  .adapter = adapter,
-                  .present = present});
+                  .source = LoadSource{file, present, named},
+                  .options = ApplyOptions()});
 }
 
 // The first proposal's code.
 std::string code_for(const std::vector<WantedTensor>& module, const Archive& file,
-                     const PresentNames& present = {}) {
+                     const NameOptions& present = {}) {
   const std::vector<Proposal> proposals = proposals_for(module, file, present);
   return proposals.empty() ? "nothing" : proposals.front().code;
 }
@@ -126,21 +125,18 @@ TEST(Propose, KnowsWhatPyTorchWrites) {
 TEST(Propose, PutsTheNamesOfVariantsInOrLeavesThemOut) {
   const std::vector<WantedTensor> with_variants = {wanted("act.Linear.weight", {2})};
   const std::vector<WantedTensor> without_variants = {wanted("act.weight", {2})};
-  const AnyAdapter adapter;
   const Archive plain = file_of({{"act.weight", {2}}});
   const Archive full = file_of({{"act.Linear.weight", {2}}});
   const auto leave_out = propose({.wanted = with_variants,
                                   .wanted_other = without_variants,
-                                  .skip_enum_variants = false,
-                                  .source = plain,
-                                  .adapter = adapter});
+                                  .source = LoadSource::as_it_is(plain),
+                                  .options = ApplyOptions()});
   ASSERT_FALSE(leave_out.empty());
   EXPECT_EQ(leave_out[0].code, ".skip_enum_variants(true)");
   const auto put_in = propose({.wanted = without_variants,
                                .wanted_other = with_variants,
-                               .skip_enum_variants = true,
-                               .source = full,
-                               .adapter = adapter});
+                               .source = LoadSource::as_it_is(full),
+                               .options = {.skip_enum_variants = true}});
   ASSERT_FALSE(put_in.empty());
   EXPECT_EQ(put_in[0].code, ".skip_enum_variants(false)");
 }
@@ -181,8 +177,8 @@ TEST(Propose, NeverMakesTwoNamesOne) {
 }
 
 TEST(Propose, GoesFurtherDownFromThePresentKey) {
-  std::vector<NamedShape> tensors = two_convolutions_below("model.");
-  tensors.push_back({"loss.weight", {5}});
+  std::vector<NamedShape> tensors = two_convolutions_below("state_dict.model.");
+  tensors.push_back({"state_dict.loss.weight", {5}});
   EXPECT_EQ(code_for(two_convolutions, file_of(tensors), {.top_level_key = "state_dict"}),
             R"(.with_top_level_key("state_dict.model"))");
 }
@@ -190,16 +186,16 @@ TEST(Propose, GoesFurtherDownFromThePresentKey) {
 TEST(Propose, RenamesInsteadOfTakingAKeyWhereRulesRunAlready) {
   std::vector<NamedShape> tensors = two_convolutions_below("model.");
   tensors.push_back({"loss.weight", {5}});
-  EXPECT_EQ(code_for(two_convolutions, file_of(tensors), {.has_rules = true}),
+  EXPECT_EQ(code_for(two_convolutions, file_of(tensors),
+                     {.remapper = KeyRemapper().add_pattern("^x$", "y")}),
             R"--(.with_key_remapping(R"(^model\.)", ""))--");
 }
 
 TEST(Propose, WritesRulesForTheNumbersBeforeGapsAreClosed) {
   const std::vector<WantedTensor> module = {wanted("hidden.weight", {2}),
                                             wanted("output.weight", {3})};
-  const Archive open = file_of({{"2.weight", {2}}, {"5.weight", {3}}});
-  const Archive closed = file_of({{"0.weight", {2}}, {"1.weight", {3}}});
-  const std::string code = code_for(module, closed, {.before_closing = &open});
+  const Archive file = file_of({{"2.weight", {2}}, {"5.weight", {3}}});
+  const std::string code = code_for(module, file, {.close_gaps = true});
   EXPECT_NE(code.find(R"--(.with_key_remapping(R"(^2\.)", "hidden."))--"), std::string::npos);
   EXPECT_NE(code.find(R"--(.with_key_remapping(R"(^5\.)", "output."))--"), std::string::npos);
 }
@@ -243,14 +239,14 @@ TEST(Propose, FollowsTheDTypePolicy) {
   std::vector<NamedShape> tensors = two_convolutions_below("module.");
   for (NamedShape& one : tensors) one.dtype = DType::f16;
   const Archive halves = file_of(tensors);
-  const AnyAdapter adapter;
-  ProposalInput input = {.wanted = two_convolutions,
-                         .wanted_other = two_convolutions,
-                         .source = halves,
-                         .adapter = adapter,
-                         .dtype_policy = DTypePolicy::cast_to_module};
+  const LoadSource source = LoadSource::as_it_is(halves);
+  ApplyOptions options = {.dtype_policy = DTypePolicy::cast_to_module};
+  const ProposalInput input = {.wanted = two_convolutions,
+                               .wanted_other = two_convolutions,
+                               .source = source,
+                               .options = options};
   EXPECT_EQ(propose(input).size(), 1u);
-  input.dtype_policy = DTypePolicy::strict;
+  options.dtype_policy = DTypePolicy::strict;
   EXPECT_TRUE(propose(input).empty());
 }
 
@@ -273,12 +269,10 @@ TEST(Propose, RemindsOfChooseVariants) {
     return tensor;
   };
   const auto advice = [](const std::vector<WantedTensor>& module, const Archive& file, bool skips) {
-    const AnyAdapter adapter;
     const std::vector<Proposal> proposals = propose({.wanted = module,
                                                      .wanted_other = module,
-                                                     .skip_enum_variants = skips,
-                                                     .source = file,
-                                                     .adapter = adapter});
+                                                     .source = LoadSource::as_it_is(file),
+                                                     .options = {.skip_enum_variants = skips}});
     return !proposals.empty() && proposals[0].text.ends_with(
                                      "; choose_variants(model, store) may pick the alternative "
                                      "that the source has");

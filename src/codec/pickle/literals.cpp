@@ -73,6 +73,7 @@ std::optional<std::uint32_t> hex(std::string_view text, std::size_t count) {
 
 bool is_surrogate(std::uint32_t value) { return value >= 0xd800 && value < 0xe000; }
 
+// Python's own, with NUL for what is none; JSON has fewer, and another rule for the rest.
 char simple_escape(char c) {
   switch (c) {
     case '\\':

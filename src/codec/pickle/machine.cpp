@@ -14,6 +14,7 @@
 #include "src/codec/pickle/input.h"
 #include "src/codec/pickle/opcode.h"
 #include "src/codec/pickle/operands.h"
+#include "src/core/limit.h"
 #include "src/core/with_file.h"
 
 namespace andiron::inline v1::detail {
@@ -302,10 +303,8 @@ bool PickleMachine::refuse(const char* message) {
 }
 
 bool PickleMachine::too_many(std::uint64_t most_opcodes) {
-  return failure_.fail_as_is({.code = ErrorCode::limit_exceeded,
-                              .message = "the pickle has more values than allowed",
-                              .expected = "at most " + std::to_string(most_opcodes) + " opcodes",
-                              .hint = "raise the limit if the file is trusted"});
+  return failure_.fail_as_is(
+      over_limit("", most_opcodes, {"the pickle has more values than allowed", "pickle_values"}));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/display_text.h"
 #include "andiron/quantized.h"
 #include "src/core/try.h"
 
@@ -21,8 +20,8 @@ Error not_in_release(const TensorInfo& info, Generation generation) {
   return Error{.code = ErrorCode::unsupported_dtype,
                .message = "Burnpack has no such dtype",
                .tensor = std::string(info.name),
-               .found = info.dtype == DType::qfloat ? display_text(info.file_dtype)
-                        : info.dtype == DType::raw  ? "raw:" + display_text(info.file_dtype)
+               .found = info.dtype == DType::qfloat ? std::string(info.file_dtype)
+                        : info.dtype == DType::raw  ? "raw:" + std::string(info.file_dtype)
                                                     : std::string(dtype_name(info.dtype)),
                .expected = "a type of Burn " + std::string(name_of(generation)),
                .hint = info.dtype == DType::raw ? "leave it out"

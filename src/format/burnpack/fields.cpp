@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "andiron/burnpack.h"
-#include "andiron/display_text.h"
 #include "src/codec/cbor_reader.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -92,7 +92,7 @@ class Labeller {
     std::string text;
     if (reader_.peek() == Kind::text) {
       if (!take_text(text)) return false;
-      meaning = (level.holds_names ? "name '" : "key '") + display_text(text) + "'";
+      meaning = (level.holds_names ? "name '" : "key '") + std::string(text) + "'";
     } else if (!reader_.skip_value(depth)) {
       return false;
     }
@@ -157,7 +157,7 @@ class Labeller {
       case Kind::text: {
         std::string text;
         if (!take_text(text)) return false;
-        meaning = "text '" + display_text(text) + "'";
+        meaning = "text " + detail::quoted(text);
         break;
       }
       case Kind::unsigned_integer:

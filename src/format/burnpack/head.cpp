@@ -7,7 +7,6 @@
 #include <string>
 
 #include "andiron/burnpack.h"
-#include "andiron/display_text.h"
 #include "andiron/file.h"
 #include "src/core/try.h"
 
@@ -74,7 +73,7 @@ std::string generation_text(const BurnpackLayout& layout, const std::string& pro
   BurnpackGeneration said{};
   if (producer == "burn" && burnpack_generation_of(version, said) && said >= layout.earliest &&
       said <= layout.latest) {
-    return "Burn " + display_text(version);
+    return "Burn " + version;
   }
   std::string text = "Burn " + std::string(name_of(layout.earliest));
   if (layout.latest == BurnpackGeneration::burn_0_22) {
@@ -83,7 +82,7 @@ std::string generation_text(const BurnpackLayout& layout, const std::string& pro
     text += " to " + std::string(name_of(layout.latest));
   }
   if (producer == "andiron") {
-    return "Andiron" + (version.empty() ? "" : " " + display_text(version)) + ", as " + text;
+    return "Andiron" + (version.empty() ? "" : " " + version) + ", as " + text;
   }
   return text;
 }

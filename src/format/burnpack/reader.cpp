@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/display_text.h"
 #include "andiron/quantized.h"
 #include "src/core/archive_builder.h"
+#include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
+#include "src/format/burnpack/burnpack.h"
 #include "src/format/burnpack/head.h"
-#include "src/format/format.h"
 #include "src/format/header_findings.h"
 
 namespace andiron::inline v1::detail {
@@ -110,18 +111,15 @@ class Reader {
   }
 
   Status add(const BurnpackEntry& entry) {
-    if (builder_.size() >= options_.limits.tensors) {
-      return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
-    }
-    if (entry.name.raw.size() > options_.limits.name_bytes) {
-      return over_limit(source_->name(), "a name that is too long", long_name(entry.name.raw),
-                        options_.limits.name_bytes);
-    }
+    const std::string& file = builder_.state().origin;
+    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
+                            {"too many tensors", "tensors", "", file}));
+    ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     const bool is_unknown = entry.dtype == DType::raw && entry.dtype_name != "Bool(U32)";
     if (is_unknown && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
       result.tensor = decoded(entry.name);
-      result.found = display_text(entry.dtype_name);
+      result.found = std::string(entry.dtype_name);
       result.hint = "only strict reading refuses it";
       return result;
     }
@@ -161,8 +159,8 @@ class Reader {
 
   Status count_text(std::size_t bytes) {
     text_bytes_ += bytes + metadata_entry_bytes;
-    if (text_bytes_ <= options_.limits.metadata_bytes) return {};
-    return over_limit(source_->name(), "too much metadata", "", options_.limits.metadata_bytes);
+    return check_limit(text_bytes_, options_.limits.metadata_bytes,
+                       {"too much metadata", "metadata_bytes", "bytes", source_->name()});
   }
 
   Status add_metadata(const CborText& key, const CborText& value) {
@@ -277,7 +275,7 @@ class Reader {
       if (options_.strictness == Strictness::strict) {
         Error result = error(ErrorCode::bad_offsets, "the data overlaps another tensor's");
         result.tensor = name;
-        result.found = "bytes of '" + display_text(other) + "'";
+        result.found = "bytes of " + quoted(other);
         result.hint = "only strict reading refuses it";
         return result;
       }
@@ -334,8 +332,10 @@ class Reader {
 
 }  // namespace
 
-Result<Archive> read_burnpack(const ByteSourcePtr& source, const OpenOptions& options) {
-  return Reader(source, options).read();
+bool is_burnpack(const FileHead& head) { return head.bytes.starts_with("NRUB"); }
+
+Result<Archive> read_burnpack(const ReadContext& context) {
+  return Reader(context.source, context.options).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -8,19 +8,36 @@
 #include <vector>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/display_text.h"
 #include "src/codec/cbor_writer.h"
+#include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
+#include "src/format/burnpack/burnpack.h"
 #include "src/format/burnpack/dtype.h"
 #include "src/format/burnpack/head.h"
 #include "src/format/data_copier.h"
-#include "src/format/format.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
 using Generation = BurnpackGeneration;
+
+struct Scalar {
+  std::string_view name;
+  const Value* value;
+};
+
+// The numbers and truth values at the top of value(), which older releases have no place for.
+std::vector<Scalar> scalars_for(const Archive& archive, Generation generation) {
+  std::vector<Scalar> scalars;
+  const ValueDict* dict = archive.value().get<ValueDict>();
+  if (dict == nullptr || generation < Generation::burn_0_22_pre) return scalars;
+  for (const auto& [name, value] : *dict) {
+    if (value.is_scalar()) scalars.push_back({name, &value});
+  }
+  return scalars;
+}
 
 struct Run {
   std::uint64_t begin = 0;
@@ -31,7 +48,9 @@ struct Run {
 class Plan {
  public:
   Plan(const Archive& archive, const WriteOptions& options)
-      : archive_(archive), options_(options), generation_(options.burnpack) {}
+      : archive_(archive),
+        options_(options),
+        generation_(settings_in<BurnpackSettings>(options.settings).release) {}
 
   Status make() {
     ANDIRON_TRY(check_options());
@@ -52,27 +71,18 @@ class Plan {
       return beyond_burn("too many tensors", std::to_string(archive_.size()),
                          options_.limits.burnpack_tensors);
     }
-    if (options_.max_shard_bytes == 0) return {};
-    return Error{.code = ErrorCode::unsupported,
-                 .message = "Burnpack files have no shards",
-                 .hint = "write SafeTensors, or one file"};
+    return {};
   }
 
   static Error beyond_burn(std::string message, std::string found, std::uint64_t most) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = std::move(message),
-                 .found = std::move(found),
-                 .expected = "at most " + std::to_string(most) + ", which Burn reads",
-                 .hint = "raise the limit to write a file that Burn's reader refuses"};
+    Error error = over_limit(std::move(found), most, {message, ""});
+    error.expected += ", which Burn reads";
+    error.hint = "raise the limit to write a file that Burn's reader refuses";
+    return error;
   }
 
-  // Numbers and truth values at the top of value().
   Status take_scalars() {
-    if (const ValueDict* dict = archive_.value().get<ValueDict>()) {
-      for (const auto& [name, value] : *dict) {
-        if (value.is_scalar()) scalars_.push_back({name, &value});
-      }
-    }
+    scalars_ = scalars_for(archive_, generation_);
     std::sort(scalars_.begin(), scalars_.end(),
               [](const Scalar& a, const Scalar& b) { return a.name < b.name; });
     for (std::size_t i = 0; i < scalars_.size(); ++i) {
@@ -80,22 +90,17 @@ class Plan {
       if (i != 0 && scalars_[i].name == scalars_[i - 1].name) {
         return Error{.code = ErrorCode::duplicate_key,
                      .message = "two scalars of one name",
-                     .found = "'" + display_text(scalars_[i].name) + "'"};
+                     .found = quoted(scalars_[i].name)};
       }
     }
-    if (scalars_.empty() || generation_ >= Generation::burn_0_22_pre) return {};
-    return Error{.code = ErrorCode::unsupported,
-                 .message = "Burn " + std::string(name_of(generation_)) + " has no scalars",
-                 .found = std::to_string(scalars_.size()) + ", '" +
-                          display_text(scalars_.front().name) + "' among them",
-                 .hint = "leave them out, or write for 0.22"};
+    return {};
   }
 
   static Status check_text(std::string_view text, const char* what) {
     if (is_utf8(text)) return {};
     return Error{.code = ErrorCode::bad_header,
                  .message = std::string(what) + " must be UTF-8",
-                 .found = "'" + display_text(text) + "'"};
+                 .found = quoted(text)};
   }
 
   Status lay_out() {
@@ -186,21 +191,12 @@ class Plan {
     if (!is_utf8(name)) {
       error.code = ErrorCode::bad_header;
       error.found = "it is not UTF-8";
-    } else if (name.size() > options_.limits.name_bytes) {
-      error.code = ErrorCode::limit_exceeded;
-      error.found = std::to_string(name.size()) + " bytes";
-      error.expected = "at most " + std::to_string(options_.limits.name_bytes);
-    } else {
-      return {};
+      error.hint = "rename the tensor";
+      return error;
     }
-    error.hint = "rename the tensor";
-    return error;
+    return check_limit(name.size(), options_.limits.name_bytes,
+                       {"this name is too long", "name_bytes", "bytes", {}, name});
   }
-
-  struct Scalar {
-    std::string_view name;
-    const Value* value;
-  };
 
   static void write_scalar(CborWriter& out, const Scalar& scalar) {
     out.text(scalar.name);
@@ -255,8 +251,17 @@ class Plan {
 
 }  // namespace
 
-Result<std::uint64_t> write_burnpack(const Archive& archive, Sink& sink,
-                                     const WriteOptions& options) {
+Kept kept_by_burnpack(const Archive& archive, const WriteOptions& options) {
+  const Generation generation = settings_in<BurnpackSettings>(options.settings).release;
+  return {.values = scalars_for(archive, generation).size(),
+          .metadata = archive.metadata().size(),
+          .param_ids = true};
+}
+
+Result<std::uint64_t> write_burnpack(const WriteContext& context) {
+  const Archive& archive = context.archive;
+  Sink& sink = context.sink;
+  const WriteOptions& options = context.options;
   Plan plan(archive, options);
   ANDIRON_TRY(plan.make());
   const std::uint64_t total = plan.head().size() + plan.data_bytes();

@@ -19,17 +19,15 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/display_text.h"
-#include "andiron/file.h"
 #include "src/codec/pickle/machine.h"
 #include "src/core/archive_builder.h"
+#include "src/core/limit.h"
 #include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
-#include "src/format/header_findings.h"
+#include "src/format/pytorch/distributed.h"
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pieces.h"
-#include "src/format/pytorch/pytorch.h"
 #include "src/format/pytorch/value_tree.h"
 #include "src/format/pytorch/zip_file.h"
 #include "src/io/folder.h"
@@ -104,15 +102,15 @@ class PieceSource : public ByteSource {
 
 class DistributedReader {
  public:
-  DistributedReader(const std::string& metadata_path, const OpenOptions& options)
-      : path_(metadata_path),
-        folder_(folder_of(metadata_path)),
-        options_(options),
-        builder_(folder_, std::string(format_name(Format::pytorch)), "distributed"),
-        names_(path_, options.limits) {}
+  explicit DistributedReader(const ReadContext& context)
+      : context_(context),
+        path_(context.source->name()),
+        options_(context.options),
+        builder_(context.files->name(), std::string(format_name(Format::pytorch)), "distributed"),
+        names_(path_, options_.limits) {}
 
   Result<Archive> read() {
-    ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path_, options_.io));
+    const ByteSourcePtr& source = context_.source;
     builder_.state().file_bytes = source->size();
     ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, source->size(), options_.limits));
     const PickleContent content(std::move(graph), source, Storage::no_file);
@@ -154,7 +152,7 @@ class DistributedReader {
     return Error{.code = ErrorCode::bad_index,
                  .message = std::move(message),
                  .file = path_,
-                 .found = display_text(found)};
+                 .found = std::move(found)};
   }
 
   static std::optional<PickleValue> attribute(const PickleContent& content, PickleValue object,
@@ -256,8 +254,8 @@ class DistributedReader {
       const auto offsets = attribute(content, chunk, "offsets");
       const auto extent = attribute(content, chunk, "sizes");
       if (!offsets || !extent) return bad("a piece without offsets and sizes");
-      if (++pieces_ > options_.limits.tensors)
-        return over_limit(path_, "too many pieces", "", options_.limits.tensors);
+      ANDIRON_TRY(check_limit(++pieces_, options_.limits.tensors,
+                              {"too many pieces", "tensors", "", path_}));
       Piece piece;
       ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece with bad offsets")));
       ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece with bad sizes")));
@@ -310,12 +308,14 @@ class DistributedReader {
       return Error{.code = ErrorCode::unsupported,
                    .message = "the checkpoint is compressed or otherwise transformed",
                    .file = path_,
-                   .found = display_text(item.transform)};
+                   .found = item.transform};
     }
     auto file = files_.find(item.file);
     if (file == files_.end()) {
       if (files_.size() >= options_.limits.shards) return bad("too many files");
-      Result<ByteSourcePtr> opened = open_file(join_path(folder_, item.file), options_.io);
+      const std::size_t folder = context_.name.rfind('/') + 1;
+      Result<ByteSourcePtr> opened =
+          context_.files->open(std::string(context_.name.substr(0, folder)) + item.file);
       if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == ErrorCode::not_found) error.code = ErrorCode::missing_shard;
@@ -367,15 +367,14 @@ class DistributedReader {
     ValueDict values;
     std::uint64_t room = options.limits.metadata_bytes;
     for (const Object& object : objects) {
-      ValueTree tree(*object.file, options.limits, object.first, room);
-      // What the first walk took, this one takes.
-      if (walk_file(*object.file, options, tree)) values.emplace_back(object.name, tree.take());
+      Result<Value> tree = value_tree(*object.file, options, object.first, room);
+      if (tree) values.emplace_back(object.name, *std::move(tree));
     }
     return values;
   }
 
-  std::string path_;
-  std::string folder_;
+  const ReadContext& context_;
+  const std::string& path_;  // of the .metadata
   const OpenOptions& options_;
   ArchiveBuilder builder_;
   std::map<std::string, Item, std::less<>> items_;
@@ -389,8 +388,8 @@ class DistributedReader {
 
 }  // namespace
 
-Result<Archive> read_distributed(const std::string& metadata_path, const OpenOptions& options) {
-  return DistributedReader(metadata_path, options).read();
+Result<Archive> read_distributed(const ReadContext& context) {
+  return DistributedReader(context).read();
 }
 
 }  // namespace andiron::inline v1::detail

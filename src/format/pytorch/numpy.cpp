@@ -27,12 +27,6 @@ struct ArrayType {
   std::string refused;
 };
 
-Error bad_array(const PickleContent& content, std::string message) {
-  return Error{.code = ErrorCode::bad_pickle,
-               .message = std::move(message),
-               .file = content.source()->name()};
-}
-
 // numpy.dtype(code, align, copy) with the state (3, byte order, subarray, names, fields, ...).
 ArrayType array_type(const PickleContent& content, PickleValue dtype) {
   ArrayType type;
@@ -65,11 +59,11 @@ ArrayType array_type(const PickleContent& content, PickleValue dtype) {
 
 Status set_shape(const PickleContent& content, PickleValue shape, TorchTensor& tensor) {
   const auto dims = content.tuple(shape);
-  if (!dims || dims->size() > max_rank) return bad_array(content, "a NumPy array without a shape");
+  if (!dims || dims->size() > max_rank) return content.bad("a NumPy array without a shape");
   tensor.rank = dims->size();
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     const auto dim = content.size((*dims)[d]);
-    if (!dim) return bad_array(content, "a NumPy array with a dimension that is no size");
+    if (!dim) return content.bad("a NumPy array with a dimension that is no size");
     tensor.shape[d] = *dim;
   }
   return {};
@@ -89,14 +83,13 @@ void set_strides(TorchTensor& tensor, bool fortran) {
 // An array in an order of its own: dimension i is dimension axes[i] of what is stored.
 Status permute(const PickleContent& content, PickleValue axes, TorchTensor& tensor) {
   const auto order = content.tuple(axes);
-  if (!order || order->size() != tensor.rank)
-    return bad_array(content, "a NumPy array with bad axes");
+  if (!order || order->size() != tensor.rank) return content.bad("a NumPy array with bad axes");
   const TorchTensor stored = tensor;
   std::array<bool, max_rank> taken = {};
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     const auto axis = content.size((*order)[d]);
     if (!axis || *axis >= tensor.rank || taken[*axis]) {
-      return bad_array(content, "a NumPy array with bad axes");
+      return content.bad("a NumPy array with bad axes");
     }
     taken[*axis] = true;
     tensor.shape[d] = stored.shape[*axis];
@@ -108,16 +101,16 @@ Status permute(const PickleContent& content, PickleValue axes, TorchTensor& tens
 Status set_data(const PickleContent& content, PickleValue data, const Limits& limits,
                 TorchTensor& tensor) {
   ANDIRON_ASSIGN(const auto storage, content.bytes(data, limits));
-  if (!storage) return bad_array(content, "a NumPy array without bytes");
+  if (!storage) return content.bad("a NumPy array without bytes");
   tensor.storage = *storage;
   std::uint64_t bytes = tensor.type->bytes;
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     if (__builtin_mul_overflow(bytes, tensor.shape[d], &bytes)) {
-      return bad_array(content, "a NumPy array whose size does not fit 64 bits");
+      return content.bad("a NumPy array whose size does not fit 64 bits");
     }
   }
   if (bytes == storage->bytes) return {};
-  Error error = bad_array(content, "a NumPy array whose bytes do not fit its shape");
+  Error error = content.bad("a NumPy array whose bytes do not fit its shape");
   error.code = ErrorCode::size_mismatch;
   error.found = std::to_string(storage->bytes) + " bytes";
   error.expected = std::to_string(bytes);
@@ -127,7 +120,7 @@ Status set_data(const PickleContent& content, PickleValue data, const Limits& li
 }  // namespace
 
 Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
-                               const Limits& limits) {
+                               const Limits& limits, TorchTensor& tensor) {
   PickleValue shape;
   PickleValue dtype;
   PickleValue data;
@@ -135,7 +128,7 @@ Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
   bool fortran = false;
   if (content.callable_of(object) == Callable::numpy_buffer) {
     const auto args = content.args(object);
-    if (args.size() < 4) return bad_array(content, "a NumPy buffer without a shape");
+    if (args.size() < 4) return content.bad("a NumPy buffer without a shape");
     data = args[0];
     dtype = args[1];
     shape = args[2];
@@ -147,7 +140,7 @@ Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
     auto fields = state ? content.tuple(*state) : std::nullopt;
     // The oldest ones have no version in front.
     if (fields && fields->size() == 5) fields = fields->subspan(1);
-    if (!fields || fields->size() != 4) return bad_array(content, "a NumPy array without content");
+    if (!fields || fields->size() != 4) return content.bad("a NumPy array without content");
     shape = (*fields)[0];
     dtype = (*fields)[1];
     fortran = content.integer((*fields)[2]).value_or(0) != 0;
@@ -161,12 +154,12 @@ Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
   }
   array.refused = type.refused;
   if (!array.refused.empty()) return array;
-  array.tensor.type = type.elements;
-  array.tensor.big_endian = type.big_endian;
-  ANDIRON_TRY(set_shape(content, shape, array.tensor));
-  set_strides(array.tensor, fortran);
-  ANDIRON_TRY(set_data(content, data, limits, array.tensor));
-  if (axes.kind != PickleKind::none) ANDIRON_TRY(permute(content, axes, array.tensor));
+  tensor.type = type.elements;
+  tensor.big_endian = type.big_endian;
+  ANDIRON_TRY(set_shape(content, shape, tensor));
+  set_strides(tensor, fortran);
+  ANDIRON_TRY(set_data(content, data, limits, tensor));
+  if (axes.kind != PickleKind::none) ANDIRON_TRY(permute(content, axes, tensor));
   return array;
 }
 

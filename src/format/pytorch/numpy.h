@@ -12,16 +12,15 @@
 
 namespace andiron::inline v1::detail {
 
-// An array of numbers, or why it is none that we can take.
+// Why an array is no tensor.
 struct NumpyArray {
-  TorchTensor tensor;
-  std::string refused;                 // empty when the tensor is there
+  std::string refused;                 // empty for one of numbers that we can take
   std::optional<PickleValue> objects;  // what an array of objects holds
 };
 
-// REQUIRES: the object is a numpy_array or a numpy_buffer.
+// Fills in a fresh `tensor`. REQUIRES: the object is a numpy_array or a numpy_buffer.
 Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
-                               const Limits& limits);
+                               const Limits& limits, TorchTensor& tensor);
 
 // A scalar as a number; null for dates and the like. REQUIRES: the object is a numpy_scalar.
 Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, const Limits& limits);

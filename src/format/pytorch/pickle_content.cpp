@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "src/core/limit.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
@@ -31,6 +32,13 @@ Result<Bytes> encode_latin1(std::string_view text, const std::string& file) {
 }
 
 }  // namespace
+
+Error PickleContent::bad(std::string message, std::string found) const {
+  return Error{.code = ErrorCode::bad_pickle,
+               .message = std::move(message),
+               .file = source_->name(),
+               .found = std::move(found)};
+}
 
 std::optional<PickleValue> PickleContent::state(PickleValue object) const {
   std::optional<PickleValue> last;
@@ -99,14 +107,9 @@ Result<Bytes> PickleContent::read_blob(const PickleBlob& blob, const Limits& lim
   if (blob.data != nullptr || blob.size == 0) {
     return Bytes::copy(std::as_bytes(std::span(blob.view())));
   }
-  if (blob.size > limits.inflated_bytes) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "bytes in a pickle that are too long",
-                 .file = source_->name(),
-                 .found = std::to_string(blob.size) + " bytes",
-                 .expected = "at most " + std::to_string(limits.inflated_bytes),
-                 .hint = "raise Limits::inflated_bytes"};
-  }
+  ANDIRON_TRY(check_limit(
+      blob.size, limits.inflated_bytes,
+      {"bytes in a pickle that are too long", "inflated_bytes", "bytes", source_->name()}));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(blob.size));
   ANDIRON_TRY(source_->read_at(blob.offset, bytes.writable()));
   return bytes;

@@ -31,6 +31,8 @@ class PickleContent {
   const PickleGraph& graph() const noexcept { return graph_; }
   const ByteSourcePtr& source() const noexcept { return source_; }
   std::uint32_t file() const noexcept { return file_; }
+  // BadPickle in this file.
+  Error bad(std::string message, std::string found = {}) const;
 
   // What an object is made by; Callable::other for all other kinds of values.
   Callable callable_of(PickleValue value) const {

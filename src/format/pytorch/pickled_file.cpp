@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "src/core/limit.h"
 #include "src/core/try.h"
-#include "src/format/header_findings.h"
+#include "src/format/formats.h"
 #include "src/format/pytorch/repeated_tensors.h"
 #include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/value_tree.h"
@@ -13,52 +14,32 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-class ArchiveFiller : public StructureVisitor {
+class ArchiveFiller {
  public:
-  ArchiveFiller(const PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder)
+  ArchiveFiller(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder)
       : file_(file),
-        limits_(options.limits),
-        strictness_(options.strictness),
+        options_(options),
         builder_(builder),
         names_(builder.state().origin, options.limits) {}
 
-  Status tensor(std::string_view name, std::string_view, std::string_view part,
-                const TorchTensor& tensor) override {
-    if (!part.empty()) {
-      name_ = name;
-      name_ += part;
-      name = name_;
-    }
-    ANDIRON_TRY(names_.count(name, builder_.size()));
-    if (file_.check_all_keys) {
-      const auto before = repeated_.find_or_add(std::string(name), tensor, builder_.size());
-      if (before && *before != RepeatedTensors::other) return {};
-      if (before && strictness_ == Strictness::lenient) {
-        skip(name, "another tensor has this name");
-        return {};
+  Status fill() {
+    StructureWalk walk = walk_file(file_, options_);
+    while (!walk.is_done()) {
+      ANDIRON_TRY(walk.next());
+      StructureEvent& event = walk.event();
+      if (event.kind == StructureEvent::Kind::tensor) {
+        if (Status added = add_tensors(event); !added) {
+          ANDIRON_TRY(walk.refuse(std::move(added).error()));
+        }
+      }
+      for (auto& [is_skip, text] : event.remarks) {
+        is_skip ? skip(event.name, std::move(text)) : notes_.add(event.name, text);
       }
     }
-    const std::string_view stored = builder_.store(name);
-    if (tensor.dtype() == DType::raw && strictness_ == Strictness::strict) {
-      return Error{.code = ErrorCode::unsupported_dtype,
-                   .message = "a type that we do not know",
-                   .file = origin(),
-                   .tensor = std::string(stored),
-                   .found = std::string(tensor.type->torch_name)};
-    }
-    return tensor.add_to(builder_, stored);
+    return finish();
   }
 
-  void skip(std::string_view name, std::string_view reason) override {
-    // A few bytes of pickle can make many and long ones of these, too.
-    name = name.substr(0, limits_.name_bytes);
-    std::vector<Skipped>& skipped = builder_.state().skipped;
-    if (!names_.count(name, skipped.size())) return;
-    skipped.push_back({std::string(name), std::string(reason)});
-  }
-
-  void note(std::string_view name, std::string_view text) override { notes_.add(name, text); }
-
+ private:
   Status finish() {
     notes_.move_to(builder_.state().notes);
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
@@ -72,15 +53,49 @@ class ArchiveFiller : public StructureVisitor {
                      "reading takes the first"};
   }
 
- private:
   const std::string& origin() const { return builder_.state().origin; }
 
-  const PickledFile& file_;
-  const Limits& limits_;
-  Strictness strictness_;
+  Status add_tensors(StructureEvent& event) {
+    for (const auto& [part, tensor] : event.resolved.tensors()) {
+      ANDIRON_TRY(part.empty() ? add_tensor(event.name, tensor)
+                               : add_tensor(std::string(event.name).append(part), tensor));
+    }
+    return {};
+  }
+
+  Status add_tensor(std::string_view name, const TorchTensor& tensor) {
+    ANDIRON_TRY(names_.count(name, builder_.size()));
+    if (file_.check_all_keys) {
+      const auto before = repeated_.find_or_add(std::string(name), tensor, builder_.size());
+      if (before && *before != RepeatedTensors::other) return {};
+      if (before && options_.strictness == Strictness::lenient) {
+        skip(name, "another tensor has this name");
+        return {};
+      }
+    }
+    const std::string_view stored = builder_.store(name);
+    if (tensor.dtype() == DType::raw && options_.strictness == Strictness::strict) {
+      return Error{.code = ErrorCode::unsupported_dtype,
+                   .message = "a type that we do not know",
+                   .file = origin(),
+                   .tensor = std::string(stored),
+                   .found = std::string(tensor.type->torch_name)};
+    }
+    return tensor.add_to(builder_, stored);
+  }
+
+  void skip(std::string_view name, std::string reason) {
+    // A few bytes of pickle can make many and long ones of these, too.
+    name = name.substr(0, options_.limits.name_bytes);
+    std::vector<Skipped>& skipped = builder_.state().skipped;
+    if (!names_.count(name, skipped.size())) return;
+    skipped.push_back({std::string(name), std::move(reason)});
+  }
+
+  PickledFile& file_;
+  const OpenOptions& options_;
   ArchiveBuilder& builder_;
   NameBudget names_;
-  std::string name_;
   RepeatedTensors repeated_;
   TensorNotes notes_;
 };
@@ -88,38 +103,24 @@ class ArchiveFiller : public StructureVisitor {
 }  // namespace
 
 Status NameBudget::count(std::string_view name, std::size_t tensors) {
-  if (name.size() > limits_.name_bytes) {
-    return over_limit(file_, "a name that is too long", long_name(name), limits_.name_bytes);
-  }
+  ANDIRON_TRY(check_name_length(name, limits_, file_));
   bytes_ += name.size();
-  if (bytes_ > limits_.name_bytes_in_all) {
-    return over_limit(file_, "all names together are too long", "", limits_.name_bytes_in_all);
-  }
-  if (tensors >= limits_.tensors) {
-    return over_limit(file_, "too many tensors", "", limits_.tensors);
-  }
-  return {};
+  ANDIRON_TRY(
+      check_limit(bytes_, limits_.name_bytes_in_all,
+                  {"all names together are too long", "name_bytes_in_all", "bytes", file_}));
+  return check_limit(tensors + 1, limits_.tensors, {"too many tensors", "tensors", "", file_});
 }
 
-Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor) {
+StructureWalk walk_file(PickledFile& file, const OpenOptions& options) {
   const bool is_of_torch =
       file.lies_within_another || !file.content.graph().persistent_ids().empty();
-  TensorResolver resolver(file.content, *file.storages, file.big_endian,
-                          options.numpy_arrays || !is_of_torch,
-                          most_tensor_bytes(file.file_bytes, options.limits), options);
-  return walk_structure(file.content, resolver, file.classes.get(), options, file.check_all_keys,
-                        visitor);
+  return {
+      file.content,
+      TensorResolver(file.content, *file.storages, file.big_endian,
+                     settings_in<PytorchSettings>(options.settings).numpy_arrays || !is_of_torch,
+                     most_tensor_bytes(file.file_bytes, options.limits), options),
+      file.classes.get(), options, file.check_all_keys};
 }
-
-namespace {
-
-Status fill(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder) {
-  ArchiveFiller filler(file, options, builder);
-  ANDIRON_TRY(walk_file(file, options, filler));
-  return filler.finish();
-}
-
-}  // namespace
 
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
                     ArchiveBuilder& builder) {
@@ -128,12 +129,12 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
       file->content.graph().persistent_ids().size(), options.limits.tensors));
   ANDIRON_TRY(builder.reserve(expected, 2 * expected));
   const std::size_t notes = builder.state().notes.size();
-  Status filled = fill(*file, options, builder);
+  Status filled = ArchiveFiller(*file, options, builder).fill();
   if (!filled && filled.error().code == ErrorCode::name_collision) {
     builder.remove_tensors();
     builder.state().notes.resize(notes);
     file->check_all_keys = true;
-    filled = fill(*file, options, builder);
+    filled = ArchiveFiller(*file, options, builder).fill();
   }
   if (!filled) return std::move(filled).error();
   if (builder.size() == 0) {
@@ -146,10 +147,8 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
   }
   builder.state().value = LazyValue([file = std::move(file), options] {
     std::uint64_t room = options.limits.metadata_bytes;
-    ValueTree tree(*file, options.limits, 0, room);
-    // What the first walk took, this one takes.
-    if (!walk_file(*file, options, tree)) return Value();
-    return tree.take();
+    Result<Value> tree = value_tree(*file, options, 0, room);
+    return tree ? *std::move(tree) : Value();
   });
   return {};
 }
@@ -157,55 +156,47 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
 Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder) {
   file.lies_within_another = true;
-  class Below : public StructureVisitor {
-   public:
-    Below(const std::string& prefix, NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder)
-        : prefix_(prefix), names_(names), notes_(notes), builder_(builder) {}
-    Status tensor(std::string_view below, std::string_view, std::string_view part,
-                  const TorchTensor& tensor) override {
-      const std::string name = name_of(below) + std::string(part);
-      ANDIRON_TRY(names_.count(name, builder_.size()));
-      return tensor.add_to(builder_, builder_.store(name));
+  const auto add = [&](const std::string& name, const TorchTensor& tensor) -> Status {
+    ANDIRON_TRY(names.count(name, builder.size()));
+    return tensor.add_to(builder, builder.store(name));
+  };
+  StructureWalk walk = walk_file(file, options);
+  while (!walk.is_done()) {
+    ANDIRON_TRY(walk.next());
+    StructureEvent& event = walk.event();
+    const std::string name = event.name.empty() ? prefix : prefix + "." + std::string(event.name);
+    if (event.kind == StructureEvent::Kind::tensor) {
+      Status added;
+      for (const auto& [part, tensor] : event.resolved.tensors()) {
+        if (added) added = add(name + std::string(part), tensor);
+      }
+      if (!added) ANDIRON_TRY(walk.refuse(std::move(added).error()));
     }
-    void skip(std::string_view below, std::string_view reason) override {
-      std::vector<Skipped>& skipped = builder_.state().skipped;
-      std::string name = name_of(below);
-      if (!names_.count(name, skipped.size())) return;
-      skipped.push_back({std::move(name), std::string(reason)});
+    std::vector<Skipped>& skipped = builder.state().skipped;
+    for (auto& [is_skip, text] : event.remarks) {
+      if (!is_skip) {
+        notes.add(name, text);
+      } else if (names.count(name, skipped.size())) {
+        skipped.push_back({name, std::move(text)});
+      }
     }
-    void note(std::string_view below, std::string_view text) override {
-      notes_.add(name_of(below), text);
-    }
-
-   private:
-    std::string name_of(std::string_view below) const {
-      return below.empty() ? prefix_ : prefix_ + "." + std::string(below);
-    }
-
-    const std::string& prefix_;
-    NameBudget& names_;
-    TensorNotes& notes_;
-    ArchiveBuilder& builder_;
-  } visitor(prefix, names, notes, builder);
-  return walk_file(file, options, visitor);
+  }
+  return {};
 }
 
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {
-  class OneTensor : public StructureVisitor {
-   public:
-    Status tensor(std::string_view name, std::string_view, std::string_view part,
-                  const TorchTensor& tensor) override {
-      if (!name.empty() || !part.empty() || found) return {};
-      ANDIRON_ASSIGN(found, tensor.snapshot(""));
-      return {};
-    }
-    std::optional<TensorSnapshot> found;
-  } one;
-  ANDIRON_TRY(walk_file(file, options, one));
-  if (one.found) return *std::move(one.found);
-  return Error{.code = ErrorCode::bad_pickle,
-               .message = "expected a tensor and nothing else",
-               .file = file.content.source()->name()};
+  std::optional<TensorSnapshot> found;
+  StructureWalk walk = walk_file(file, options);
+  while (!walk.is_done()) {
+    ANDIRON_TRY(walk.next());
+    StructureEvent& event = walk.event();
+    const bool is_whole = event.kind == StructureEvent::Kind::tensor && event.name.empty() &&
+                          event.resolved.parts.empty();
+    if (!is_whole || found) continue;
+    ANDIRON_ASSIGN(found, event.resolved.whole.tensor.snapshot(""));
+  }
+  if (found) return *std::move(found);
+  return file.content.bad("expected a tensor and nothing else");
 }
 
 }  // namespace andiron::inline v1::detail

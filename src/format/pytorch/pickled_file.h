@@ -39,7 +39,7 @@ struct PickledFile {
   std::unique_ptr<ScriptClasses> classes;  // of TorchScript
   bool big_endian = false;
   bool lies_within_another = false;  // as a part of a checkpoint
-  // Set once a name, or a key of a dict, was seen twice: see walk_structure().
+  // Set once a name, or a key of a dict, was seen twice: see StructureWalk.
   bool check_all_keys = false;
   std::uint64_t file_bytes = 0;
 };
@@ -48,8 +48,8 @@ struct PickledFile {
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
                     ArchiveBuilder& builder);
 
-// Shows a visitor what is there.
-Status walk_file(PickledFile& file, const OpenOptions& options, StructureVisitor& visitor);
+// Goes through what is there. Both must outlive the walk.
+StructureWalk walk_file(PickledFile& file, const OpenOptions& options);
 
 // Adds the tensors of a file that lies within another, as snapshots named below `prefix`, with what
 // was skipped and notes.

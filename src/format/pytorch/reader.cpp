@@ -14,6 +14,7 @@
 #include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/format/pytorch/distributed.h"
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pt2.h"
@@ -181,8 +182,7 @@ Result<Archive> read_container(const ByteSourcePtr& source, const OpenOptions& o
   return read_pickles(opened, options);
 }
 
-}  // namespace
-
+// A pickle, of a release of PyTorch before 1.6 or of anything.
 bool is_pickle(std::string_view head) {
   // Protocols 2 to 5 say so. Before them, an object begins with what it is.
   if (head.size() > 2 && head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
@@ -207,10 +207,27 @@ bool is_pickle(std::string_view head) {
                      [&](std::string_view beginning) { return head.starts_with(beginning); });
 }
 
-Result<Archive> read_pytorch(const ByteSourcePtr& source, const OpenOptions& options) {
-  Result<Archive> archive = read_container(source, options);
-  if (!archive) return with_file(std::move(archive).error(), source->name());
-  return archive;
+bool is_distributed(const ReadContext& context) {
+  const std::size_t folder = context.name.rfind('/') + 1;
+  return context.files != nullptr && context.name.substr(folder) == ".metadata";
+}
+
+}  // namespace
+
+bool is_pytorch(const FileHead& head) {
+  return head.bytes.starts_with("PK\x03\x04") || head.bytes.starts_with("PK\x05\x06") ||
+         is_tar(head.bytes) || is_pickle(head.bytes);
+}
+
+Result<Archive> read_pytorch(const ReadContext& context) {
+  if (is_distributed(context)) return read_distributed(context);
+  Result<Archive> archive = read_container(context.source, context.options);
+  if (archive) return archive;
+  Error error = with_file(std::move(archive).error(), context.source->name());
+  if (context.source->name().ends_with(".distcp")) {
+    error.hint = "this is a part of a distributed checkpoint: open the folder that it lies in";
+  }
+  return error;
 }
 
 }  // namespace andiron::inline v1::detail

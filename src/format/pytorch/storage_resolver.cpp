@@ -4,8 +4,8 @@
 
 #include <bit>
 
-#include "andiron/display_text.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/python_text.h"
@@ -16,7 +16,7 @@ namespace {
 // PyTorch's keys are numbers.
 constexpr std::size_t longest_key = 1024;
 
-std::string quoted(std::string_view key) { return "storage '" + display_text(key) + "'"; }
+std::string storage_text(std::string_view key) { return "storage " + quoted(key); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Error missing_storage(std::string_view kind, std::string_view key, std::string f
   return Error{.code = ErrorCode::missing_storage,
                .message = "the file has no data for a storage",
                .file = std::move(file),
-               .found = "no " + std::string(kind) + " '" + display_text(key) + "'",
+               .found = "no " + std::string(kind) + " " + quoted(key),
                .hint = "the file may be damaged, or made without its data"};
 }
 
@@ -41,15 +41,8 @@ Status check_storage_size(const StorageId& id, std::uint64_t bytes, const std::s
       .code = ErrorCode::size_mismatch,
       .message = "a storage has another size than the pickle says",
       .file = file,
-      .found = std::to_string(bytes) + " bytes for " + quoted(id.key),
+      .found = std::to_string(bytes) + " bytes for " + storage_text(id.key),
       .expected = std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
-}
-
-Error StorageResolver::bad(std::string message, std::string found) const {
-  return Error{.code = ErrorCode::bad_pickle,
-               .message = std::move(message),
-               .file = content_.source()->name(),
-               .found = std::move(found)};
 }
 
 const ElementType* StorageResolver::class_elements(PickleValue storage_class) {
@@ -69,7 +62,7 @@ Status StorageResolver::read_key(PickleValue value) {
   }
   key_.clear();
   if (!append_storage_key(key_, content_.graph(), value)) {
-    return bad("a storage whose key is neither short text nor a number");
+    return content_.bad("a storage whose key is neither short text nor a number");
   }
   id_.key = key_;
   return {};
@@ -77,29 +70,29 @@ Status StorageResolver::read_key(PickleValue value) {
 
 Status StorageResolver::read_id(PickleValue value) {
   if (value.kind != PickleKind::tuple) {
-    return bad("a storage that is named by what is no tuple");
+    return content_.bad("a storage that is named by what is no tuple");
   }
   const std::span<const PickleValue> items = content_.graph().tuple(value);
   if (items.size() < 5 || content_.text(items[0]) != "storage") {
-    return bad("a persistent id that names no storage");
+    return content_.bad("a persistent id that names no storage");
   }
   id_.type = class_elements(items[1]);
   if (id_.type == nullptr) {
     std::string name;
     append_python_str(name, content_.graph(), items[1]);
-    return bad("a storage of a class that we do not know", name);
+    return content_.bad("a storage of a class that we do not know", name);
   }
   ANDIRON_TRY(read_key(items[2]));
   id_.on_meta_device = content_.text(items[3]) == "meta";
   const auto elements = content_.size(items[4]);
-  if (!elements) return bad("a storage without a size", quoted(id_.key));
+  if (!elements) return content_.bad("a storage without a size", storage_text(id_.key));
   id_.elements = *elements;
   id_.view.reset();
   if (items.size() > 5 && items[5].kind != PickleKind::none) {
     const auto view = content_.tuple(items[5]);
     const auto offset = view && view->size() == 3 ? content_.size((*view)[1]) : std::nullopt;
     const auto size = offset ? content_.size((*view)[2]) : std::nullopt;
-    if (!size) return bad("a view of a storage without offset and size");
+    if (!size) return content_.bad("a view of a storage without offset and size");
     id_.view = {*offset, *size};
   }
   return {};
@@ -109,7 +102,8 @@ Status StorageResolver::resolve(PickleValue value, Storage& out) {
   if (content_.callable_of(value) == Callable::load_from_bytes) return embedded(value, out);
   // Some writers leave the id itself in place of what it names.
   const bool is_id = value.kind == PickleKind::tuple;
-  if (value.kind != PickleKind::persistent && !is_id) return bad("a tensor without a storage");
+  if (value.kind != PickleKind::persistent && !is_id)
+    return content_.bad("a tensor without a storage");
   ANDIRON_TRY(read_id(is_id ? value : content_.graph().persistent_id(value)));
   if (id_.on_meta_device) {
     out.type = id_.type;
@@ -125,7 +119,7 @@ Status StorageResolver::resolve(PickleValue value, Storage& out) {
   if (__builtin_mul_overflow(id_.view->offset, id_.type->bytes, &begin) ||
       __builtin_mul_overflow(id_.view->elements, id_.type->bytes, &size) || begin > out.bytes ||
       size > out.bytes - begin) {
-    return bad("a view that leaves its storage", quoted(id_.key));
+    return content_.bad("a view that leaves its storage", storage_text(id_.key));
   }
   out.offset += begin;
   out.bytes = size;
@@ -145,7 +139,7 @@ Result<Storage> StorageResolver::numbers(PickleValue value, bool whole) {
   for (const PickleValue number : numbers) {
     const auto real = content_.real(number);
     const auto integer = content_.integer(number);
-    if (!real || (whole && !integer)) return bad("a scale that is no number");
+    if (!real || (whole && !integer)) return content_.bad("a scale that is no number");
     store_u64(whole ? static_cast<std::uint64_t>(*integer) : std::bit_cast<std::uint64_t>(*real),
               out);
     out += 8;
@@ -158,9 +152,9 @@ Result<Storage> StorageResolver::numbers(PickleValue value, bool whole) {
 
 Status StorageResolver::embedded(PickleValue object, Storage& out) {
   const auto args = content_.args(object);
-  if (args.empty()) return bad("a storage without bytes");
+  if (args.empty()) return content_.bad("a storage without bytes");
   ANDIRON_ASSIGN(const auto bytes, content_.bytes(args[0], limits_));
-  if (!bytes) return bad("a storage without bytes");
+  if (!bytes) return content_.bad("a storage without bytes");
   // Bytes that are decoded are so once, so that their place tells them.
   const auto place = std::make_tuple(bytes->source.get(), bytes->offset, bytes->bytes);
   auto known = embedded_.find(place);

@@ -65,7 +65,6 @@ class StorageResolver {
   Status read_key(PickleValue value);
   Status read_id(PickleValue value);
   Status embedded(PickleValue object, Storage& out);
-  Error bad(std::string message, std::string found = {}) const;
 
   const PickleContent& content_;
   StorageFinder& finder_;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,24 +17,37 @@
 
 #include "andiron/error.h"
 #include "andiron/open.h"
+#include "src/format/pytorch/name_path.h"
 #include "src/format/pytorch/pickle_content.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
 namespace andiron::inline v1::detail {
 
-// Hears what the walk comes across. `key` is the last step of a name.
-class StructureVisitor {
- public:
-  virtual ~StructureVisitor() = default;
-  // `part` is empty, or ".indices" and the like of a tensor that is listed as its parts.
-  virtual Status tensor(std::string_view name, std::string_view key, std::string_view part,
-                        const TorchTensor& tensor) = 0;
-  virtual void skip(std::string_view, std::string_view /*reason*/) {}
-  virtual void note(std::string_view /*name*/, std::string_view /*text*/) {}
-  // The values until leave() belong to a list, or to a dict.
-  virtual void enter(std::string_view /*key*/, bool /*is_list*/) {}
-  virtual void leave() {}
-  virtual Status leaf(std::string_view /*key*/, PickleValue) { return {}; }
+// What is to be told of a tensor, or of what might have held some.
+struct Remark {
+  bool is_skip;  // it was not taken; else a note on one that was
+  std::string text;
+};
+
+// What the walk comes to; good until the next one.
+struct StructureEvent {
+  enum class Kind : std::uint8_t {
+    nothing,  // but remarks
+    tensor,
+    leaf,
+    enter_list,  // the values until `leave` belong to a list
+    enter_dict,
+    leave,
+  };
+  Kind kind = Kind::nothing;
+  std::string_view name;
+  std::string_view key;  // the last step of the name
+  Resolution resolved;   // of Kind::tensor: a tensor, or its parts
+  PickleValue value;     // of Kind::leaf; none where a value was left out
+  std::vector<Remark> remarks;
+
+  // Not defaulted: `StructureEvent()` would clear the kilobyte that a tensor leaves unset.
+  StructureEvent() noexcept {}
 };
 
 // A class of a TorchScript program: which of its attributes are tensors of its state.
@@ -54,11 +68,91 @@ class ScriptClasses {
 // Whether an error ends a lenient reading, too; after others the other tensors are still read.
 bool stops_reading(ErrorCode code) noexcept;
 
-// Walks from the root on. `classes` is nullptr but for TorchScript. Python never writes a dict with
-// a key twice; with `check_all_keys` the last one counts then. Without, which takes less time, such
-// a dict gives NameCollision, or two tensors of one name.
-Status walk_structure(const PickleContent& content, TensorResolver& resolver,
-                      ScriptClasses* classes, const OpenOptions& options, bool check_all_keys,
-                      StructureVisitor& visitor);
+// Goes from the root on, one value at a time.
+class StructureWalk {
+ public:
+  // `classes` is nullptr but for TorchScript. Python never writes a dict with a key twice; with
+  // `check_all_keys` the last one counts then. Without, which takes less time, such a dict gives
+  // NameCollision, or two tensors of one name.
+  StructureWalk(const PickleContent& content, TensorResolver resolver, ScriptClasses* classes,
+                const OpenOptions& options, bool check_all_keys);
+
+  bool is_done() const noexcept { return frames_.empty(); }
+  // Makes another event. REQUIRES: !is_done().
+  Status next();
+  // REQUIRES: next() was called.
+  StructureEvent& event() noexcept { return *event_; }
+  // The tensor of the event cannot be. In a lenient reading the others still count: this becomes a
+  // remark. Else returns the error, with the name.
+  Status refuse(Error error);
+
+ private:
+  // What a container still has to show. Several frames in a row may belong to one container.
+  struct Frame {
+    PickleItems::Iterator at;
+    enum class Kind : std::uint8_t { root, items, pairs, pair_items } kind = Kind::items;
+    std::uint32_t next = 0;                 // number of the next item or pair
+    std::size_t path = 0;                   // length of the container's own name
+    const char* skip = nullptr;             // why tensors here are not taken
+    PickleItems pairs;                      // all that there were
+    bool has_others = false;                // values that are no tensors
+    std::vector<bool> superseded;           // pairs that do not count
+    bool is_module_rest = false;            // a module's attributes besides its tables
+    std::vector<std::string_view> unsaved;  // names that are skipped, sorted
+    const ScriptClass* script = nullptr;
+    // The frame that was there first ends the container.
+    bool ends = false;
+    std::size_t container = 0;
+  };
+
+  static constexpr char not_in_state_dict[] =
+      "an attribute of a module, not part of its state_dict";
+
+  // In structure.cpp: where the walk is, told in `event_`. `skip` is why tensors are not taken
+  // here, or nullptr.
+  void set_place(std::size_t key_begin);
+  Status visit(PickleValue value, const char* skip);
+  Status visit_tensor(PickleValue value, const char* skip, unsigned wrapped = 0);
+  Status visit_shell(PickleValue value, unsigned wrapped);
+  bool is_script_state(const ScriptClass& script, PickleValue key, PickleValue value) const;
+  const ScriptClass* script_class(PickleValue object) const;
+  void set_leaf(PickleValue value, const char* skip);
+  void remark_skip(std::string reason) { event_->remarks.push_back({true, std::move(reason)}); }
+  void remark_note(std::string text) { event_->remarks.push_back({false, std::move(text)}); }
+  // What is not walked has its place all the same.
+  void leave_out(const char* skip) { set_leaf({}, skip); }
+  // Enters a container, unless it lies within itself, too deep, or was seen too often.
+  bool begin(PickleValue value, bool is_list, const char* skip);
+  // Whether the content of a container is looked into. What several names share is walked for each
+  // of them, up to a number of steps in all; what is not taken anyway is walked once.
+  bool may_share(PickleValue value, const char* skip);
+
+  // In structure_frames.cpp: what is below.
+  Status open_object(PickleValue value, const char* skip);
+  Status open_state(PickleValue value, PickleValue state, const char* skip);
+  bool may_look_into(PickleValue object, const char* skip);
+  Frame& add_frame(PickleItems items, const char* skip);
+  void add_items(PickleItems items, const char* skip, bool leave_out_first = false);
+  Status add_pairs(PickleItems pairs, const char* skip);
+  Status add_content(PickleValue value, const char* skip);
+  Status add_dict_argument(PickleValue value, const char* skip);
+  Status add_states(PickleValue object, const char* skip);
+  Status add_state(PickleValue state, const char* skip);
+  Status add_module(PickleValue state, const char* skip);
+
+  const PickleContent& content_;
+  const PickleGraph& graph_;
+  TensorResolver resolver_;
+  ScriptClasses* classes_;
+  Strictness strictness_;
+  bool check_all_keys_;
+  std::optional<StructureEvent> event_;
+  NamePath path_;
+  std::vector<Frame> frames_;
+  std::size_t depth_ = 0;
+  std::vector<bool> seen_;
+  std::vector<bool> on_path_;
+  std::uint64_t repeats_left_;
+};
 
 }  // namespace andiron::inline v1::detail

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "andiron/error.h"
 #include "andiron/open.h"
@@ -16,30 +17,33 @@
 
 namespace andiron::inline v1::detail {
 
-// Takes the tensors that one value stands for: most stand for one, a sparse one for its parts.
-class PartSink {
- public:
-  virtual ~PartSink() = default;
-  // `part` is empty, or ".indices" and the like.
-  virtual Status take(std::string_view part, const TorchTensor& tensor) = 0;
+struct TensorPart {
+  std::string_view name;  // ".indices" and the like; empty for a tensor that is listed as itself
+  TorchTensor tensor;
 };
 
-// What became of a value.
+// What a value stands for.
 struct Resolution {
   enum class Kind : std::uint8_t {
     no_tensor,  // the value is something else
     taken,
-    skipped,  // a tensor that has no data here; `text` says why
+    skipped,  // a tensor that has no data here
     shell,    // its tensors are in its state, to be walked as an object's
   };
   Kind kind = Kind::no_tensor;
-  PickleValue state = {};  // of a tensor with attributes, or of a shell
-  // Behind pointers, as hardly any tensor has them: why it was skipped, or the class of a shell;
-  // what is particular about one that was taken.
-  std::unique_ptr<std::string> text = {};
-  std::unique_ptr<std::string> note = {};
+  bool is_part = false;           // of another tensor
+  unsigned wrappers = 0;          // that the tensor was found in
+  PickleValue state;              // of a tensor with attributes, or of a shell
+  TensorPart whole;               // the tensor, unless there are parts
+  std::vector<TensorPart> parts;  // of a tensor that is listed as these
+  // What is particular about one that was taken, why it was skipped, or the class of a shell.
+  std::string text;
 
   bool has_state() const noexcept { return state.kind != PickleKind::none; }
+  // REQUIRES: kind is taken.
+  std::span<TensorPart> tensors() noexcept {
+    return parts.empty() ? std::span(&whole, 1) : std::span(parts);
+  }
 };
 
 class TensorResolver {
@@ -59,7 +63,8 @@ class TensorResolver {
 
   // Whether a value is a tensor, told by what would make it.
   bool is_tensor(PickleValue value) const;
-  Result<Resolution> resolve(PickleValue value, PartSink& sink);
+  // Fills in a fresh `out`; in place, as a tensor takes a kilobyte.
+  Status resolve(PickleValue value, Resolution& out);
 
  private:
   struct Call {
@@ -67,27 +72,37 @@ class TensorResolver {
     std::span<const PickleValue> args;
     std::optional<PickleValue> state;
   };
-  Result<Resolution> resolve_call(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> resolve_known(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> resolve_inner(PickleValue value, PartSink& sink, unsigned depth);
-  Result<Resolution> from_type(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> quantized(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> sparse(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> nested(const Call& call, PartSink& sink, unsigned depth);
-  Result<Resolution> jagged(const Call& call, PartSink& sink, unsigned depth);
-  // An array of its own, and one that a tensor is made of; `dtype` is what it is converted to.
-  Result<Resolution> array(PickleValue value, PartSink& sink);
-  Result<Resolution> from_numpy(PickleValue array, PickleValue dtype, PartSink& sink);
-  Result<Resolution> old_tensor(const Call& call, PartSink& sink);
-  Result<Resolution> bare_storage(PickleValue value, PartSink& sink);
-  Result<Resolution> plain(std::span<const PickleValue> args, const ElementType* type,
-                           PickleValue metadata, PartSink& sink);
+  Status resolve_inner(PickleValue value, Resolution& out);
+  Status resolve_call(const Call& call, Resolution& out);
+  Status from_type(const Call& call, Resolution& out);
+  // `dtype` is what the array is converted to.
+  Status array(PickleValue value, PickleValue dtype, bool is_taken, Resolution& out);
+  Status bare_storage(PickleValue value, Resolution& out);
+  Status plain(std::span<const PickleValue> args, const ElementType* type, PickleValue metadata,
+               Resolution& out);
   // (storage, offset, size, stride)
   Status set_view(std::span<const PickleValue> args, TorchTensor& tensor);
-  Status show_packed_bytes(TorchTensor& tensor) const;
-  Result<Resolution> take(std::string_view part, TorchTensor& tensor, PartSink& sink) const;
+  // Takes `out.whole`, where it has data that can be read.
+  Status take(Resolution& out) const;
 
-  Error bad(std::string message, std::string found = {}) const;
+  // In tensor_parts.cpp: tensors that are listed as their parts.
+  Status quantized(std::span<const PickleValue> args, Resolution& out);
+  Status add_scale(std::string_view name, PickleValue value, bool whole, std::uint64_t channels,
+                   Resolution& out);
+  Status sparse(std::span<const PickleValue> args, Resolution& out);
+  Status nested(std::span<const PickleValue> args, Resolution& out);
+  Status jagged(std::span<const PickleValue> args, Resolution& out);
+  // BadPickle with the message `otherwise` where the value is no tensor.
+  Status add_part(std::string_view name, PickleValue value, const char* otherwise, Resolution& out);
+
+  static Status skip(std::string reason, Resolution& out) {
+    out.kind = Resolution::Kind::skipped;
+    out.text = std::move(reason);
+    return {};
+  }
+
+  // Of a dict that many tensors may share: it is looked through for each.
+  static constexpr std::uint32_t most_metadata = 256;
 
   const PickleContent& content_;
   StorageFinder& finder_;
@@ -97,7 +112,6 @@ class TensorResolver {
   std::uint64_t most_bytes_;
   const Limits& limits_;
   bool lenient_;
-  bool within_parts_ = false;
 };
 
 }  // namespace andiron::inline v1::detail

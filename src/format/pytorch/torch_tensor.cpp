@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -114,12 +115,9 @@ Status TorchTensor::check_view() const {
 
 Status TorchTensor::check_size(std::uint64_t most) const {
   if (byte_size() <= std::max(most, storage.bytes)) return {};
-  return Error{.code = ErrorCode::limit_exceeded,
-               .message = "the tensor repeats its data too often",
-               .found = std::to_string(byte_size()) + " bytes from a storage of " +
-                        std::to_string(storage.bytes),
-               .expected = "at most " + std::to_string(most),
-               .hint = "raise Limits::expanded_bytes if the file can be trusted"};
+  return over_limit(
+      std::to_string(byte_size()) + " bytes from a storage of " + std::to_string(storage.bytes),
+      most, {"the tensor repeats its data too often", "expanded_bytes"});
 }
 
 Shape TorchTensor::our_shape() const {

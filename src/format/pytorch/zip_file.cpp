@@ -15,9 +15,9 @@
 #include <optional>
 #include <utility>
 
-#include "andiron/display_text.h"
 #include "src/codec/pickle/machine.h"
 #include "src/core/parse_index.h"
+#include "src/core/quoted.h"
 #include "src/core/table.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/script_classes.h"
@@ -165,11 +165,10 @@ class ZipFileReader {
       const std::string_view name = entries[i].name;
       if (name.starts_with(content_.root) || is_junk(name)) continue;
       if (!is_lenient()) {
-        return bad_archive(*zip_, "a record outside of the archive's folder",
-                           "'" + display_text(name) + "'",
-                           "all records below '" + display_text(content_.root) + "'");
+        return bad_archive(*zip_, "a record outside of the archive's folder", quoted(name),
+                           "all records below " + quoted(content_.root));
       }
-      notes_.push_back("a record outside of the archive's folder: '" + display_text(name) + "'");
+      notes_.push_back("a record outside of the archive's folder: " + quoted(name));
       return {};
     }
     return {};
@@ -183,7 +182,7 @@ class ZipFileReader {
     }
     const auto number = version ? number_in(*version) : std::nullopt;
     if (number && *number >= 1 && *number <= largest_version) return {};
-    const std::string found = version ? "'" + display_text(*version) + "'" : "no record 'version'";
+    const std::string found = version ? quoted(*version) : "no record 'version'";
     if (is_lenient()) {
       notes_.push_back("the archive has no version that PyTorch would load: " + found);
       return {};
@@ -234,8 +233,7 @@ Result<bool> is_big_endian(const ZipReader& zip, const std::string& root) {
   ANDIRON_ASSIGN(const auto order, text_of(zip, root + "byteorder"));
   if (!order || without_space(*order) == "little") return false;
   if (without_space(*order) == "big") return true;
-  return bad_archive(zip, "a byte order that we do not know", "'" + display_text(*order) + "'",
-                     "'little' or 'big'");
+  return bad_archive(zip, "a byte order that we do not know", quoted(*order), "'little' or 'big'");
 }
 
 ZipContent zip_content(const ZipReader& zip) {
@@ -244,11 +242,9 @@ ZipContent zip_content(const ZipReader& zip) {
   std::optional<std::string_view> root;
   constexpr std::string_view pickle = "data.pkl";
   const auto entries = zip.entries();
-  bool all_numpy = !entries.empty();
   for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
     const std::string_view name = entries[i].name;
     if (is_junk(name)) continue;
-    all_numpy = all_numpy && name.ends_with(".npy");
     const bool is_pickle = name.ends_with(pickle) && (name.size() == pickle.size() ||
                                                       name[name.size() - pickle.size() - 1] == '/');
     if (!is_pickle) continue;
@@ -285,11 +281,8 @@ ZipContent zip_content(const ZipReader& zip) {
     }
   }
   if (content.what.empty()) {
-    content.what = entries.empty() ? "an empty zip archive"
-                   : all_numpy     ? "a NumPy archive (.npz)"
-                                   : "a zip archive without 'data.pkl'";
-    if (all_numpy) content.hint = "convert it to SafeTensors first";
-    if (!all_numpy && !entries.empty()) content.hint = "if the model is a file in it, unpack it";
+    content.what = entries.empty() ? "an empty zip archive" : "a zip archive without 'data.pkl'";
+    if (!entries.empty()) content.hint = "if the model is a file in it, unpack it";
   }
   return content;
 }

@@ -21,17 +21,13 @@
 #include <vector>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/file.h"
 #include "andiron/limits.h"
 #include "andiron/param_id.h"
-#include "src/codec/gzip.h"
 #include "src/core/archive_builder.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
-#include "src/format/header_findings.h"
 #include "src/format/record/dtype.h"
-#include "src/format/record/record.h"
-#include "src/format/sniff.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -114,10 +110,9 @@ struct Parameter {
 
 class Reader {
  public:
-  Reader(const ByteSourcePtr& source, std::span<const RecordPlace> places,
-         const OpenOptions& options)
+  Reader(const ByteSourcePtr& source, const OpenOptions& options)
       : source_(source),
-        places_(places),
+        places_(*options.expected),
         options_(options),
         window_(*source),
         description_window_(*source),
@@ -143,7 +138,7 @@ class Reader {
   }
 
   Status read_metadata() {
-    std::uint64_t left = options_.limits.metadata_bytes;
+    std::uint64_t metadata_bytes = 0;
     for (const char* key : {"float", "int", "format", "version", "settings"}) {
       ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, longest_count));
       const std::size_t looked_at = bytes.size();
@@ -153,11 +148,10 @@ class Reader {
       if (size > source_->size() - at_) {
         return error(ErrorCode::truncated, "the metadata passes the end of the file");
       }
-      if (size > left) {
-        return over_limit(source_->name(), "metadata that is too long", "",
-                          options_.limits.metadata_bytes);
-      }
-      left -= size;
+      metadata_bytes += size;
+      ANDIRON_TRY(
+          check_limit(metadata_bytes, options_.limits.metadata_bytes,
+                      {"metadata that is too long", "metadata_bytes", "bytes", source_->name()}));
       std::string text(static_cast<std::size_t>(size), '\0');
       ANDIRON_TRY(source_->read_at(at_, std::as_writable_bytes(std::span(text))));
       if (!is_utf8(text)) return error(ErrorCode::bad_header, "metadata that is not UTF-8");
@@ -176,9 +170,8 @@ class Reader {
       if (found) {
         passed = 0;
         cut_.reset();
-        if (parameters_.size() > options_.limits.tensors) {
-          return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
-        }
+        ANDIRON_TRY(check_limit(parameters_.size(), options_.limits.tensors,
+                                {"too many tensors", "tensors", "", source_->name()}));
         continue;
       }
       ++at_;
@@ -285,7 +278,7 @@ class Reader {
   }
 
   const ByteSourcePtr& source_;
-  std::span<const RecordPlace> places_;
+  const std::vector<ExpectedTensor>& places_;
   const OpenOptions& options_;
   Window<16 << 10> window_;
   // What describes a tensor lies after its bytes: a look there, which hostile files ask for again
@@ -298,24 +291,9 @@ class Reader {
   std::optional<Error> cut_;  // a tensor without an end, and none after it
 };
 
-Result<std::optional<Archive>> open_source(const ByteSourcePtr& source,
-                                           std::span<const RecordPlace> places,
-                                           const OpenOptions& options) {
-  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, sniffed_bytes));
-  if (!is_bincode_record(head.bytes)) return std::optional<Archive>();
-  ByteSourcePtr record = source;
-  if (head.compressed) {
-    ANDIRON_ASSIGN(record, inflated(*source, options.limits));
-  }
-  ANDIRON_ASSIGN(Archive archive, Reader(record, places, options).read());
-  return std::optional(std::move(archive));
-}
-
 }  // namespace
 
 bool is_bincode_record(std::string_view head) {
-  // Which may also be read as texts, since a map of three begins like a text of 131 bytes.
-  if (is_msgpack_record(head)) return false;
   std::string_view text;
   for (int i = 0; i < 2; ++i) {
     if (!take_text(head, text)) return false;
@@ -331,16 +309,8 @@ Error needs_module(const std::string& file) {
                .hint = "load_from(model, BurnpackStore::from_file(...)), then save it under names"};
 }
 
-Result<std::optional<Archive>> open_bincode_record(const std::string& path,
-                                                   std::span<const RecordPlace> places,
-                                                   const OpenOptions& options) {
-  ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, options.io));
-  return open_source(source, places, options);
-}
-
-Result<std::optional<Archive>> open_bincode_record(Bytes bytes, std::span<const RecordPlace> places,
-                                                   const OpenOptions& options) {
-  return open_source(memory_source(std::move(bytes)), places, options);
+Result<Archive> read_bincode(const ByteSourcePtr& source, const OpenOptions& options) {
+  return Reader(source, options).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/display_text.h"
 #include "andiron/json.h"
 #include "andiron/quantized.h"
 #include "src/core/try.h"
@@ -110,7 +109,7 @@ std::optional<QuantScheme> read_scheme(const Value& value) {
 
 Error unsupported(const TensorInfo& info, std::string hint) {
   std::string found(dtype_name(info.dtype));
-  if (is_opaque(info.dtype)) found += ":" + display_text(info.file_dtype);
+  if (is_opaque(info.dtype)) found += ":" + std::string(info.file_dtype);
   return Error{.code = ErrorCode::unsupported_dtype,
                .message = "Burn's records have no such dtype",
                .tensor = std::string(info.name),

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "src/codec/msgpack_reader.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
-#include "src/format/header_findings.h"
 #include "src/format/record/cursor.h"
 
 namespace andiron::inline v1::detail {
@@ -159,10 +159,9 @@ class MsgpackCursor : public RecordCursor {
 
   Status take_text(std::uint64_t size, std::string_view& text) {
     ANDIRON_TRY(check_left(size));
-    if (size > limits_.metadata_bytes) {
-      return over_limit(source().name(), "a text that is too long", std::to_string(size) + " bytes",
-                        limits_.metadata_bytes);
-    }
+    ANDIRON_TRY(
+        check_limit(size, limits_.metadata_bytes,
+                    {"a text that is too long", "metadata_bytes", "bytes", source().name()}));
     ANDIRON_TRY(ensure(size));
     text = window_.substr(at_, static_cast<std::size_t>(size));
     if (!is_utf8(text)) return error(ErrorCode::bad_header, "text that is not UTF-8");

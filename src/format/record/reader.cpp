@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/display_text.h"
+#include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/format/header_findings.h"
 #include "src/format/record/dict.h"
@@ -89,17 +90,16 @@ class Reader {
   // Counts what the tree takes in memory.
   Status charge(std::uint64_t bytes) {
     tree_bytes_ += bytes;
-    if (tree_bytes_ <= options_.limits.metadata_bytes) return {};
-    return over_limit(source_->name(), "too much that is no tensor", "",
-                      options_.limits.metadata_bytes);
+    return check_limit(tree_bytes_, options_.limits.metadata_bytes,
+                       {"too much that is no tensor", "metadata_bytes", "bytes", source_->name()});
   }
 
   // Counts elements that are held in memory.
   Status hold(std::uint64_t bytes) {
     held_bytes_ += bytes;
-    if (held_bytes_ <= options_.limits.inflated_bytes) return {};
-    return over_limit(source_->name(), "too many elements to hold in memory", "",
-                      options_.limits.inflated_bytes);
+    return check_limit(
+        held_bytes_, options_.limits.inflated_bytes,
+        {"too many elements to hold in memory", "inflated_bytes", "bytes", source_->name()});
   }
 
   void let_go(std::uint64_t bytes) { held_bytes_ -= bytes; }
@@ -192,10 +192,7 @@ class Reader {
       std::string_view key;
       ANDIRON_TRY(cursor_.key(key));
       ANDIRON_TRY(charge(key.size()));
-      if (key.size() > options_.limits.name_bytes) {
-        return over_limit(source_->name(), "a name that is too long", long_name(key),
-                          options_.limits.name_bytes);
-      }
+      ANDIRON_TRY(check_name_length(key, options_.limits, source_->name()));
       dict.emplace_back(key, Value());
       // The key around the whole record is no part of names.
       const bool is_record = depth == 0 && key == "item";
@@ -205,7 +202,7 @@ class Reader {
     }
     if (const std::string* twice = repeated_key(dict)) {
       Error error = cursor_.error(ErrorCode::duplicate_key, "a key given twice");
-      error.found = "'" + display_text(*twice) + "'";
+      error.found = quoted(*twice);
       return error;
     }
     return finish_dict(std::move(dict), std::move(parts), out);

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records of Burn up to 0.21: what its file recorders wrote, named and in MessagePack or JSON. The
-// byte layout is in docs/formats/mpk.md.
+// Records of Burn up to 0.21: what its file recorders wrote. Named ones in MessagePack or JSON, and
+// bincode, which holds tensors in the order of a Rust struct's fields, without names. The byte
+// layout is in docs/formats/mpk.md.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
-#include "andiron/archive.h"
-#include "andiron/byte_source.h"
-#include "andiron/open.h"
-#include "andiron/sink.h"
-#include "andiron/write.h"
+#include "src/format/formats.h"
 
 namespace andiron::inline v1::detail {
 
-// Whether a file that begins so is a MessagePack record: a map whose first key is "metadata" or
-// "item".
-bool is_msgpack_record(std::string_view head);
-// The same of JSON: an object whose first key is "item", or which names one of Burn's recorders.
-bool is_json_record(std::string_view head);
+bool is_record(const FileHead& head);
+// MessagePack, JSON or bincode, plain or gzip, found by content. Unsupported for bincode unless the
+// options tell the tensors that are expected.
+Result<Archive> read_record(const ReadContext& context);
 
-// MessagePack or JSON, plain or gzip, found by content. NotAWeightFile for a gzip file of other
-// content, before it is inflated, unless the options name the format.
-Result<Archive> read_record(const ByteSourcePtr& source, const OpenOptions& options);
-
-// MessagePack, compressed or not. Returns how many bytes that took; 0 for a dry run that would
-// compress.
-Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const WriteOptions& options,
-                                   bool gzip);
+// MessagePack, compressed where the ending says so. A dry run that would compress gives 0.
+Result<std::uint64_t> write_record(const WriteContext& context);
+Kept kept_by_record(const Archive& archive, const WriteOptions& options);
 
 }  // namespace andiron::inline v1::detail

@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "andiron/limits.h"
+#include "src/core/limit.h"
 #include "src/core/parse_index.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
@@ -107,17 +108,15 @@ class NameTree {
   };
 
   static Error too_deep(std::string_view name) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "a name with too many dots for a record",
-                 .tensor = std::string(name),
-                 .expected = "less than " + std::to_string(max_tree_depth)};
+    return over_limit("", max_tree_depth - 1,
+                      {"a name with too many dots for a record", "", "", {}, name});
   }
 
   static Error collision(std::string_view one, std::string_view longer) {
     return Error{.code = ErrorCode::name_collision,
                  .message = "in a record a tensor cannot also hold others",
                  .tensor = std::string(one),
-                 .found = "'" + display_text(one) + "' and '" + display_text(longer) + "'",
+                 .found = quoted(one) + " and " + quoted(longer),
                  .hint = "rename one of them"};
   }
 

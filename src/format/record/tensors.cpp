@@ -2,7 +2,7 @@
 // Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include "src/format/record/tensors.h"
 
-#include "andiron/display_text.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -18,13 +18,9 @@ RecordTensors::RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source,
 }
 
 Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
-  if (size() >= options_.limits.tensors) {
-    return over_limit(file_, "too many tensors", "", options_.limits.tensors);
-  }
-  if (name.size() > options_.limits.name_bytes) {
-    return over_limit(file_, "a name that is too long", long_name(name),
-                      options_.limits.name_bytes);
-  }
+  ANDIRON_TRY(
+      check_limit(size() + 1, options_.limits.tensors, {"too many tensors", "tensors", "", file_}));
+  ANDIRON_TRY(check_name_length(name, options_.limits, file_));
   Error error{.file = file_};
   error.tensor = name;
   const DType dtype = tensor.dtype.dtype;
@@ -32,7 +28,7 @@ Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
     if (options_.strictness == Strictness::strict) {
       error.code = ErrorCode::unsupported_dtype;
       error.message = "an unknown dtype";
-      error.found = display_text(tensor.dtype.spelling);
+      error.found = std::string(tensor.dtype.spelling);
       error.hint = "only strict reading refuses it";
       return error;
     }

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "src/codec/gzip.h"
 #include "src/codec/msgpack_writer.h"
 #include "src/core/convert.h"
+#include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/format/data_copier.h"
@@ -29,13 +30,28 @@ struct Payload {
   std::uint64_t byte_size;
 };
 
+DType stored_as(const RecordNumbers& numbers, DType dtype) {
+  if (is_integer(dtype)) return numbers.int_type;
+  const bool is_number = is_float(dtype) && can_convert(dtype, numbers.float_type);
+  return is_number ? numbers.float_type : dtype;
+}
+
+RecordPrecision precision_of(const WriteOptions& options) {
+  return settings_in<MpkSettings>(options.settings).precision;
+}
+
+// A tree with holes in it is no record of Burn's; names make a new one.
+bool keeps_structure_of(const Archive& archive) {
+  return archive.format() == "mpk" && is_structure_of(archive.value(), archive);
+}
+
 class Encoder {
  public:
-  Encoder(const Archive& archive, const WriteOptions& options, bool gzip)
+  Encoder(const Archive& archive, RecordPrecision precision, bool gzip)
       : archive_(archive),
-        numbers_(record_numbers(options.record_precision)),
-        keeps_structure_(archive.format() == "mpk" && is_structure_of(archive.value(), archive)),
-        metadata_(record_metadata(archive, keeps_structure_, options.record_precision, gzip)),
+        numbers_(record_numbers(precision)),
+        keeps_structure_(keeps_structure_of(archive)),
+        metadata_(record_metadata(archive, keeps_structure_, precision, gzip)),
         release_(RecordRelease::of(release_of(metadata_))),
         ids_(archive.size()) {}
 
@@ -47,7 +63,7 @@ class Encoder {
       if (!is_utf8(key) || !is_utf8(value)) {
         return Error{.code = ErrorCode::bad_header,
                      .message = "metadata must be UTF-8",
-                     .found = "'" + display_text(key) + "'"};
+                     .found = quoted(key)};
       }
       out_.text(key);
       out_.text(value);
@@ -67,11 +83,7 @@ class Encoder {
   std::string_view text() const { return text_; }
   const std::vector<Payload>& payloads() const { return payloads_; }
 
-  DType stored_as(DType dtype) const {
-    if (is_integer(dtype)) return numbers_.int_type;
-    const bool is_number = is_float(dtype) && can_convert(dtype, numbers_.float_type);
-    return is_number ? numbers_.float_type : dtype;
-  }
+  DType stored_as(DType dtype) const { return andiron::detail::stored_as(numbers_, dtype); }
 
  private:
   // The structure is no deeper than is_structure_of() and structure_from_names() allow.
@@ -189,15 +201,34 @@ Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
 
 }  // namespace
 
-Result<std::uint64_t> write_record(const Archive& archive, Sink& sink, const WriteOptions& options,
-                                   bool gzip) {
-  if (archive.size() > options.limits.tensors) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "too many tensors",
-                 .found = std::to_string(archive.size()),
-                 .expected = "at most " + std::to_string(options.limits.tensors)};
+Kept kept_by_record(const Archive& archive, const WriteOptions& options) {
+  const RecordNumbers& numbers = record_numbers(precision_of(options));
+  const bool is_record = keeps_structure_of(archive);
+  Kept kept{.values = is_record ? archive.value().leaf_count() : 0,
+            .metadata = archive.metadata().size(),
+            .param_ids = true};
+  // What a record says of itself takes the place of what others say under these keys.
+  for (const auto& [key, value] : record_metadata(Archive(), false, RecordPrecision::full, false)) {
+    if (archive.format() != "mpk" && archive.metadata().contains(key)) --kept.metadata;
   }
-  Encoder encoder(archive, options, gzip);
+  // Whoever chose a precision asked for it.
+  const bool is_chosen = std::holds_alternative<MpkSettings>(options.settings);
+  for (std::size_t i = 0; i < archive.size() && !is_chosen; ++i) {
+    const DType dtype = archive.info(i).dtype;
+    const DType stored = stored_as(numbers, dtype);
+    if (stored == dtype || kept.converted++ != 0) continue;
+    kept.conversion = std::string(dtype_name(dtype)) + " to " + std::string(dtype_name(stored));
+  }
+  return kept;
+}
+
+Result<std::uint64_t> write_record(const WriteContext& context) {
+  const Archive& archive = context.archive;
+  Sink& sink = context.sink;
+  const WriteOptions& options = context.options;
+  const bool gzip = context.ending.ends_with(".gz");
+  ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
+  Encoder encoder(archive, precision_of(options), gzip);
   ANDIRON_TRY(encoder.encode());
   std::uint64_t data_bytes = 0;
   for (const Payload& payload : encoder.payloads()) {

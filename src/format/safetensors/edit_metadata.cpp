@@ -8,8 +8,8 @@
 #include "andiron/safetensors_view.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
-#include "src/format/format.h"
 #include "src/format/safetensors/header.h"
+#include "src/format/safetensors/safetensors.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1 {
@@ -92,7 +92,7 @@ Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& ed
   ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, IoMode::pread));
   OpenOptions options;
   options.limits = edit.limits;
-  ANDIRON_ASSIGN(const Archive archive, read_safetensors(source, options));
+  ANDIRON_ASSIGN(const Archive archive, read_safetensors({source, options}));
   Metadata metadata = archive.metadata();
   for (const std::string& key : edit.remove) metadata.erase(key);
   for (const auto& [key, value] : edit.set) metadata.insert_or_assign(key, value);

@@ -4,9 +4,10 @@
 
 #include <array>
 
-#include "andiron/display_text.h"
 #include "andiron/json.h"
+#include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 
@@ -20,17 +21,14 @@ Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Li
       return Error{
           .code = ErrorCode::bad_header,
           .message = has_nul ? "metadata with a NUL byte is not written" : "metadata must be UTF-8",
-          .found = "'" + display_text(key) + "'"};
+          .found = quoted(key)};
     }
     if (out.size() > 1) out += ',';
     append_json_string(out, key);
     out += ':';
     append_json_string(out, value);
-    if (out.size() > limits.metadata_bytes) {
-      return Error{.code = ErrorCode::limit_exceeded,
-                   .message = "too much metadata",
-                   .expected = "at most " + std::to_string(limits.metadata_bytes) + " bytes"};
-    }
+    ANDIRON_TRY(check_limit(out.size(), limits.metadata_bytes,
+                            {"too much metadata", "metadata_bytes", "bytes"}));
   }
   return out + "}";
 }

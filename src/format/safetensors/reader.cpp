@@ -4,15 +4,17 @@
 // in src/view/safetensors_view.cpp. Tested by tests/format/safetensors_reader_test.cpp
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "andiron/safetensors_view.h"
 #include "src/codec/decoded.h"
 #include "src/core/archive_builder.h"
+#include "src/core/limit.h"
+#include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
-#include "src/format/format.h"
 #include "src/format/header_findings.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
+#include "src/format/safetensors/safetensors.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -106,17 +108,14 @@ class Reader {
   }
 
   Status add(const SafetensorsEntry& entry) {
-    if (builder_.size() >= options_.limits.tensors) {
-      return over_limit(source_->name(), "too many tensors", "", options_.limits.tensors);
-    }
-    if (entry.name.raw.size() > options_.limits.name_bytes) {
-      return over_limit(source_->name(), "a name that is too long", long_name(entry.name.raw),
-                        options_.limits.name_bytes);
-    }
+    const std::string& file = builder_.state().origin;
+    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
+                            {"too many tensors", "tensors", "", file}));
+    ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
       result.tensor = decoded(entry.name);
-      result.found = display_text(entry.dtype_name.raw);
+      result.found = std::string(entry.dtype_name.raw);
       result.hint = "only strict reading refuses it";
       return result;
     }
@@ -151,9 +150,8 @@ class Reader {
 
   Status add_metadata(const JsonText& key, const JsonText& value) {
     metadata_bytes_ += key.raw.size() + value.raw.size() + metadata_entry_bytes;
-    if (metadata_bytes_ > options_.limits.metadata_bytes) {
-      return over_limit(source_->name(), "too much metadata", "", options_.limits.metadata_bytes);
-    }
+    ANDIRON_TRY(check_limit(metadata_bytes_, options_.limits.metadata_bytes,
+                            {"too much metadata", "metadata_bytes", "bytes", source_->name()}));
     Metadata& metadata = builder_.state().metadata;
     const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
     const bool has_escapes = key.has_escapes || value.has_escapes;
@@ -163,7 +161,7 @@ class Reader {
     if (added) return {};
     if (options_.strictness != Strictness::lenient) {
       Error result = error(ErrorCode::duplicate_key, "a metadata key given twice");
-      result.found = "'" + display_text(at->first) + "'";
+      result.found = quoted(at->first);
       result.hint = "in lenient reading the last one counts";
       return result;
     }
@@ -232,8 +230,21 @@ class Reader {
 
 }  // namespace
 
-Result<Archive> read_safetensors(const ByteSourcePtr& source, const OpenOptions& options) {
-  return Reader(source, options).read();
+// A length that fits a header, then JSON. A file that is cut short, or lies about its length, but
+// goes on like a header is SafeTensors too, so that the reader can say what is wrong with it.
+bool is_safetensors(const FileHead& head) {
+  if (head.bytes.size() <= safetensors_length_bytes) return false;
+  const std::uint64_t length = load_u64(reinterpret_cast<const std::byte*>(head.bytes.data()));
+  const std::string_view header = head.bytes.substr(safetensors_length_bytes);
+  const std::size_t start = header.find_first_not_of(" \n\r\t");
+  if (length <= Limits().header_bytes && length <= head.file_size - safetensors_length_bytes) {
+    return start == std::string_view::npos || header[start] == '{';
+  }
+  return head.bytes.front() != '{' && header.starts_with("{\"");
+}
+
+Result<Archive> read_safetensors(const ReadContext& context) {
+  return Reader(context.source, context.options).read();
 }
 
 }  // namespace andiron::inline v1::detail

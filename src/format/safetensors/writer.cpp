@@ -5,18 +5,19 @@
 // Tested by tests/format/safetensors_writer_test.cpp
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <vector>
 
-#include "andiron/display_text.h"
 #include "andiron/json.h"
 #include "andiron/safetensors_view.h"
+#include "src/core/limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/format/data_copier.h"
-#include "src/format/format.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
+#include "src/format/safetensors/safetensors.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -44,12 +45,9 @@ Status check_name(std::string_view name, const Limits& limits) {
     error.found = "it contains a NUL byte, which hides what follows from many readers";
   } else if (!is_utf8(name)) {
     error.found = "it is not UTF-8";
-  } else if (name.size() > limits.name_bytes) {
-    error.code = ErrorCode::limit_exceeded;
-    error.found = std::to_string(name.size()) + " bytes";
-    error.expected = "at most " + std::to_string(limits.name_bytes);
   } else {
-    return {};
+    return check_limit(name.size(), limits.name_bytes,
+                       {"this name is too long", "name_bytes", "bytes", {}, name});
   }
   error.hint = "rename the tensor";
   return error;
@@ -62,7 +60,7 @@ Status check_tensor(const TensorInfo& info, const Limits& limits) {
                .message = "SafeTensors has no such dtype",
                .tensor = std::string(info.name),
                .found = std::string(dtype_name(info.dtype)) +
-                        (info.dtype == DType::raw ? ":" + display_text(info.file_dtype) : ""),
+                        (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
                .hint = "cast it, or leave it out"};
 }
 
@@ -107,21 +105,25 @@ Status check_options(const WriteOptions& options) {
 
 }  // namespace
 
-Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std::size_t> order,
-                                        Metadata metadata, Sink& sink,
-                                        const WriteOptions& options) {
+Kept kept_by_safetensors(const Archive& archive, const WriteOptions& options) {
+  return {.metadata = archive.metadata().size(),
+          .param_ids = options.param_ids,
+          .keeps_ids_if_asked = true};
+}
+
+Result<std::uint64_t> write_safetensors(const WriteContext& context) {
+  const Archive& archive = context.archive;
+  const WriteOptions& options = context.options;
   ANDIRON_TRY(check_options(options));
-  if (order.size() > options.limits.tensors) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "too many tensors",
-                 .found = std::to_string(order.size()),
-                 .expected = "at most " + std::to_string(options.limits.tensors)};
-  }
+  ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
+  std::vector<std::size_t> order(archive.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i : order) ANDIRON_TRY(check_tensor(archive.info(i), options.limits));
   sort_as_the_crate_does(archive, order);
 
   std::string header(safetensors_length_bytes, '\0');
   header += '{';
+  Metadata metadata = archive.metadata();
   if (options.param_ids) add_param_ids(metadata, archive, order);
   if (!metadata.empty()) {
     ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, options.limits));
@@ -139,9 +141,9 @@ Result<std::uint64_t> write_safetensors(const Archive& archive, std::vector<std:
   header += '}';
   ANDIRON_TRY(finish_safetensors_header(header, options.data_alignment, options.limits));
 
-  ANDIRON_TRY(sink.reserve(header.size() + data_bytes));
-  ANDIRON_TRY(sink.write(std::as_bytes(std::span(header))));
-  DataCopier copier(sink, options, data_bytes);
+  ANDIRON_TRY(context.sink.reserve(header.size() + data_bytes));
+  ANDIRON_TRY(context.sink.write(std::as_bytes(std::span(header))));
+  DataCopier copier(context.sink, options, data_bytes);
   for (std::size_t i : order) {
     ANDIRON_TRY(copier.copy(archive.snapshot(i), archive.info(i).byte_size));
   }

@@ -61,7 +61,7 @@ class ViewFinder {
                                          AdapterChoice::burn_to_pytorch, AdapterChoice::identity}) {
         ModuleView view = {choice,
                            flips_variants,
-                           chosen_adapter(choice, input_.adapter),
+                           chosen_adapter(choice, input_.options.adapter),
                            flips_variants ? input_.wanted_other : input_.wanted,
                            {},
                            {},
@@ -110,7 +110,8 @@ class ViewFinder {
       OneLookup lookup(asked, forms_.example(form));
       const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
       // An error says that it needs others beside it.
-      if (!got || (*got && fits(**got, wanted.leaf, input_.dtype_policy))) fitting.push_back(form);
+      if (!got || (*got && fits(**got, wanted.leaf, input_.options.dtype_policy)))
+        fitting.push_back(form);
     }
     return fitting;
   }

@@ -7,11 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "andiron/display_text.h"
+#include "src/core/quoted.h"
 #include "src/transfer/proposals/name_alignment.h"
 #include "src/transfer/proposals/recipe.h"
 #include "src/transfer/proposals/recipe_search.h"
-#include "src/transfer/quoted_list.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -83,7 +82,7 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
 
 std::string why(std::span<const WantedTensor> wanted, const Trial::Unfed& unfed) {
   const WantedTensor& one = wanted[unfed.wanted];
-  const std::string path = "'" + display_text(one.place.path) + "'";
+  const std::string path = quoted(one.place.path);
   if (unfed.found.empty()) return "the source has no " + path;
   return path + " is " + unfed.found + " in the source and " + unfed.expected + " in the module";
 }
@@ -131,7 +130,7 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   if (is_guessed(recipe)) {
     proposal.text += "; some renames were guessed by shape and order; check them";
   }
-  proposal.code = recipe.code(input.present);
+  proposal.code = recipe.code(input.source.names);
   return proposal;
 }
 

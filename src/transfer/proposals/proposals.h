@@ -3,13 +3,9 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "andiron/adapter.h"
 #include "andiron/apply_result.h"
-#include "andiron/archive.h"
 #include "andiron/leaf.h"
 #include "andiron/transfer.h"
 
@@ -20,24 +16,12 @@ struct WantedTensor {
   LeafInfo leaf;
 };
 
-// What a store does to names already. Proposed calls are added to its own, but stages keep their
-// order: a new rule runs before index gaps are closed, a top-level key before all rules.
-struct PresentNames {
-  std::string_view top_level_key = {};
-  bool has_rules = false;
-  // The source before index gaps were closed; nothing where they are not.
-  const Archive* before_closing = nullptr;
-  std::span<const std::string> contiguous_except = {};
-};
-
+// A load that does not match. Proposals are changes of its settings.
 struct ProposalInput {
   std::span<const WantedTensor> wanted;        // places with skip_enum_variants as it is set
   std::span<const WantedTensor> wanted_other;  // the same places with the flag flipped
-  bool skip_enum_variants = false;
-  const Archive& source;  // after the present name stages
-  const AnyAdapter& adapter;
-  DTypePolicy dtype_policy = DTypePolicy::from_file;
-  PresentNames present = {};
+  const LoadSource& source;
+  const ApplyOptions& options;
 };
 
 // At most three complete recipes, best first. Each was tried on the source with the stages of a

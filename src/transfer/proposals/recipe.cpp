@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "andiron/index_gaps.h"
-#include "andiron/key_remapper.h"
-#include "andiron/top_level_key.h"
+#include "andiron/names.h"
 #include "src/core/try.h"
 #include "src/transfer/archive_lookup.h"
 #include "src/transfer/fitted.h"
@@ -130,16 +128,23 @@ double Recipe::cost() const {
   return cost;
 }
 
-std::string Recipe::code(const PresentNames& present) const {
+NameOptions Recipe::added_to(NameOptions present) const {
+  if (!top_level_key.empty()) {
+    present.top_level_key += (present.top_level_key.empty() ? "" : ".") + top_level_key;
+  }
+  for (const NameRule& rule : rules) present.remapper.add_pattern(rule.pattern, rule.replacement);
+  present.close_gaps = closes_gaps.value_or(present.close_gaps);
+  return present;
+}
+
+std::string Recipe::code(const NameOptions& present) const {
   std::string code;
   const auto add = [&](std::string_view builder, const std::string& arguments) {
     if (!code.empty()) code += '\n';
     code += "." + std::string(builder) + "(" + arguments + ")";
   };
   if (!top_level_key.empty()) {
-    std::string key(present.top_level_key);
-    if (!key.empty()) key += '.';
-    add("with_top_level_key", literal(key + top_level_key));
+    add("with_top_level_key", literal(added_to(present).top_level_key));
   }
   for (const NameRule& rule : rules) {
     add("with_key_remapping", raw_literal(rule.pattern) + ", " + literal(rule.replacement));
@@ -197,22 +202,12 @@ bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy
 }
 
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
-  const PresentNames& present = input.present;
-  Archive source = present.before_closing ? *present.before_closing : input.source;
-  if (!recipe.top_level_key.empty()) {
-    ANDIRON_ASSIGN(source, at_top_level_key(source, recipe.top_level_key));
+  Archive source = input.source.named;
+  if (recipe.changes_names()) {
+    ANDIRON_ASSIGN(source, apply_names(input.source.opened, recipe.added_to(input.source.names)));
   }
-  KeyRemapper remapper;
-  for (const NameRule& rule : recipe.rules) remapper.add_pattern(rule.pattern, rule.replacement);
-  ANDIRON_ASSIGN(source, remap(source, remapper));
-  if (recipe.closes_gaps.value_or(present.before_closing != nullptr)) {
-    const IndexGapOptions options = {
-        {present.contiguous_except.begin(), present.contiguous_except.end()}};
-    ANDIRON_ASSIGN(source, close_index_gaps(source, options));
-  }
-
   Trial trial;
-  const AnyAdapter adapter = chosen_adapter(recipe.adapter, input.adapter);
+  const AnyAdapter adapter = chosen_adapter(recipe.adapter, input.options.adapter);
   ArchiveLookup lookup(source);
   const std::span<const WantedTensor> wanted = wanted_by(input, recipe);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -220,7 +215,7 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
     if (!found || !*found) {
       trial.unfed.push_back({i, {}, {}});
     } else if (Result<TensorSnapshot> tensor =
-                   fitted(**found, wanted[i].leaf, input.dtype_policy)) {
+                   fitted(**found, wanted[i].leaf, input.options.dtype_policy)) {
       ++trial.matched;
     } else {
       Error error = std::move(tensor).error();
@@ -234,7 +229,7 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
       std::all_of(trial.unfed.begin(), trial.unfed.end(), lies_in_variant)) {
     // One speaks for all.
     const Place& place = wanted[trial.unfed.front().wanted].place;
-    const bool names_variants = !recipe.skips_variants.value_or(input.skip_enum_variants);
+    const bool names_variants = !recipe.skips_variants.value_or(input.options.skip_enum_variants);
     trial.is_other_variant = has_another(source, paths_of_variant(place, names_variants));
   }
   return trial;

@@ -32,8 +32,12 @@ struct Recipe {
 
   // About the number of calls; what says more about a file costs a little less.
   double cost() const;
-  // In the order of stages, one call on a line.
-  std::string code(const PresentNames& present) const;
+  // In the order of stages, one call on a line, to be added to the calls that made `present`.
+  std::string code(const NameOptions& present) const;
+  bool changes_names() const { return !top_level_key.empty() || !rules.empty() || closes_gaps; }
+  // The stages with these calls added: a new key lies below the present one, and new rules run
+  // after the present ones.
+  NameOptions added_to(NameOptions present) const;
   // "stripping 'module.' from names and closing gaps in their numbers"
   std::string text() const;
 };

@@ -74,11 +74,11 @@ class Search {
  public:
   explicit Search(const ProposalInput& input)
       : input_(input),
-        base_(input.present.before_closing ? *input.present.before_closing : input.source) {
+        base_(input.source.named.before(NameStage::index_gaps).value_or(input.source.named)) {
     take_sample();
     find_roots();
     views_ = views_of(input, places_, forms_, budget_);
-    for (const std::string& pattern : input.present.contiguous_except) {
+    for (const std::string& pattern : input.source.names.except) {
       if (Result<Pattern> except = Pattern::regex(pattern)) {
         gap_exceptions_.push_back(*std::move(except));
       }
@@ -127,7 +127,7 @@ class Search {
   }
 
  private:
-  bool closes_gaps_now() const { return input_.present.before_closing != nullptr; }
+  bool closes_gaps_now() const { return input_.source.names.close_gaps; }
 
   void take_sample() {
     std::vector<std::string_view> names = names_and_aliases(base_);
@@ -193,7 +193,7 @@ class Search {
   Recipe recipe_for(const Root& root, const ModuleView& view, bool closes_gaps) const {
     Recipe recipe;
     if (!root.prefix.empty()) {
-      if (root.is_alone || input_.present.has_rules) {
+      if (root.is_alone || !input_.source.names.remapper.is_empty()) {
         recipe.rules.push_back({"^" + escaped_for_regex(root.prefix + "."), ""});
       } else {
         recipe.top_level_key = root.prefix;
@@ -201,7 +201,7 @@ class Search {
     }
     if (closes_gaps != closes_gaps_now()) recipe.closes_gaps = closes_gaps;
     recipe.adapter = view.choice;
-    if (view.flips_variants) recipe.skips_variants = !input_.skip_enum_variants;
+    if (view.flips_variants) recipe.skips_variants = !input_.options.skip_enum_variants;
     return recipe;
   }
 
@@ -241,7 +241,7 @@ class Search {
       const WantedTensor& wanted = view.wanted[places_[p]];
       lookup.found.clear();
       const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
-      const bool is_fed = got && *got && fits(**got, wanted.leaf, input_.dtype_policy);
+      const bool is_fed = got && *got && fits(**got, wanted.leaf, input_.options.dtype_policy);
       if (!is_fed || lookup.found.empty()) continue;
       ++outcome.matched;
       outcome.sources[p] = entries_[lookup.found.front()].tensor;
@@ -349,7 +349,7 @@ class Search {
   }
 
   const ProposalInput& input_;
-  const Archive& base_;
+  const Archive base_;  // before index gaps are closed, where rules see it
   WorkBudget budget_{whole_budget};
   std::vector<Entry> entries_;
   std::vector<TensorSnapshot> tensors_;  // for each entry

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The weight formats, and what each has settings of its own for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "andiron/burnpack_generation.h"
+
+namespace andiron::inline v1 {
+
+/// The weight formats.
+enum class Format : std::uint8_t {
+  safetensors,
+  burnpack,  ///< .bpk, of every release of Burn
+  mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
+  pytorch,  ///< .pt, .pth, .bin, .ckpt: what torch.save of any release wrote, and its relatives
+};
+
+/// What is known of a format without a file.
+struct FormatInfo {
+  Format format = Format::safetensors;
+  std::string_view name;   ///< "safetensors": what Archive::format() says
+  std::string_view title;  ///< "SafeTensors"
+  /// How the names of its files end; the first is the usual one.
+  std::span<const std::string_view> endings;
+  bool is_written = false;
+};
+
+/// All formats.
+std::span<const FormatInfo> formats() noexcept;
+const FormatInfo& format_info(Format format) noexcept;
+
+/// "safetensors", "burnpack", "mpk", "pytorch": what Archive::format() says.
+inline std::string_view format_name(Format format) noexcept { return format_info(format).name; }
+/// ".safetensors", ".bpk", ".mpk", ".pt".
+inline std::string_view file_extension(Format format) noexcept {
+  return format_info(format).endings.front();
+}
+
+/// How Burnpack is written.
+struct BurnpackSettings {
+  /// The release of Burn that is to read the file.
+  BurnpackGeneration release = BurnpackGeneration::burn_0_22;
+};
+
+/// The number types of Burn's recorders.
+enum class RecordPrecision : std::uint8_t {
+  full,     ///< f32, i32
+  half,     ///< f16, i16
+  doubled,  ///< f64, i64
+};
+
+/// How records are written.
+struct MpkSettings {
+  /// The recorder of Burn whose precision the record has: floats and integers are converted.
+  RecordPrecision precision = RecordPrecision::full;
+};
+
+/// How PyTorch's files are read.
+struct PytorchSettings {
+  /// NumPy's arrays beside PyTorch's tensors, which are random states more often than weights, are
+  /// tensors as well. They always are in a file without tensors of PyTorch, and in a bare pickle.
+  bool numpy_arrays = false;
+};
+
+/// Settings of one format; none for the defaults of whatever format it is.
+using FormatSettings = std::variant<std::monostate, BurnpackSettings, MpkSettings, PytorchSettings>;
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/file_set_test.cpp
+#include "andiron/file_set.h"
+
+#include <utility>
+
+namespace andiron::inline v1 {
+namespace {
+
+class MemoryFiles : public FileSet {
+ public:
+  MemoryFiles(std::map<std::string, Bytes> files, std::string name)
+      : files_(std::move(files)), name_(std::move(name)) {}
+
+  std::string name() const override { return name_; }
+
+  Result<ByteSourcePtr> open(const std::string& name) const override {
+    const auto file = files_.find(name);
+    if (file != files_.end()) return memory_source(file->second, name);
+    return Error{
+        .code = ErrorCode::not_found, .message = "there is no such file in memory", .file = name};
+  }
+
+  Result<std::vector<std::string>> names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : files_) {
+      if (name.find('/') == std::string::npos) names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  std::map<std::string, Bytes> files_;
+  std::string name_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> FileSet::names() const {
+  return Error{.code = ErrorCode::unsupported,
+               .message = "these files cannot be listed",
+               .file = name(),
+               .hint = "name the file to open"};
+}
+
+FileSetPtr memory_files(std::map<std::string, Bytes> files, std::string name) {
+  return std::make_shared<MemoryFiles>(std::move(files), std::move(name));
+}
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/core/limit_test.cpp
+#include "src/core/limit.h"
+
+#include <utility>
+
+#include "src/core/quoted.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+std::string with_unit(std::string number, std::string_view unit) {
+  if (!number.empty() && !unit.empty()) number.append(" ").append(unit);
+  return number;
+}
+
+}  // namespace
+
+Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check) {
+  Error error{.code = ErrorCode::limit_exceeded,
+              .message = std::string(check.message),
+              .file = std::string(check.file),
+              .tensor = std::string(check.tensor),
+              .found = with_unit(std::move(found), check.unit),
+              .expected = "at most " + std::to_string(most)};
+  if (!check.limit.empty()) {
+    error.hint = "raise Limits::" + std::string(check.limit) + " if the file is trusted";
+  }
+  return error;
+}
+
+Error name_too_long(std::string_view name, const Limits& limits, std::string_view file) {
+  constexpr std::size_t shown = 40;
+  return over_limit(
+      std::to_string(name.size()) + " bytes, " + quoted(std::string(name.substr(0, shown)) + "..."),
+      limits.name_bytes,
+      {.message = "a name that is too long", .limit = "name_bytes", .file = file});
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Checking what a file asks for against a limit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "andiron/error.h"
+#include "andiron/limits.h"
+
+namespace andiron::inline v1::detail {
+
+// What is checked, in words.
+struct LimitCheck {
+  std::string_view message;  // "too many tensors"
+  std::string_view limit;    // the member of Limits that can be moved; empty for what is fixed
+  std::string_view unit = "";
+  std::string_view file = {};
+  std::string_view tensor = {};
+};
+
+// LimitExceeded. `found` may be empty where it is not known.
+Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check);
+
+// LimitExceeded when there is more than the most that is allowed.
+inline Status check_limit(std::uint64_t found, std::uint64_t most, const LimitCheck& check) {
+  if (found <= most) return {};
+  return over_limit(std::to_string(found), most, check);
+}
+
+Error name_too_long(std::string_view name, const Limits& limits, std::string_view file);
+
+// The same for the length of a name.
+inline Status check_name_length(std::string_view name, const Limits& limits,
+                                std::string_view file) {
+  if (name.size() <= limits.name_bytes) return {};
+  return name_too_long(name, limits, file);
+}
+
+}  // namespace andiron::inline v1::detail

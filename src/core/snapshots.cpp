@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/transfer/collect_test.cpp
+#include "andiron/snapshots.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "src/core/quoted.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+
+Result<Archive> to_archive(const Snapshots& snapshots) {
+  std::unordered_map<std::string_view, std::size_t> last;
+  for (std::size_t i = 0; i < snapshots.size(); ++i) last[snapshots[i].full_path()] = i;
+  Archive archive;
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const std::string& path = snapshots[i].full_path();
+    if (last[path] != i) {
+      archive.add_note(detail::quoted(path) + " is there twice; the later one counts");
+      continue;
+    }
+    ANDIRON_TRY(archive.add(snapshots[i]));
+  }
+  return archive;
+}
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The table of formats. Everything that must know which formats there are asks it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "andiron/byte_source.h"
+#include "andiron/file_set.h"
+#include "andiron/format.h"
+#include "andiron/open.h"
+#include "andiron/sink.h"
+#include "andiron/write.h"
+
+namespace andiron::inline v1::detail {
+
+// How the content of a file begins.
+struct FileHead {
+  std::string_view bytes;       // up to `head_bytes`
+  std::uint64_t file_size = 0;  // of what these are the beginning of
+};
+
+// The most that is looked at to recognise a file.
+inline constexpr std::size_t head_bytes = 512;
+
+// What a reader gets.
+struct ReadContext {
+  const ByteSourcePtr& source;
+  const OpenOptions& options;
+  // What lies beside the file, and the file's name there; nullptr where nothing does.
+  const FileSet* files = nullptr;
+  std::string_view name = {};
+};
+
+// What a writer gets: all of an archive is to be written.
+struct WriteContext {
+  const Archive& archive;
+  Sink& sink;
+  const WriteOptions& options;
+  std::string_view ending;  // of the file's name, one of the format's
+};
+
+// What a writer keeps of an archive beside tensors, names, shapes and data.
+struct Kept {
+  std::size_t values = 0;    // of Archive::value(), without tensors
+  std::size_t metadata = 0;  // entries
+  bool param_ids = false;
+  bool keeps_ids_if_asked = false;  // by WriteOptions::param_ids
+  std::size_t converted = 0;        // tensors that get another dtype
+  std::string conversion = {};      // of the first of them: "f16 to f32"
+};
+
+struct FormatRow {
+  FormatInfo info;
+  // By content.
+  bool (*is_format)(const FileHead& head);
+  bool may_be_gzip = false;
+  Result<Archive> (*read)(const ReadContext& context);
+  // Returns how many bytes that took; nullptr for formats that are only read. Nothing is written in
+  // a dry run.
+  Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
+  Kept (*kept)(const Archive& archive, const WriteOptions& options) = nullptr;
+  // Whether files of this format may be shards of a model, with an index beside them.
+  bool has_shards = false;
+  // In a folder with several formats, those with a lower rank are taken; within one, these names
+  // before others.
+  unsigned folder_rank = 0;
+  std::span<const std::string_view> usual_names = {};
+  // Which of FormatSettings are this format's; 0 for none.
+  std::size_t settings = 0;
+};
+
+// In the order in which content is looked at.
+std::span<const FormatRow> format_rows() noexcept;
+const FormatRow& row_of(Format format) noexcept;
+
+// The row that a file's name belongs to by its end, and that end.
+struct NamedFormat {
+  const FormatRow* row = nullptr;
+  std::string_view ending;
+};
+NamedFormat format_by_name(std::string_view name) noexcept;
+
+// ".safetensors, .bpk or .mpk": the endings of rows that pass a test, for messages.
+std::string list_endings(bool (*takes)(const FormatRow& row));
+
+// "a.safetensors.index.json" names the shards of "a.safetensors".
+inline constexpr std::string_view index_ending = ".index.json";
+
+// The settings of a format; the defaults where others are given, or none.
+template <class Settings>
+Settings settings_in(const FormatSettings& all) {
+  const Settings* given = std::get_if<Settings>(&all);
+  return given == nullptr ? Settings() : *given;
+}
+
+}  // namespace andiron::inline v1::detail

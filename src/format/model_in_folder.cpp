@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/open_test.cpp
+#include "src/format/model_in_folder.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "src/core/try.h"
+#include "src/format/formats.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+using Names = std::vector<std::string>;
+using Test = std::function<bool(std::string_view name)>;
+
+Names those_that(const Names& names, const Test& fits) {
+  Names found;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(found), fits);
+  return found;
+}
+
+Test is_called(const FormatRow& row, std::string_view suffix) {
+  return [&row, suffix](std::string_view name) {
+    return std::any_of(row.info.endings.begin(), row.info.endings.end(), [&](std::string_view end) {
+      return name.ends_with(std::string(end) += suffix);
+    });
+  };
+}
+
+// The models of formats of one rank: the first usual name, else all indexes, else all files.
+Names candidates_of_rank(const Names& names, unsigned rank) {
+  Names indexes;
+  Names single;
+  for (const FormatRow& row : format_rows()) {
+    if (row.folder_rank != rank) continue;
+    for (const std::string_view usual : row.usual_names) {
+      const std::string index = std::string(usual) += index_ending;
+      if (row.has_shards && std::binary_search(names.begin(), names.end(), index)) return {index};
+      if (std::binary_search(names.begin(), names.end(), usual)) return {std::string(usual)};
+    }
+    if (row.has_shards) {
+      for (std::string& name : those_that(names, is_called(row, index_ending))) {
+        indexes.push_back(std::move(name));
+      }
+    }
+    for (std::string& name : those_that(names, is_called(row, ""))) {
+      single.push_back(std::move(name));
+    }
+  }
+  Names& found = indexes.empty() ? single : indexes;
+  std::sort(found.begin(), found.end());
+  return std::move(found);
+}
+
+Names candidates_in(const Names& names) {
+  unsigned last_rank = 0;
+  for (const FormatRow& row : format_rows()) last_rank = std::max(last_rank, row.folder_rank);
+  for (unsigned rank = 0; rank <= last_rank; ++rank) {
+    Names found = candidates_of_rank(names, rank);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+Error no_model(const FileSet& files, const Names& names) {
+  Error error{.code = ErrorCode::not_a_weight_file,
+              .message = "this is no weight file that we know",
+              .file = files.name(),
+              .found = "a folder without a model",
+              .hint = "expected an index, or a file in it that ends in " +
+                      list_endings([](const FormatRow&) { return true; })};
+  const bool has_parts = std::any_of(
+      names.begin(), names.end(), [](std::string_view name) { return name.ends_with(".distcp"); });
+  if (has_parts) {
+    error.found = "parts of a distributed checkpoint without their .metadata";
+    error.hint = "that file tells what is in them: get it from where they came from";
+  }
+  return error;
+}
+
+Error several_models(const FileSet& files, const Names& candidates) {
+  constexpr std::size_t shown = 3;
+  std::string found = std::to_string(candidates.size()) + " candidates: ";
+  for (std::size_t i = 0; i < std::min(candidates.size(), shown); ++i) {
+    found += (i == 0 ? "" : ", ") + candidates[i];
+  }
+  if (candidates.size() > shown) found += ", ...";
+  const bool are_shards = candidates.front().find("-of-") != std::string::npos;
+  return Error{.code = ErrorCode::not_a_weight_file,
+               .message = "the folder holds more than one model",
+               .file = files.name(),
+               .found = std::move(found),
+               .expected = "one index, or exactly one model",
+               .hint = are_shards
+                           ? "these may be the parts of one model, whose .index.json is missing"
+                           : "name the file"};
+}
+
+}  // namespace
+
+Result<std::string> model_in(const FileSet& files) {
+  ANDIRON_ASSIGN(const Names names, files.names());
+  Names candidates = candidates_in(names);
+  if (candidates.empty()) return no_model(files, names);
+  if (candidates.size() > 1) return several_models(files, candidates);
+  return std::move(candidates.front());
+}
+
+}  // namespace andiron::inline v1::detail

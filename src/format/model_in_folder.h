@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which file of a folder is the model.
+#pragma once
+
+#include <string>
+
+#include "andiron/error.h"
+#include "andiron/file_set.h"
+
+namespace andiron::inline v1::detail {
+
+// The name of the one model: a shard index before a single file, the usual names before others, a
+// pickle only where there is nothing else. NotAWeightFile when there is none, or more than one.
+Result<std::string> model_in(const FileSet& files);
+
+}  // namespace andiron::inline v1::detail

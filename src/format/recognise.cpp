@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/recognise_test.cpp
+#include "src/format/recognise.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "src/codec/gzip.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view json_space = " \n\r\t";
+
+struct Signature {
+  std::string_view bytes;
+  const char* what;
+  const char* hint;
+};
+
+constexpr Signature signatures[] = {
+    {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
+     "run `git lfs pull`"},
+    {"\x93NUMPY"sv, "a NumPy array", "convert it to SafeTensors first"},
+    {"GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
+    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
+};
+
+Recognised by_head(const FileHead& head) {
+  for (const FormatRow& row : format_rows()) {
+    if (row.is_format(head)) return {.row = &row};
+  }
+  for (const Signature& known : signatures) {
+    if (head.bytes.starts_with(known.bytes)) return {.what = known.what, .hint = known.hint};
+  }
+  const std::size_t start = head.bytes.find_first_not_of(json_space);
+  if (start == std::string_view::npos) return {};
+  if (head.bytes[start] == '{') return {.is_json = true};
+  if (head.bytes[start] != '<') return {};
+  return {.what = "a web page or XML",
+          .hint = "the download gave a page, or an error, instead of the file"};
+}
+
+std::string in_words(const Recognised& content) {
+  if (content.row != nullptr) return "a " + std::string(content.row->info.title) + " file";
+  if (content.is_json) return "JSON that is no record";
+  return content.what.empty() ? "unknown content" : content.what;
+}
+
+// Looks before a file is inflated, which may take long and much memory.
+Result<Recognised> by_compressed_head(const ByteSource& source) {
+  ANDIRON_ASSIGN(const ContentHead head, content_head(source, head_bytes));
+  Recognised content = by_head({head.bytes, head.bytes.size()});
+  if (content.row != nullptr && content.row->may_be_gzip) return content;
+  const std::string what = is_gzip(head.bytes) ? "another gzip file" : in_words(content);
+  return Recognised{.what = "a gzip file that holds " + what, .hint = "unpack it first"};
+}
+
+}  // namespace
+
+Result<Recognised> recognise(const ByteSource& source) {
+  if (source.size() == 0) {
+    return Recognised{.what = "an empty file", .hint = "the download may have failed"};
+  }
+  std::array<std::byte, head_bytes> buffer;
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, source.size()));
+  ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
+  const std::string_view bytes(reinterpret_cast<const char*>(buffer.data()), count);
+  Recognised content = by_head({bytes, source.size()});
+  if (content.row == nullptr && is_gzip(bytes)) return by_compressed_head(source);
+  return content;
+}
+
+}  // namespace andiron::inline v1::detail

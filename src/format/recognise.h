@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which format a file is, by its content alone.
+#pragma once
+
+#include <string>
+
+#include "andiron/byte_source.h"
+#include "andiron/error.h"
+#include "src/format/formats.h"
+
+namespace andiron::inline v1::detail {
+
+struct Recognised {
+  const FormatRow* row = nullptr;  // nullptr for all else
+  bool is_json = false;            // an index of shards, perhaps
+  // What it is that we do not read, and what to do about it; empty for what nobody knows.
+  std::string what = {};
+  std::string hint = {};
+};
+
+Result<Recognised> recognise(const ByteSource& source);
+
+}  // namespace andiron::inline v1::detail
