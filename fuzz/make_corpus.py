@@ -10,6 +10,7 @@ import pathlib
 import struct
 
 import burn_seeds
+import numpy_seeds
 import pytorch_seeds
 from burn_seeds import data_of
 
@@ -210,6 +211,7 @@ def main():
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),
                           ("msgpack_fuzz", burn_seeds.msgpack_seeds()),
                           ("record_fuzz", burn_seeds.record_seeds()),
+                          ("numpy_fuzz", numpy_seeds.numpy_seeds()),
                           ("zip_fuzz", pytorch_seeds.zip_seeds()),
                           ("pickle_fuzz", pytorch_seeds.pickle_seeds()),
                           ("pytorch_fuzz", pytorch_seeds.pytorch_seeds())):

@@ -72,7 +72,8 @@
 // Threads. Const calls are safe from several threads at once.
 //
 // Where to look: module.h for what a model may hold, store.h for all settings, pytorch_store.h for
-// PyTorch's files, burnpack_store.h and mpk_store.h for Burn's, apply_result.h for reports,
+// PyTorch's files, burnpack_store.h and mpk_store.h for Burn's, numpy_store.h for NumPy's,
+// apply_result.h for reports,
 // adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for files
 // without a model, write.h and safetensors.h for writing them; quantized.h for Burn's quantized
 // tensors; file.h for how files are read and replaced, file_set.h for models whose files are not in
@@ -116,6 +117,7 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/nn/padding.h"
+#include "andiron/numpy_store.h"
 #include "andiron/open.h"
 #include "andiron/param.h"
 #include "andiron/param_id.h"

@@ -79,12 +79,12 @@ class Archive {
   /// The file, index or source it was opened from, for messages; empty for an archive made in
   /// memory.
   const std::string& origin() const noexcept;
-  /// "safetensors", "pytorch", "burnpack", "mpk" (a record of Burn's older releases);
+  /// "safetensors", "pytorch", "burnpack", "numpy", "mpk" (a record of Burn's older releases);
   /// empty for an archive made in memory.
   const std::string& format() const noexcept;
   /// What holds the tensors: "single" or "sharded"; of a record "msgpack" or "json", with ".gz"
   /// after it where it is compressed; of a PyTorch file "zip", "legacy", "tar", "torchscript",
-  /// "pickle", "sharded", "distributed" or "pt2".
+  /// "pickle", "sharded", "distributed" or "pt2"; of NumPy's "npz" or "npy".
   const std::string& container() const noexcept;
   /// Bytes of all files together; 0 for an archive made in memory.
   std::uint64_t file_bytes() const noexcept;

@@ -15,7 +15,8 @@ namespace andiron::inline v1 {
 enum class Format : std::uint8_t {
   safetensors,
   burnpack,  ///< .bpk, of every release of Burn
-  mpk,  ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
+  mpk,    ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
+  numpy,  ///< .npz, .npy: the arrays of np.savez and np.save
   pytorch,  ///< .pt, .pth, .bin, .ckpt: what torch.save of any release wrote, and its relatives
 };
 
@@ -33,9 +34,9 @@ struct FormatInfo {
 std::span<const FormatInfo> formats() noexcept;
 const FormatInfo& format_info(Format format) noexcept;
 
-/// "safetensors", "burnpack", "mpk", "pytorch": what Archive::format() says.
+/// "safetensors", "burnpack", "mpk", "pytorch", "numpy": what Archive::format() says.
 inline std::string_view format_name(Format format) noexcept { return format_info(format).name; }
-/// ".safetensors", ".bpk", ".mpk", ".pt".
+/// ".safetensors", ".bpk", ".mpk", ".pt", ".npz".
 inline std::string_view file_extension(Format format) noexcept {
   return format_info(format).endings.front();
 }

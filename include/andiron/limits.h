@@ -38,6 +38,8 @@ struct Limits {
   std::uint64_t burnpack_tensors = 100'000;
   std::uint64_t burnpack_tensor_bytes = std::uint64_t{10} << 30;
   std::uint64_t burnpack_file_bytes = std::uint64_t{100} << 30;
+  /// The header of one NumPy array: its dtype and shape. NumPy itself stops at 10 000 bytes.
+  std::uint64_t npy_header_bytes = std::uint64_t{64} << 10;
   /// What a compressed file may grow to in memory.
   std::uint64_t inflated_bytes = std::uint64_t{8} << 30;
   /// Entries of a zip archive: one for each storage of a PyTorch file, and a few more.

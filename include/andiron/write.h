@@ -19,8 +19,8 @@
 namespace andiron::inline v1 {
 
 struct WriteOptions {
-  /// By the end of the file's name unless given (.safetensors, .bpk, .mpk, .mpk.gz); SafeTensors
-  /// for memory and sinks.
+  /// By the end of the file's name unless given (.safetensors, .bpk, .mpk, .mpk.gz, .npz,
+  /// .npy); SafeTensors for memory and sinks.
   std::optional<Format> format = {};
   /// InvalidArgument when they are another format's.
   FormatSettings settings = {};
@@ -75,6 +75,10 @@ struct WriteReport {
 ///
 /// Records (.mpk, .mpk.gz): value() of an archive that was read from a record gives the structure;
 /// otherwise it follows from the names: NAME.0, NAME.1 ... are a list.
+///
+/// NumPy (.npz, .npy): np.load reads it. An .npy file holds one tensor, without its name. Errors:
+/// UnsupportedDType for types that NumPy lacks (bf16, f8), BadHeader for names that cannot be zip
+/// entries.
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options = {});
 

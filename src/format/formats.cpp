@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "src/format/burnpack/burnpack.h"
+#include "src/format/numpy/numpy.h"
 #include "src/format/pytorch/pytorch.h"
 #include "src/format/record/record.h"
 #include "src/format/safetensors/safetensors.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view safetensors_endings[] = {".safetensors"};
 constexpr std::string_view burnpack_endings[] = {".bpk"};
 constexpr std::string_view mpk_endings[] = {".mpk", ".mpk.gz"};
+constexpr std::string_view numpy_endings[] = {".npz", ".npy"};
 constexpr std::string_view pytorch_endings[] = {".pt", ".pth", ".bin", ".ckpt", ".pt2"};
 
 constexpr std::string_view safetensors_names[] = {"model.safetensors"};
@@ -26,7 +28,8 @@ constexpr std::string_view pytorch_names[] = {"pytorch_model.bin", ".metadata"};
 template <class Settings>
 constexpr std::size_t settings_index = FormatSettings(Settings()).index();
 
-// SafeTensors comes first: a header of 640 bytes makes the file begin like a pickle.
+// SafeTensors comes first: a header of 640 bytes makes the file begin like a pickle. NumPy's zip
+// archives come before PyTorch's, which any other is taken for.
 constexpr FormatRow rows[] = {
     {
         .info = {.format = Format::safetensors,
@@ -66,6 +69,19 @@ constexpr FormatRow rows[] = {
         .write = write_record,
         .kept = kept_by_record,
         .settings = settings_index<MpkSettings>,
+    },
+    {
+        .info = {.format = Format::numpy,
+                 .name = "numpy",
+                 .title = "NumPy",
+                 .endings = numpy_endings,
+                 .is_written = true},
+        .is_format = is_numpy,
+        .read = read_numpy,
+        .write = write_numpy,
+        .kept = kept_by_numpy,
+        // Arrays are data more often than models.
+        .folder_rank = 2,
     },
     {
         .info = {.format = Format::pytorch,

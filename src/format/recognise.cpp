@@ -25,7 +25,6 @@ struct Signature {
 constexpr Signature signatures[] = {
     {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
      "run `git lfs pull`"},
-    {"\x93NUMPY"sv, "a NumPy array", "convert it to SafeTensors first"},
     {"GGUF"sv, "a GGUF file", "convert it to SafeTensors first"},
     {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
 };

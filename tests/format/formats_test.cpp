@@ -43,15 +43,17 @@ TEST(Formats, AreFoundByTheEndOfAName) {
   EXPECT_EQ(format_by_name("b.mpk.gz").ending, ".mpk.gz");
   EXPECT_EQ(format_by_name("b.mpk").ending, ".mpk");
   EXPECT_EQ(format_by_name("b.pth").row->info.format, Format::pytorch);
+  EXPECT_EQ(format_by_name("b.npy").ending, ".npy");
   EXPECT_EQ(format_by_name("b.txt").row, nullptr);
+  EXPECT_EQ(file_extension(Format::numpy), ".npz");
   EXPECT_EQ(format_name(Format::mpk), "mpk");
 }
 
 TEST(Formats, EndingsAreListedForMessages) {
   EXPECT_EQ(detail::list_endings([](const detail::FormatRow& row) {
-              return row.info.format == Format::mpk || row.info.format == Format::burnpack;
+              return row.info.format == Format::mpk || row.info.format == Format::numpy;
             }),
-            ".bpk, .mpk or .mpk.gz");
+            ".mpk, .mpk.gz, .npz or .npy");
 }
 
 }  // namespace

@@ -150,5 +150,14 @@ TEST(NumpyCode, WhatIsNoNumberIsNone) {
   }
 }
 
+TEST(NumpyCode, IsTheOneThatNumpyElementsReads) {
+  for (const DType dtype : {DType::boolean, DType::i8, DType::u64, DType::f16, DType::c128}) {
+    EXPECT_EQ(numpy_elements(numpy_code(dtype))->dtype, dtype);
+  }
+  EXPECT_EQ(numpy_code(DType::f32), "f4");
+  EXPECT_EQ(numpy_code(DType::bf16), "");
+  EXPECT_EQ(numpy_code(DType::raw), "");
+}
+
 }  // namespace
 }  // namespace andiron::detail

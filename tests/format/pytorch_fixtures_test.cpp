@@ -102,6 +102,14 @@ TEST_F(PytorchFixtures, EveryFileHoldsWhatPytorchReadsInIt) {
   EXPECT_GE(count, 110u);
 }
 
+TEST_F(PytorchFixtures, NumpysFilesBesideThemHoldWhatNumpyReadsInThem) {
+  const Json all = truth("torch-2.11");
+  for (const char* name : {"arrays.npz", "fortran.npy"}) {
+    SCOPED_TRACE(name);
+    expect_truth(path(std::string("torch-2.11/") + name), all[name]["tensors"], "numpy");
+  }
+}
+
 TEST_F(PytorchFixtures, ContainersAreToldApart) {
   const std::pair<const char*, const char*> containers[] = {
       {"torch-2.11/proto5.pt", "zip"},

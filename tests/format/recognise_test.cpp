@@ -47,7 +47,6 @@ TEST(Recognise, NamesWhatElseAFileIs) {
       {"<!DOCTYPE html><html>", "web page"},
       {"\n  <html lang=\"en\">", "web page"},
       {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "XML"},
-      {"\x93NUMPY\1", "NumPy"},
       {"GGUF\3", "GGUF"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
   };
@@ -59,6 +58,14 @@ TEST(Recognise, NamesWhatElseAFileIs) {
   EXPECT_EQ(format_of(" {\"weight_map\":{}}"), "json");
   EXPECT_EQ(format_of(R"({"data":{"x":1}})"), "json");
   EXPECT_EQ(format_of("hello"), "unknown");
+}
+
+TEST(Recognise, FindsNumpysArraysAndTheirArchives) {
+  EXPECT_EQ(format_of("\x93NUMPY\1"), "numpy");
+  const std::string name = "w.npy";
+  const std::string local = "PK\3\4" + std::string(22, '\0') + std::string("\5\0\0\0", 4);
+  EXPECT_EQ(format_of(local + name), "numpy");
+  EXPECT_EQ(format_of(local + "a.pkl"), "pytorch");
 }
 
 TEST(Recognise, FindsTheContainersOfPytorch) {

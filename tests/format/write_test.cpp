@@ -188,10 +188,13 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
   EXPECT_EQ(notes("m.mpk"),
             (Notes{"mpk has no place for 3 values", "mpk has no place for 1 metadata string",
                    "mpk stores 1 tensor in another dtype: f64 to f32"}));
+  EXPECT_EQ(notes("m.npz"),
+            (Notes{"numpy has no place for 3 values", "numpy has no place for 1 parameter id",
+                   "numpy has no place for 2 metadata strings"}));
   // A dry run, a sink and a file say the same.
   MemorySink sink;
-  EXPECT_EQ(write(full_archive(), sink, {.format = Format::mpk}).value().notes, notes("m.mpk"));
-  EXPECT_EQ(notes("n.mpk", {.dry_run = true}), notes("m.mpk"));
+  EXPECT_EQ(write(full_archive(), sink, {.format = Format::numpy}).value().notes, notes("m.npz"));
+  EXPECT_EQ(notes("n.npz", {.dry_run = true}), notes("m.npz"));
 }
 
 TEST(Write, LeavesOutWhatHasNoPlace) {
@@ -218,7 +221,7 @@ TEST(Write, SettingsOfAnotherFormatAreRefused) {
 
 TEST(Write, ShardsAreForFormatsThatHaveThem) {
   const test::TempDir folder;
-  for (const char* name : {"m.bpk", "m.mpk"}) {
+  for (const char* name : {"m.bpk", "m.mpk", "m.npz"}) {
     EXPECT_EQ(write(small_archive(), folder.file(name), {.max_shard_bytes = 4}).error().code,
               ErrorCode::unsupported)
         << name;

@@ -116,6 +116,13 @@ const ElementType* numpy_elements(std::string_view code) {
   return find([&](const Row& row) { return row.numpy == code; });
 }
 
+std::string_view numpy_code(DType dtype) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
+    return candidate.type.dtype == dtype && !candidate.numpy.empty();
+  });
+  return row == rows.end() ? std::string_view() : row->numpy;
+}
+
 const ElementType& byte_elements() { return *torch_dtype("uint8"); }
 
 }  // namespace andiron::inline v1::detail

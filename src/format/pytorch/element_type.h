@@ -35,6 +35,8 @@ const ElementType* tensor_class_elements(std::string_view class_name);
 
 // "f4" of NumPy, without byte order; nullptr for what is no number.
 const ElementType* numpy_elements(std::string_view code);
+// The code of a dtype; empty where NumPy has no such type.
+std::string_view numpy_code(DType dtype);
 
 // Elements that are single bytes.
 const ElementType& byte_elements();

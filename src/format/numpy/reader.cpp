@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// NumPy's files to Archive. The layout of an array is in npy_header.cpp; an .npz file is a zip
+// archive in which entry NAME.npy is array NAME, stored or deflated.
+// Tested by tests/format/numpy_reader_test.cpp and numpy_hostile_test.cpp
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/codec/zip_end.h"
+#include "src/codec/zip_reader.h"
+#include "src/core/archive_builder.h"
+#include "src/core/limit.h"
+#include "src/core/little_endian.h"
+#include "src/core/slice_source.h"
+#include "src/core/try.h"
+#include "src/core/utf8.h"
+#include "src/core/with_file.h"
+#include "src/format/header_findings.h"
+#include "src/format/numpy/npy_header.h"
+#include "src/format/numpy/npy_type.h"
+#include "src/format/numpy/numpy.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+constexpr std::string_view ending = ".npy";
+constexpr std::string_view local_signature = "PK\3\4";
+constexpr std::string_view empty_zip_signature = "PK\5\6";
+// NumPy's headers take 128 bytes, those of many dimensions more.
+constexpr std::size_t usual_head_bytes = 256;
+
+// What archivers of some systems leave in every archive.
+bool is_junk(std::string_view name) {
+  return name.ends_with('/') || name.starts_with("__MACOSX/") || name.ends_with(".DS_Store");
+}
+
+// Text of a file in a message.
+std::string shown(std::string_view text) {
+  constexpr std::size_t most = 80;
+  return std::string(text.substr(0, most)) + (text.size() > most ? "..." : "");
+}
+
+// The first bytes of an array, header and data.
+using HeadReader = std::function<Result<Bytes>(std::size_t count)>;
+
+struct Array {
+  Bytes head;  // that the header is a view of
+  NpyHeader header;
+  NpyType type;
+  std::uint64_t data_offset = 0;  // from the array's first byte
+  std::uint64_t data_bytes = 0;
+
+  // In Fortran's order the first dimension's elements lie next to each other, which is the same as
+  // in ours where no more than one dimension has several.
+  bool is_row_major() const {
+    const auto shape = header.shape();
+    return !header.fortran_order || data_bytes == 0 ||
+           std::count_if(shape.begin(), shape.end(), [](auto dim) { return dim > 1; }) <= 1;
+  }
+};
+
+// Reads the header, which must tell of an array that fits the `bytes` there are. An array of what
+// no tensor holds has a type that says so.
+Result<Array> read_array(const HeadReader& head, std::uint64_t bytes, const Limits& limits) {
+  Array array;
+  ANDIRON_ASSIGN(array.head, head(usual_head_bytes));
+  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(array.head.text(), limits));
+  if (frame.data_offset > bytes) {
+    return Error{.code = ErrorCode::truncated,
+                 .message = "the array ends within its header",
+                 .found = std::to_string(bytes) + " bytes",
+                 .expected = "at least " + std::to_string(frame.data_offset),
+                 .hint = "the download, or the save, may be incomplete"};
+  }
+  if (array.head.size() < frame.data_offset) {
+    ANDIRON_ASSIGN(array.head, head(static_cast<std::size_t>(frame.data_offset)));
+  }
+  const std::string_view text = array.head.text()
+                                    .substr(0, static_cast<std::size_t>(frame.data_offset))
+                                    .substr(frame.text_offset);
+  if (frame.is_utf8 && !is_utf8(text)) {
+    return Error{.code = ErrorCode::bad_header, .message = "the header is not UTF-8"};
+  }
+  ANDIRON_ASSIGN(array.header, parse_npy_header(text));
+  array.data_offset = frame.data_offset;
+  array.type =
+      array.header.is_structured ? NpyType{.refused = "structures"} : npy_type(array.header.descr);
+  if (!array.type.refused.empty()) return array;
+
+  std::uint64_t wanted = array.type.bytes;
+  bool fits = true;
+  for (const std::uint64_t dim : array.header.shape()) {
+    fits = !__builtin_mul_overflow(wanted, dim, &wanted) && fits;
+  }
+  const auto shape = [&] { return Shape(array.header.shape()).to_string(); };
+  if (!fits) {
+    return Error{.code = ErrorCode::overflow,
+                 .message = "the size of the array does not fit 64 bits",
+                 .found = shape()};
+  }
+  const std::uint64_t there = bytes - frame.data_offset;
+  if (wanted > there) {
+    return Error{
+        .code = ErrorCode::truncated,
+        .message = "the array ends before its data does",
+        .found = std::to_string(there) + " bytes",
+        .expected = std::to_string(wanted) + " for " + shown(array.header.descr) + " " + shape(),
+        .hint = "the download, or the save, may be incomplete"};
+  }
+  array.data_bytes = wanted;
+  return array;
+}
+
+class NumpyReader {
+ public:
+  NumpyReader(const ByteSourcePtr& source, const OpenOptions& options, const char* container)
+      : source_(source),
+        options_(options),
+        builder_(source->name(), std::string(format_name(Format::numpy)), container) {}
+
+  Result<Archive> read_npy() {
+    const HeadReader head = [&](std::size_t count) -> Result<Bytes> {
+      ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(std::min<std::uint64_t>(count, source_->size())));
+      ANDIRON_TRY(source_->read_at(0, bytes.writable()));
+      return bytes;
+    };
+    const std::uint32_t file = builder_.add_file(source_);
+    ANDIRON_ASSIGN(const Array array, read_array(head, source_->size(), options_.limits));
+    ANDIRON_ASSIGN(const bool is_tensor, is_taken("", array, source_->size()));
+    if (is_tensor) ANDIRON_TRY(add("", array, {source_, 0, file}));
+    return finish();
+  }
+
+  Result<Archive> read_npz() {
+    ANDIRON_TRY(open_zip());
+    const auto entries = zip_->entries();
+    ANDIRON_TRY(builder_.reserve(entries.size(), 2 * entries.size()));
+    // Names are views of the directory.
+    builder_.keep(Bytes::share(zip_, {}));
+    const std::uint32_t file = builder_.add_file(zip_->checked_source());
+    bool has_arrays = entries.empty();
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      std::string_view name = entries[i].name;
+      if (is_junk(name)) continue;
+      if (!name.ends_with(ending)) {
+        skip(name, "its name does not end in .npy");
+        continue;
+      }
+      has_arrays = true;
+      name.remove_suffix(ending.size());
+      Status added = add_entry(name, i, file);
+      if (!added) ANDIRON_TRY(skip_or_fail(name, std::move(added).error()));
+    }
+    if (has_arrays) return finish();
+    return Error{.code = ErrorCode::not_a_weight_file,
+                 .message = "a zip archive without arrays of NumPy",
+                 .expected = "entries whose names end in .npy"};
+  }
+
+ private:
+  // Where an array begins.
+  struct Place {
+    ByteSourcePtr source;
+    std::uint64_t offset = 0;
+    std::optional<std::uint32_t> file;  // of the archive, where the source is one of its files
+  };
+
+  bool is_strict() const { return options_.strictness == Strictness::strict; }
+  bool is_lenient() const { return options_.strictness == Strictness::lenient; }
+
+  void skip(std::string_view name, std::string reason) {
+    builder_.state().skipped.push_back({std::string(name), std::move(reason)});
+  }
+
+  // In a lenient reading, what is wrong with one array is no reason to refuse the others.
+  Status skip_or_fail(std::string_view name, Error error) {
+    constexpr ErrorCode faults[] = {ErrorCode::bad_header,    ErrorCode::bad_archive,
+                                    ErrorCode::truncated,     ErrorCode::unsupported,
+                                    ErrorCode::size_mismatch, ErrorCode::overflow};
+    const bool is_fault =
+        std::find(std::begin(faults), std::end(faults), error.code) != std::end(faults);
+    if (!is_lenient() || !is_fault) {
+      error.tensor = name;
+      return error;
+    }
+    skip(name, error.message + (error.found.empty() ? "" : ": " + error.found));
+    return {};
+  }
+
+  // In a lenient reading, bytes may follow the archive.
+  Status open_zip() {
+    ByteSourcePtr source = source_;
+    if (is_lenient()) {
+      ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
+      if (end != source->size()) {
+        builder_.state().notes.push_back("what follows the zip archive is left alone, from byte " +
+                                         std::to_string(end) + " on");
+        source = slice_source(source, 0, end);
+      }
+    }
+    // Names of arrays are keys of a dict, in which 'W' and 'w' are two.
+    ANDIRON_ASSIGN(zip_, ZipReader::open(std::move(source), options_.limits, ZipNames::exact));
+    return {};
+  }
+
+  Status add_entry(std::string_view name, std::uint32_t index, std::uint32_t file) {
+    const ZipEntry& entry = zip_->entries()[index];
+    ANDIRON_TRY(check_name_length(name, options_.limits, source_->name()));
+    if (!is_utf8(name)) {
+      skip(name, "its name is not UTF-8");
+      return {};
+    }
+    const HeadReader head = [&](std::size_t count) { return zip_->read_head(index, count); };
+    ANDIRON_ASSIGN(const Array array, read_array(head, entry.bytes, options_.limits));
+    ANDIRON_ASSIGN(const bool is_tensor, is_taken(name, array, entry.bytes));
+    if (!is_tensor) return {};
+    if (!entry.is_stored()) return add(name, array, {zip_->inflated_source(index), 0, {}});
+    // Its local header was checked with the head: this reads nothing.
+    ANDIRON_ASSIGN(const std::uint64_t offset, zip_->data_offset(index));
+    return add(name, array, {zip_->checked_source(), offset, file});
+  }
+
+  // Whether the array becomes a tensor; notes what is odd about it, and why it does not.
+  Result<bool> is_taken(std::string_view name, const Array& array, std::uint64_t bytes) {
+    const bool is_void = array.type.refused.empty() && array.type.dtype == DType::raw;
+    if (is_strict() && (is_void || !array.type.refused.empty())) {
+      return Error{.code = ErrorCode::unsupported_dtype,
+                   .message = "a dtype that no tensor has",
+                   .found = shown(array.header.descr),
+                   .hint = "only strict reading refuses it"};
+    }
+    if (!array.type.refused.empty()) {
+      skip(name, "an array of " + array.type.refused + ", dtype " + shown(array.header.descr));
+      return false;
+    }
+    if (is_void && !array.is_row_major()) {
+      skip(name,
+           "an array of opaque elements in Fortran order, dtype " + shown(array.header.descr));
+      return false;
+    }
+    const std::uint64_t more = bytes - array.data_offset - array.data_bytes;
+    if (more != 0 && is_strict()) {
+      return Error{.code = ErrorCode::size_mismatch,
+                   .message = "bytes follow the data of the array",
+                   .found = std::to_string(more) + " more bytes",
+                   .expected = "none",
+                   .hint = "only strict reading refuses it"};
+    }
+    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
+                            {"too many tensors", "tensors", "", source_->name()}));
+    if (more != 0) trailing_.add(name);
+    if (is_void) opaque_.add(name);
+    return true;
+  }
+
+  Status add(std::string_view name, const Array& array, Place place) {
+    const NpyType& type = array.type;
+    const std::uint64_t offset = place.offset + array.data_offset;
+    const std::string_view descr = stored(array.header.descr);
+    const bool is_run = array.is_row_major() && (!type.big_endian || array.data_bytes == 0);
+    if (is_run && place.file) {
+      return builder_.add(
+          {name, type.dtype, descr, array.header.shape(), *place.file, offset, array.data_bytes});
+    }
+    const Shape shape(array.header.shape());
+    if (is_run) {
+      ANDIRON_ASSIGN(TensorSnapshot run,
+                     TensorSnapshot::from_source(
+                         std::string(name), std::move(place.source), offset, array.data_bytes,
+                         type.dtype, shape, type.dtype == DType::raw ? std::string(descr) : ""));
+      return builder_.add(name, descr, std::move(run));
+    }
+    ANDIRON_ASSIGN(
+        TensorSnapshot view,
+        TensorSnapshot::from_strided(std::string(name), std::move(place.source), offset, type.dtype,
+                                     shape, byte_strides(array), type.big_endian));
+    return builder_.add(name, descr, std::move(view));
+  }
+
+  // REQUIRES: the array has data, so that no product passes its size.
+  static std::vector<std::int64_t> byte_strides(const Array& array) {
+    const auto shape = array.header.shape();
+    std::vector<std::int64_t> strides(shape.size());
+    auto step = static_cast<std::int64_t>(array.type.bytes);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const std::size_t d = array.header.fortran_order ? i : shape.size() - 1 - i;
+      strides[d] = step;
+      step *= static_cast<std::int64_t>(shape[d]);
+    }
+    return strides;
+  }
+
+  // Most arrays of a file have one type.
+  std::string_view stored(std::string_view descr) {
+    if (descr != last_descr_) last_descr_ = builder_.store(descr);
+    return last_descr_;
+  }
+
+  Result<Archive> finish() {
+    ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
+    if (twice) {
+      return Error{.code = ErrorCode::duplicate_key,
+                   .message = "a name given twice",
+                   .tensor = std::string(builder_.state().name_at(*twice))};
+    }
+    std::vector<std::string>& notes = builder_.state().notes;
+    opaque_.note(notes, "tensor",
+                 "opaque elements, bfloat16 of ml_dtypes perhaps, are carried as raw bytes");
+    trailing_.note(notes, "tensor", "bytes after the data of the array are ignored");
+    return builder_.finish();
+  }
+
+  const ByteSourcePtr& source_;
+  const OpenOptions& options_;
+  ArchiveBuilder builder_;
+  ZipReaderPtr zip_;
+  std::string_view last_descr_;
+  Oddity opaque_;
+  Oddity trailing_;
+};
+
+// A zip archive whose first entry, folders aside, is named *.npy; false where `head` does not reach
+// to the end of that name.
+bool is_npz(std::string_view head) {
+  while (head.starts_with(local_signature) && head.size() >= zip_local_header_bytes) {
+    const auto* const header = reinterpret_cast<const std::byte*>(head.data());
+    const std::size_t name_bytes = load_u16(header + 26);
+    head.remove_prefix(zip_local_header_bytes);
+    if (head.size() < name_bytes) return false;
+    const std::string_view name = head.substr(0, name_bytes);
+    if (!name.ends_with('/')) return name.ends_with(ending);
+    // Folders have no data.
+    head.remove_prefix(std::min(head.size(), name_bytes + load_u16(header + 28)));
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_numpy(const FileHead& head) {
+  return head.bytes.starts_with(npy_magic) || is_npz(head.bytes);
+}
+
+Result<Archive> read_numpy(const ReadContext& context) {
+  const ByteSourcePtr& source = context.source;
+  const OpenOptions& options = context.options;
+  std::array<std::byte, npy_magic.size()> buffer;
+  const auto count =
+      static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source->size()));
+  ANDIRON_TRY(source->read_at(0, std::span(buffer).first(count)));
+  const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
+  const bool is_zip = head.starts_with(local_signature) || head.starts_with(empty_zip_signature);
+  if (!is_zip && !npy_magic.starts_with(head)) {
+    return Error{.code = ErrorCode::not_a_weight_file,
+                 .message = "not a file of NumPy",
+                 .file = source->name(),
+                 .found = "a file that begins with '" + std::string(head) + "'",
+                 .expected = "\\x93NUMPY, or a zip archive"};
+  }
+  NumpyReader reader(source, options, is_zip ? "npz" : "npy");
+  Result<Archive> archive = is_zip ? reader.read_npz() : reader.read_npy();
+  if (!archive) return with_file(std::move(archive).error(), source->name());
+  return archive;
+}
+
+}  // namespace andiron::inline v1::detail
