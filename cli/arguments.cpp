@@ -20,8 +20,8 @@ constexpr const char* tool_description =
     "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
-    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, a record of Burn's),
-an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder
+    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a record of
+Burn's), an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder
 with an index, exactly one model or a distributed checkpoint. Formats are found
 by content. Nothing in a PyTorch file is ever run.
 
@@ -74,12 +74,12 @@ Examples:
   diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
 
 constexpr const char* convert_footer =
-    R"(The output's format goes by its name: .safetensors, .bpk, .mpk or .mpk.gz; --to
-says otherwise. Metadata, scalars and parameter ids go along where the format
-has a place for them; what is lost is said on standard error. Numbers keep their
-type, except in .mpk records. Names and layouts stay as they are: a Linear of
-PyTorch's stays transposed for Burn. The file appears whole or not at all; with
---force it may be the input itself.
+    R"(The output's format goes by its name: .safetensors, .bpk, .mpk, .mpk.gz, .npz or
+.npy, unless --to says it. Metadata, scalars and parameter ids go along where
+the format has a place for them; what is lost is said on standard error. Numbers
+keep their type, except in .mpk records. Names and layouts stay as they are: a
+Linear of PyTorch's stays transposed for Burn. The file appears whole or not at
+all; with --force it may be the input itself.
 
 Examples:
   andiron convert model.safetensors -o model.bpk
@@ -267,6 +267,12 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
                                         "1024, KB MB GB of 1000; at least 64K")
       ->option_text("SIZE")
       ->group(group);
+  verb.add_flag_callback(
+          "--numpy-arrays",
+          [&reading] { reading.open.settings = PytorchSettings{.numpy_arrays = true}; },
+          "NumPy's arrays beside PyTorch's tensors, too")
+      ->option_text(" ")
+      ->group(group);
   CLI::Option* strict = verb.add_flag_callback(
       "--strict", [&reading] { reading.open.strictness = Strictness::strict; },
       "Refuse unknown element types");
@@ -379,7 +385,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
           ->option_text("SIZE")
           ->group(group);
   verb.add_flag("--param-ids", write.param_ids,
-                "Keep parameter ids in SafeTensors, as metadata;\nthe other formats always do")
+                "Keep parameter ids in SafeTensors, as metadata;\nBurnpack and mpk always do")
       ->group(group);
   arguments.verb = &verb;
 }

@@ -41,25 +41,6 @@ Result<Archive> in_file_order(const Archive& archive) {
   return archive.select(order);
 }
 
-// Tied names as tensors of their own, for formats that have no ties.
-Status untie(Archive& archive, std::vector<std::string>& notes) {
-  const Aliases aliases = archive.aliases();
-  if (aliases.empty()) return {};
-  std::vector<TensorSnapshot> copies;
-  for (const auto& [alias, kept] : aliases) {
-    Result<TensorSnapshot> copy = archive.get(alias);
-    if (!copy) return std::move(copy).error();
-    copies.push_back(*std::move(copy));
-  }
-  archive.set_aliases({});
-  for (TensorSnapshot& copy : copies) {
-    if (Status status = archive.add(std::move(copy)); !status) return status;
-  }
-  notes.push_back(count_of(copies.size(), "tied name") + " written as " +
-                  (copies.size() == 1 ? "a copy" : "copies"));
-  return {};
-}
-
 // Tensors of the same bytes are written for each name.
 void tell_copies(const Archive& source, std::vector<std::string>& notes) {
   const std::vector<std::optional<std::size_t>> ties = source.ties();
@@ -97,8 +78,13 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
                         std::vector<std::string>& notes) {
   Result<Archive> archive = in_file_order(source);
   if (!archive) return archive;
-  if (options.format() != Format::safetensors) {
-    if (Status status = untie(*archive, notes); !status) return std::move(status).error();
+  // Burnpack could keep them, but Burn would miss the tied names.
+  if (const std::size_t ties = archive->aliases().size();
+      ties != 0 && options.format() == Format::burnpack) {
+    archive = archive->with_ties_as_copies();
+    if (!archive) return archive;
+    notes.push_back(count_of(ties, "tied name") + " written as " +
+                    (ties == 1 ? "a copy" : "copies"));
   }
   tell_copies(source, notes);
   const bool is_record = source.format() == format_name(Format::mpk);

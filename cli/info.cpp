@@ -205,7 +205,8 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
     out += '\n';
     page.append_bold(out, "NOT TAKEN\n");
     for (const Skipped& skipped : archive.skipped()) {
-      append_wrapped(out, display_text(skipped.name) + ": " + display_line(skipped.reason), 0,
+      append_wrapped(out,
+                     display_text(skipped.name) + ": " + display_line(in_flags(skipped.reason)), 0,
                      page.width);
     }
   }

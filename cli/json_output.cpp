@@ -139,8 +139,8 @@ std::string json_error(const std::string& path, const Error& error, std::string_
   out += "{\"code\":";
   append_json_string(out, code_name(error.code));
   // The path says which input; a shard is named in the message.
-  append_json_field(out, "message",
-                    in_flags(error.file == path ? error.description() : error.to_string()));
+  const Error shown = in_flags(error);
+  append_json_field(out, "message", shown.file == path ? shown.description() : shown.to_string());
   out += '}';
   out += more_fields;
   return out + "}\n";

@@ -47,6 +47,7 @@ constexpr Spelling spellings[] = {
     {"with_top_level_key(\"*\")", "--top-level-key '*'"},
     {"WriteOptions::param_ids", "--param-ids"},
     {"raise Limits::* if the file is trusted", "the library can be told to allow more"},
+    {"PytorchSettings::numpy_arrays", "--numpy-arrays"},
 };
 
 }  // namespace
@@ -63,8 +64,10 @@ std::string in_flags(std::string advice) {
     if (end == std::string::npos) continue;
     const std::size_t hole = flags.find('*');
     std::string said(flags.substr(0, hole));
-    said += advice.substr(value, end - value);
-    if (hole != flags.npos) said += flags.substr(hole + 1);
+    if (hole != flags.npos) {
+      said += advice.substr(value, end - value);
+      said += flags.substr(hole + 1);
+    }
     advice.replace(begin, end + after.size() - begin, said);
   }
   return advice;
@@ -75,7 +78,12 @@ void print_message(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void print_error(const Error& error) { print_message(in_flags(error.to_string())); }
+Error in_flags(Error error) {
+  error.hint = in_flags(std::move(error.hint));
+  return error;
+}
+
+void print_error(const Error& error) { print_message(in_flags(error).to_string()); }
 
 void print_notes(const std::string& path, const Archive& archive) {
   constexpr std::size_t shown = 5;

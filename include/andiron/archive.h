@@ -110,6 +110,8 @@ class Archive {
   const Aliases& aliases() const noexcept;
   /// Changes the metadata that records them, too.
   void set_aliases(Aliases aliases);
+  /// The archive with a tensor for each of them, behind the others: of the same data, unread.
+  Result<Archive> with_ties_as_copies() const;
 
   const Metadata& metadata() const noexcept;
   void set_metadata(Metadata metadata);

@@ -54,6 +54,9 @@ class Exception : public std::exception {
 };
 
 namespace detail {
+// description() before it is escaped: for notes and reasons, which are values.
+std::string sentence_of(const Error& error);
+
 [[noreturn]] inline void fail(const Error& error) {
 #if defined(__cpp_exceptions)
   throw Exception(error);

@@ -121,6 +121,12 @@ concept HasBuffer = requires(T& leaf, DType dtype, const Shape& shape) {
   { Leaf<T>::buffer(leaf, dtype, shape) } -> std::same_as<std::span<std::byte>>;
 };
 
+// Whether there is a function of the name at all.
+template <class T>
+concept NamesAllocate = requires { &Leaf<T>::allocate; };
+template <class T>
+concept NamesBuffer = requires { &Leaf<T>::buffer; };
+
 template <class T>
 Result<Bytes> allocate_for(const void* leaf, DType dtype, const Shape& shape) {
   return Leaf<T>::allocate(*static_cast<const T*>(leaf), dtype, shape);
@@ -148,6 +154,12 @@ struct CheckLeaf {
   static_assert(HasLeafFunctions<T>,
                 "andiron: Leaf<T> must have static functions LeafInfo info(const T&), "
                 "Result<Tensor> get(const T&) and Result<T> make(const T&, const Tensor&)");
+  static_assert(!NamesAllocate<T> || HasAllocate<T>,
+                "andiron: Leaf<T>::allocate must be Result<Bytes> allocate(const T&, DType, "
+                "const Shape&)");
+  static_assert(!NamesBuffer<T> || HasBuffer<T>,
+                "andiron: Leaf<T>::buffer must be std::span<std::byte> buffer(T&, DType, "
+                "const Shape&)");
   static_assert(!HasLeafFunctions<T> || std::is_nothrow_move_assignable_v<T>,
                 "andiron: a type with a Leaf must be nothrow move assignable");
 };

@@ -12,7 +12,10 @@ namespace andiron::inline v1 {
 /// Defaults: a path without an extension gets `.npz`, variant names are part of paths, index gaps
 /// stay, no adapter, existing files are not replaced. The format has no place for metadata and
 /// parameter ids: a save leaves them out and says so, a load leaves the module's ids alone. Types
-/// that NumPy lacks (bf16, f8) are an error: save them with a precision adapter.
+/// that NumPy lacks (bf16, f8) are an error: with_to_adapter(FloatCastAdapter::to(DType::f32))
+/// converts them. Load a lone .npy with a rule that names it: with_key_remapping("^$", "weight").
+/// Arrays that no tensor holds are skipped (Archive::skipped); stored arrays are read without
+/// comparing checksums.
 class NumpyStore : public StoreBuilder<NumpyStore> {
  public:
   /// An empty store in memory.

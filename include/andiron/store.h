@@ -125,11 +125,12 @@ class Store {
   template <class M>
   friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
 
-  Result<Archive> open_with(const OpenOptions& options) const;
-  // The file, opened by whoever asks first; and the same under its new names.
-  Result<Archive> opened() const;
+  // The file, opened by whoever asks first. With slots, anew: a record without names, whose tensors
+  // are in the order of the slots.
+  Result<Archive> opened(const std::vector<detail::Slot>* slots = nullptr) const;
+  // The same under its new names.
   Result<Archive> named(const Archive& opened) const;
-  // What a module is loaded from. Of a record without names, the tensors in the order of the slots.
+  // What a module is loaded from.
   struct Source {
     Archive opened;
     Archive named;

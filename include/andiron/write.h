@@ -26,8 +26,8 @@ struct WriteOptions {
   FormatSettings settings = {};
   bool overwrite = false;  ///< replace existing files; otherwise AlreadyExists
   bool sync = true;        ///< survive a power cut (fsync)
-  /// The data section starts at a multiple of this (a power of two, at least 8), by padding the
-  /// header. Tensors follow without gaps.
+  /// SafeTensors: the data section starts at a multiple of this (a power of two, at least 8), by
+  /// padding the header. Tensors follow without gaps.
   std::uint64_t data_alignment = 8;
   /// When not 0: tensors are spread, in archive order, over files `STEM-00001-of-0000N.safetensors`
   /// of at most this many tensor bytes (a larger tensor gets a file of its own), with an index

@@ -116,13 +116,24 @@ class CheckedSource final : public ByteSource {
     if (out.empty()) return {};
     ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
     const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
-    std::uint64_t data = place & ~ZipState::checked;
-    if ((place & ZipState::checked) == 0) {
-      if (is_small_from_header(index, offset, out.size())) return read_first(index, offset, out);
-      ANDIRON_ASSIGN(data, state_->checked_offset(index));
+    if ((place & ZipState::checked) != 0) {
+      ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
+      return is_small(out.size()) ? ahead_.read_at(offset, out) : file().read_at(offset, out);
     }
+    // The first read of an entry brings its header along, where both are small.
+    const std::uint64_t lead = offset - state_->entry(index).header_offset;
+    std::array<std::byte, ReadAhead::largest_read> buffer;
+    std::span<std::byte> head;
+    if (lead <= buffer.size() && out.size() <= buffer.size() - lead) {
+      head = std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
+      ANDIRON_TRY(in_memory() ? file().read_at(offset - lead, head)
+                              : ahead_.read_at(offset - lead, head));
+    }
+    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
     ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
-    return is_small(out.size()) ? ahead_.read_at(offset, out) : file().read_at(offset, out);
+    if (head.empty()) return file().read_at(offset, out);
+    std::memcpy(out.data(), head.data() + lead, out.size());
+    return {};
   }
 
   bool is_small(std::uint64_t count) const {
@@ -146,25 +157,6 @@ class CheckedSource final : public ByteSource {
         state_->directory.rank_before(offset, last_rank_.load(std::memory_order_relaxed));
     last_rank_.store(rank, std::memory_order_relaxed);
     return state_->directory.at_rank(rank);
-  }
-
-  // Whether the header of an entry and the data up to the end of a read come in one small read.
-  bool is_small_from_header(std::uint32_t index, std::uint64_t offset, std::uint64_t count) const {
-    const std::uint64_t lead = offset - state_->entry(index).header_offset;
-    return lead <= ReadAhead::largest_read && count <= ReadAhead::largest_read - lead;
-  }
-
-  // Header and data in one read.
-  Status read_first(std::uint32_t index, std::uint64_t offset, std::span<std::byte> out) const {
-    std::array<std::byte, ReadAhead::largest_read> buffer;
-    const auto lead = static_cast<std::size_t>(offset - state_->entry(index).header_offset);
-    const auto head = std::span(buffer).first(lead + out.size());
-    ANDIRON_TRY(in_memory() ? file().read_at(offset - lead, head)
-                            : ahead_.read_at(offset - lead, head));
-    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
-    ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
-    std::memcpy(out.data(), head.data() + lead, out.size());
-    return {};
   }
 
   std::shared_ptr<const ZipState> state_;

@@ -29,17 +29,25 @@ std::string_view stage_name(NameStage stage) noexcept {
 
 namespace detail {
 
+void TextArena::reserve(std::size_t bytes) {
+  if (bytes > left_) add_chunk(bytes);
+}
+
+void TextArena::add_chunk(std::size_t bytes) {
+  Bytes chunk = Bytes::allocate(bytes).value();
+  const std::span<std::byte> room = chunk.writable();
+  chunks_.push_back(std::move(chunk));
+  ++own_chunks_;
+  next_ = reinterpret_cast<char*>(room.data());
+  left_ = room.size();
+}
+
 std::string_view TextArena::store(std::string_view text) {
   if (text.size() > left_ || next_ == nullptr) {
     // Small at first, as most archives have few names.
     constexpr std::size_t small_chunks = 4;
     const std::size_t usual = own_chunks_ < small_chunks ? 64 * 1024 : Bytes::huge_page_bytes;
-    Bytes chunk = Bytes::allocate(std::max(text.size(), usual)).value();
-    const std::span<std::byte> room = chunk.writable();
-    chunks_.push_back(std::move(chunk));
-    ++own_chunks_;
-    next_ = reinterpret_cast<char*>(room.data());
-    left_ = room.size();
+    add_chunk(std::max(text.size(), usual));
   }
   std::string_view stored(next_, text.size());
   if (!text.empty()) std::memcpy(next_, text.data(), text.size());
@@ -291,6 +299,11 @@ Result<Archive> Archive::rename(std::span<const std::string> names, NameStage st
   auto state = std::make_shared<ArchiveState>(*state_);
   state->entries = {};
   ANDIRON_TRY(state->entries.reserve(names.size()));
+  // The old names stay where they are: what this archive was made of keeps them.
+  state->texts = {};
+  std::size_t name_bytes = 0;
+  for (const std::string& name : names) name_bytes += name.size();
+  state->texts.reserve(name_bytes);
   for (std::size_t i = 0; i < names.size(); ++i) {
     ArchiveEntry entry = state_->entries[i];
     if (entry.name() != names[i]) {
@@ -347,6 +360,18 @@ std::optional<Archive> Archive::before(NameStage stage) const {
   while (origin != nullptr && origin->stage != stage) origin = origin->before->came_from.get();
   if (origin == nullptr) return std::nullopt;
   return Archive(origin->before);
+}
+
+Result<Archive> Archive::with_ties_as_copies() const {
+  std::vector<TensorSnapshot> copies;
+  for (const auto& [alias, kept] : state_->aliases) {
+    ANDIRON_ASSIGN(TensorSnapshot copy, get(alias));
+    copies.push_back(std::move(copy));
+  }
+  Archive untied = *this;
+  untied.set_aliases({});
+  for (TensorSnapshot& copy : copies) ANDIRON_TRY(untied.add(std::move(copy)));
+  return untied;
 }
 
 std::vector<std::size_t> Archive::natural_order() const {

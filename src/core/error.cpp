@@ -8,13 +8,28 @@
 
 namespace andiron::inline v1 {
 
+namespace {
+
+std::string what_is_wrong(const Error& error) {
+  std::string text = error.message;
+  if (!error.found.empty()) text += ": " + error.found;
+  if (!error.expected.empty()) text += "; expected " + error.expected;
+  if (!error.hint.empty()) text += "; " + error.hint;
+  return text;
+}
+
+std::string about(const std::string& tensor, const std::string& text) {
+  return tensor.empty() ? text : "tensor '" + tensor + "': " + text;
+}
+
+}  // namespace
+
+std::string detail::sentence_of(const Error& error) {
+  return about(error.tensor, what_is_wrong(error));
+}
+
 std::string Error::description() const {
-  std::string line = message;
-  if (!found.empty()) line += ": " + found;
-  if (!expected.empty()) line += "; expected " + expected;
-  if (!hint.empty()) line += "; " + hint;
-  line = display_line(line);
-  return tensor.empty() ? line : "tensor '" + display_text(tensor) + "': " + line;
+  return about(display_text(tensor), display_line(what_is_wrong(*this)));
 }
 
 std::string Error::to_string() const {

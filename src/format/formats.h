@@ -21,8 +21,9 @@ namespace andiron::inline v1::detail {
 
 // How the content of a file begins.
 struct FileHead {
-  std::string_view bytes;       // up to `head_bytes`
-  std::uint64_t file_size = 0;  // of what these are the beginning of
+  std::string_view bytes;              // up to `head_bytes`
+  std::uint64_t file_size = 0;         // of what these are the beginning of
+  const ByteSource* source = nullptr;  // all of it; nullptr where it is compressed
 };
 
 // The most that is looked at to recognise a file.
@@ -51,6 +52,7 @@ struct Kept {
   std::size_t metadata = 0;  // entries
   bool param_ids = false;
   bool keeps_ids_if_asked = false;  // by WriteOptions::param_ids
+  bool ties = false;                // names that metadata ties to others
   std::size_t converted = 0;        // tensors that get another dtype
   std::string conversion = {};      // of the first of them: "f16 to f32"
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "src/core/quoted.h"
 #include "src/core/try.h"
@@ -20,12 +21,12 @@ namespace {
 using namespace detail;
 
 // Content that nobody knows is shown by its first bytes, by which its owner may know it.
-Result<Archive> not_a_weight_file(const ByteSource& source, Recognised content) {
+Error not_a_weight_file(const ByteSource& source, Recognised content) {
   if (content.what.empty()) {
     std::array<std::byte, 16> first{};
     const auto head = std::span(first).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(first.size(), source.size())));
-    ANDIRON_TRY(source.read_at(0, head));
+    if (Status status = source.read_at(0, head); !status) return std::move(status).error();
     const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
     content.what = "content that begins with " + quoted(text);
   }
@@ -36,57 +37,76 @@ Result<Archive> not_a_weight_file(const ByteSource& source, Recognised content) 
                .hint = std::move(content.hint)};
 }
 
-Result<Archive> read(const ReadContext& context) {
-  if (context.options.format) return row_of(*context.options.format).read(context);
+struct Reader {
+  Result<Archive> (*read)(const ReadContext& context);
+};
+
+// The reader of what a file holds, or why there is none.
+Result<Reader> reader_for(const ReadContext& context) {
+  const bool is_index = context.name.ends_with(index_ending);
+  if (context.options.format && !is_index) return Reader{row_of(*context.options.format).read};
   const ByteSource& source = *context.source;
   ANDIRON_ASSIGN(const Recognised content, recognise(source));
-  if (content.row != nullptr) return content.row->read(context);
-  if (content.is_json) return read_sharded(context);
-  if (!content.what.empty()) return not_a_weight_file(source, content);
+  if (content.row != nullptr) return Reader{content.row->read};
+  if (content.is_json) return Reader{read_sharded};
   // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
   // was meant to be.
   const FormatRow* meant = format_by_name(source.name()).row;
-  if (meant != nullptr && meant->folder_rank == 0) return meant->read(context);
+  const bool is_broken = content.what.empty() && meant != nullptr && meant->folder_rank == 0;
+  if (is_broken) return Reader{meant->read};
   return not_a_weight_file(source, content);
+}
+
+struct NamedSource {
+  ByteSourcePtr source;
+  std::string name;
+};
+
+// A file of a set: the one that is named, its index where it was written as shards, or the one
+// model there is.
+Result<NamedSource> find_source(const FileSet& files, std::string name) {
+  if (name.empty()) {
+    ANDIRON_ASSIGN(name, model_in(files));
+  }
+  Result<ByteSourcePtr> source = files.open(name);
+  const FormatRow* row = format_by_name(name).row;
+  if (!source && source.error().code == ErrorCode::not_found && row != nullptr && row->has_shards) {
+    Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
+    if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
+  }
+  if (!source) return std::move(source).error();
+  return NamedSource{*std::move(source), std::move(name)};
 }
 
 }  // namespace
 
-Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
-  return read({source, options});
-}
-
-Result<Archive> open(Bytes bytes, const OpenOptions& options) {
-  return read({memory_source(std::move(bytes)), options});
+Result<Archive> open(const std::string& path, const OpenOptions& options) {
+  const bool is_in_folder = !is_folder(path);
+  const std::string name = is_in_folder ? file_name_of(path) : "";
+  // A path that names nothing: the system says why.
+  if (is_in_folder && name.empty()) return open_file(path, options.io).error();
+  const FolderFiles files(path.substr(0, path.size() - name.size()), options.io);
+  ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
+  const ReadContext context{found.source, options, &files, found.name};
+  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
+  return reader.read(context);
 }
 
 Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options) {
-  std::string file = name;
-  if (file.empty()) {
-    ANDIRON_ASSIGN(file, model_in(files));
-  }
-  Result<ByteSourcePtr> source = files.open(file);
-  const FormatRow* row = format_by_name(file).row;
-  // A model that was written as shards goes by the same name.
-  if (!source && source.error().code == ErrorCode::not_found && row != nullptr && row->has_shards) {
-    Result<ByteSourcePtr> index = files.open(file + std::string(index_ending));
-    if (index) {
-      file += index_ending;
-      source = std::move(index);
-    }
-  }
-  if (!source) return std::move(source).error();
-  return read({*source, options, &files, file});
+  ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
+  const ReadContext context{found.source, options, &files, found.name};
+  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
+  return reader.read(context);
 }
 
-Result<Archive> open(const std::string& path, const OpenOptions& options) {
-  if (is_folder(path)) return open(FolderFiles(path, options.io), "", options);
-  const std::string name = file_name_of(path);
-  if (!name.empty()) {
-    return open(FolderFiles(path.substr(0, path.size() - name.size()), options.io), name, options);
-  }
-  ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, options.io));
-  return open(source, options);
+Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
+  const ReadContext context{source, options};
+  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
+  return reader.read(context);
+}
+
+Result<Archive> open(Bytes bytes, const OpenOptions& options) {
+  return open(memory_source(std::move(bytes)), options);
 }
 
 }  // namespace andiron::inline v1

@@ -69,7 +69,7 @@ Result<Recognised> recognise(const ByteSource& source) {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, source.size()));
   ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
   const std::string_view bytes(reinterpret_cast<const char*>(buffer.data()), count);
-  Recognised content = by_head({bytes, source.size()});
+  Recognised content = by_head({bytes, source.size(), &source});
   if (content.row == nullptr && is_gzip(bytes)) return by_compressed_head(source);
   return content;
 }

@@ -162,8 +162,8 @@ class ShardedReader {
   Status open_shard(const std::string& name, Shard& shard) {
     // Names count from the index's own folder.
     const std::size_t folder = context_.name.rfind('/') + 1;
-    Result<ByteSourcePtr> source =
-        context_.files->open(std::string(context_.name.substr(0, folder)) + name);
+    const std::string place = std::string(context_.name.substr(0, folder)) + name;
+    Result<ByteSourcePtr> source = context_.files->open(place);
     if (!source) {
       Error error = std::move(source).error();
       if (error.code == ErrorCode::not_found) {
@@ -174,7 +174,7 @@ class ShardedReader {
       }
       return error;
     }
-    ANDIRON_ASSIGN(shard.archive, row_->read({*source, options_, context_.files, name}));
+    ANDIRON_ASSIGN(shard.archive, row_->read({*source, options_, context_.files, place}));
     shard.file = builder_.add_file_of(shard.archive, name);
     builder_.keep_names_of(shard.archive);
     for (const std::string& note : shard.archive.notes()) {

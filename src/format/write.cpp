@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/formats.h"
@@ -119,6 +118,29 @@ Result<Archive> with_metadata(const Archive& archive, const WriteOptions& option
   return result;
 }
 
+// The archive as it is written, with notes on what the format leaves out or changes.
+struct Prepared {
+  Archive archive;
+  std::vector<std::string> notes;
+};
+
+Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
+                         const WriteOptions& options) {
+  Prepared prepared;
+  ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
+  const std::size_t ties = prepared.archive.aliases().size();
+  const bool copies = ties != 0 && !row.kept(prepared.archive, options).ties;
+  if (copies) {
+    ANDIRON_ASSIGN(prepared.archive, prepared.archive.with_ties_as_copies());
+  }
+  prepared.notes = notes_on(row, prepared.archive, options);
+  if (copies) {
+    prepared.notes.push_back(count_of(ties, "tied name") + " written as " +
+                             (ties == 1 ? "a copy" : "copies"));
+  }
+  return prepared;
+}
+
 Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
                                  const std::string& path, const WriteOptions& options) {
   ANDIRON_ASSIGN(const std::unique_ptr<Output> file, Output::create(path, options));
@@ -135,8 +157,10 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
   const auto shards = options.max_shard_bytes == 0 ? std::vector<std::vector<std::size_t>>()
                                                    : plan_shards(archive, options.max_shard_bytes);
   const bool sharded = shards.size() > 1;
-  const std::string other = sharded ? path : path + std::string(index_ending);
-  if (!options.overwrite && file_exists(other)) {
+  // Under a name that is not the format's, an index beside it is somebody else's.
+  const bool has_own_name = path.ends_with(named.ending);
+  const std::string other = sharded ? path : has_own_name ? path + std::string(index_ending) : "";
+  if (!options.overwrite && !other.empty() && file_exists(other)) {
     return Error{.code = ErrorCode::already_exists,
                  .message = sharded ? "the model is there as one file"
                                     : "the model is there as shards with an index",
@@ -145,19 +169,19 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
   }
   Result<WriteReport> report = sharded ? write_sharded(archive, path, named, shards, options)
                                        : write_single(named, archive, path, options);
-  if (report && !options.dry_run) remove_file(other);
+  if (report && !options.dry_run && !other.empty()) remove_file(other);
   return report;
 }
 
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
                                   const WriteOptions& options) {
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
-  ANDIRON_ASSIGN(const Archive whole, with_metadata(archive, options));
-  ANDIRON_ASSIGN(WriteReport report, named.row->has_shards
-                                         ? write_as_only_form(named, whole, path, options)
-                                         : write_single(named, whole, path, options));
-  report.tensors = whole.size();
-  report.notes = notes_on(*named.row, whole, options);
+  ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
+  ANDIRON_ASSIGN(WriteReport report,
+                 named.row->has_shards ? write_as_only_form(named, prepared.archive, path, options)
+                                       : write_single(named, prepared.archive, path, options));
+  report.tensors = prepared.archive.size();
+  report.notes = std::move(prepared.notes);
   note_ending(path, *named.row, report.notes);
   return report;
 }
@@ -192,11 +216,11 @@ Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions
   }
   ANDIRON_ASSIGN(const NamedFormat named,
                  target_of(options.format ? "" : file_extension(Format::safetensors), options));
-  ANDIRON_ASSIGN(const Archive whole, with_metadata(archive, options));
+  ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
   WriteReport report;
-  ANDIRON_ASSIGN(report.bytes, named.row->write({whole, sink, options, named.ending}));
-  report.tensors = whole.size();
-  report.notes = notes_on(*named.row, whole, options);
+  ANDIRON_ASSIGN(report.bytes, named.row->write({prepared.archive, sink, options, named.ending}));
+  report.tensors = prepared.archive.size();
+  report.notes = std::move(prepared.notes);
   return report;
 }
 

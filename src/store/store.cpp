@@ -34,6 +34,18 @@ Error nothing_in_memory() {
                .hint = "give from_bytes() a file's bytes, or save into the store first"};
 }
 
+Error no_files() {
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "this store was made of no set of files",
+               .hint = "give from_files() a set"};
+}
+
+Error with_extension_hint(Error error, Format format) {
+  error.hint = "'" + std::string(file_extension(format)) +
+               "' was added to the path; auto_extension(false) takes it as it is";
+  return error;
+}
+
 std::vector<ExpectedTensor> expected_by(const std::vector<Slot>& slots) {
   std::vector<ExpectedTensor> expected;
   for (const Slot& slot : slots) {
@@ -98,31 +110,27 @@ Status Store::status() const {
   return settings_.collect.adapter->status();
 }
 
-Result<Archive> Store::open_with(const OpenOptions& options) const {
-  if (const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location)) {
-    if (!*bytes) return detail::nothing_in_memory();
-    return open(**bytes, options);
-  }
-  if (const auto* in = std::get_if<detail::StoreFiles>(&content_->location)) {
-    return open(*in->files, in->name, options);
-  }
-  const std::string file = path();
-  Result<Archive> archive = open(file, options);
-  const bool has_other_path = file != std::get<std::string>(content_->location);
-  if (archive || archive.error().code != ErrorCode::not_found || !has_other_path) return archive;
-  Error error = std::move(archive).error();
-  error.hint = "'" + std::string(file_extension(*settings_.write.format)) +
-               "' was added to the path; auto_extension(false) takes it as it is";
-  return error;
-}
-
-Result<Archive> Store::opened() const {
+Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
   ANDIRON_TRY(status());
   const std::lock_guard lock(content_->mutex);
-  if (!content_->opened) {
-    ANDIRON_ASSIGN(content_->opened, open_with(settings_.open));
+  if (slots == nullptr && content_->opened) return *content_->opened;
+  OpenOptions options = settings_.open;
+  if (slots != nullptr) options.expected = detail::expected_by(*slots);
+  Result<Archive> archive = detail::nothing_in_memory();
+  if (const auto* path_given = std::get_if<std::string>(&content_->location)) {
+    const std::string file = path();
+    archive = open(file, options);
+    if (!archive && archive.error().code == ErrorCode::not_found && file != *path_given) {
+      return detail::with_extension_hint(std::move(archive).error(), *settings_.write.format);
+    }
+  } else if (const auto* in = std::get_if<detail::StoreFiles>(&content_->location)) {
+    if (in->files == nullptr) return detail::no_files();
+    archive = open(*in->files, in->name, options);
+  } else if (const auto& bytes = std::get<std::optional<Bytes>>(content_->location)) {
+    archive = open(*bytes, options);
   }
-  return *content_->opened;
+  if (archive && slots == nullptr) content_->opened = *archive;
+  return archive;
 }
 
 Result<Archive> Store::named(const Archive& opened) const {
@@ -140,9 +148,7 @@ Result<Store::Source> Store::source_for(const std::vector<detail::Slot>& slots,
     return Source{*std::move(file), std::move(archive)};
   }
   if (file.error().code != ErrorCode::unsupported) return std::move(file).error();
-  OpenOptions options = settings_.open;
-  options.expected = detail::expected_by(slots);
-  ANDIRON_ASSIGN(const Archive in_order, open_with(options));
+  ANDIRON_ASSIGN(const Archive in_order, opened(&slots));
   return Source{in_order, in_order};
 }
 
@@ -213,6 +219,11 @@ Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   ANDIRON_TRY(status());
+  if (std::holds_alternative<detail::StoreFiles>(content_->location)) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "a set of files is read, but not written",
+                 .hint = "save into a store made with from_file() or from_bytes()"};
+  }
   ANDIRON_ASSIGN(Archive archive, detail::collect_slots_as_archive(slots, settings_.collect));
   ANDIRON_ASSIGN(archive, apply_names(archive, {.remapper = settings_.names.remapper}));
   ANDIRON_TRY(detail::check_names_to_save(archive));
@@ -222,11 +233,6 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
     MemorySink sink;
     ANDIRON_ASSIGN(report, write(archive, sink, settings_.write));
     *bytes = sink.take();
-  } else if (const auto* in = std::get_if<detail::StoreFiles>(&location)) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = "a set of files is read, but not written",
-                 .file = in->files->name(),
-                 .hint = "save into a store made with from_file() or from_bytes()"};
   } else {
     ANDIRON_ASSIGN(report, write(archive, path(), settings_.write));
   }

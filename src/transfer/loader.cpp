@@ -23,7 +23,9 @@ Error wrong_memory(const TensorSnapshot& tensor, std::size_t found) {
                .message = "the leaf gave memory that cannot be read into",
                .found = std::to_string(found) + " bytes to write to",
                .expected = std::to_string(tensor.byte_size()),
-               .hint = "Leaf<T>::allocate() gives Bytes::adopt() of memory that nobody else holds"};
+               .hint =
+                   "Leaf<T>::allocate() gives Bytes::adopt() of memory that nobody else holds, "
+                   "and Leaf<T>::buffer() the memory of the whole tensor, or none"};
 }
 
 }  // namespace
@@ -74,6 +76,9 @@ Status Loader::take(const Assignment& assignment) {
   const Slot& slot = slots_[assignment.slot];
   const TensorSnapshot& tensor = assignment.tensor;
   const std::span<std::byte> own = own_memory(slot, tensor);
+  if (!own.empty() && own.size() != tensor.byte_size()) {
+    return failed(assignment, wrong_memory(tensor, own.size()));
+  }
   if (own.empty()) {
     Result<std::optional<Tensor>> ready = ready_data(assignment);
     if (!ready) return failed(assignment, std::move(ready).error());
@@ -174,7 +179,10 @@ Status Loader::failed(const Assignment& assignment, Error error) {
 Error Loader::stopped(const Assignment& last, Error error) {
   const auto before = static_cast<std::size_t>(&last - plan_.assignments.data());
   plan_.result.applied.resize(options_.in_place ? before : 0);
-  if (options_.in_place) error.hint = "the tensors before it are replaced (in_place)";
+  if (options_.in_place) {
+    error.hint += error.hint.empty() ? "" : "; ";
+    error.hint += "the tensors before it are replaced (in_place)";
+  }
   return with_report(std::move(error), plan_.result,
                      options_.in_place ? "the load stopped half way (in_place)"
                                        : "the load stopped and changed nothing");

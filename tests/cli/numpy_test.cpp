@@ -52,5 +52,17 @@ TEST_F(NumpyFiles, ReasonsForWhatIsSkippedCannotSpeakToTheTerminal) {
   EXPECT_FALSE(contains(refused.err, "\x1b")) << refused.err;
 }
 
+TEST_F(NumpyFiles, AdviceOfTheLibraryIsGivenInFlags) {
+  const std::string name(70'000, 'n');
+  const Outcome run = tool({"ls", write("m.safetensors", {{name}})});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(contains(run.err, "the library can be told to allow more\n")) << run.err;
+  EXPECT_FALSE(contains(run.err, "Limits::")) << run.err;
+  // Names are not advice.
+  const std::string odd = "raise Limits::x if the file is trusted";
+  const auto object = objects_of(tool({"ls", "--json", write("n.safetensors", {{odd}})})).at(0);
+  EXPECT_EQ(object.at("tensors")[0].at("name"), odd);
+}
+
 }  // namespace
 }  // namespace andiron::test

@@ -318,16 +318,22 @@ TEST(NumpyReader, TensorsOutliveTheArchive) {
 }
 
 TEST(IsNumpy, TellsFilesByTheirFirstBytes) {
-  const auto is_numpy = [](std::string_view head) { return detail::is_numpy({head, head.size()}); };
+  const auto is_numpy = [](std::string_view file) {
+    const ByteSourcePtr source = source_of(file, "test");
+    return detail::is_numpy({file.substr(0, detail::head_bytes), file.size(), source.get()});
+  };
   EXPECT_TRUE(is_numpy(np_save_matrix()));
   EXPECT_FALSE(is_numpy("\x93NUM"));
   EXPECT_TRUE(is_numpy(np_savez()));
   EXPECT_TRUE(is_numpy(std::string_view(np_savez()).substr(0, 35)));
   EXPECT_FALSE(is_numpy(std::string_view(np_savez()).substr(0, 34)));
-  EXPECT_FALSE(is_numpy(zip_file({})));
+  EXPECT_TRUE(is_numpy(zip_file({})));
   EXPECT_FALSE(is_numpy(zip_file({{.name = "folder/"}})));
   EXPECT_TRUE(is_numpy(zip_file({{.name = "folder/"}, {.name = "folder/a.npy"}})));
-  EXPECT_FALSE(is_numpy(zip_file({{.name = "a.txt"}, {.name = "a.npy"}})));
+  EXPECT_TRUE(is_numpy(zip_file({{.name = "a.txt"}, {.name = "a.npy"}})));
+  EXPECT_TRUE(is_numpy(zip_file({{.name = std::string(600, 'n') + ".npy"}})));
+  EXPECT_FALSE(is_numpy(zip_file({{.name = "a.txt"}, {.name = "b.txt"}})));
+  EXPECT_FALSE(is_numpy(zip_file({{.name = "x/a.npy.txt"}, {.name = "x/data.pkl"}})));
   EXPECT_FALSE(is_numpy(TorchFile().zip(py::dict({}))));
 }
 

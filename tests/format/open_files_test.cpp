@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "andiron/open.h"
+#include "andiron/safetensors_store.h"
 #include "andiron/write.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
@@ -104,6 +105,27 @@ TEST(OpenFiles, WithoutASetAnIndexIsUnsupported) {
   const Error error = open(index).error();
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_NE(error.hint.find("FileSet"), std::string::npos);
+}
+
+TEST(OpenFiles, AStoreLoadsFromASetAndDoesNotSaveIntoIt) {
+  auto store = SafetensorsStore::from_files(memory_files(shards()), "model.safetensors");
+  EXPECT_EQ(store.keys().value(), (std::vector<std::string>{"a", "b"}));
+  struct Net {
+    Param a;
+    Param b;
+    ANDIRON_MODULE(Net, a, b)
+  };
+  Net net;
+  EXPECT_EQ(load_from(net, store).value().applied.size(), 2u);
+  EXPECT_EQ(save_into(net, store).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(SafetensorsStore::from_files(nullptr).keys().error().code, ErrorCode::invalid_argument);
+}
+
+TEST(OpenFiles, ShardsOpenAlsoWhereTheFormatIsTold) {
+  EXPECT_EQ(open(*memory_files(shards()), "model.safetensors", {.format = Format::safetensors})
+                .value()
+                .size(),
+            2u);
 }
 
 TEST(OpenFiles, AFolderIsASet) {

@@ -186,7 +186,6 @@ TEST(PytorchReader, ForeignZipArchivesAreNamed) {
     const char* what;
   };
   const Case cases[] = {
-      {{}, "an empty zip archive"},
       {{"config.json", "model.weights.h5"}, "a Keras model"},
       {{"model/model.json", "model/tensors/0"}, "a TorchScript archive of PyTorch 1.0"},
       {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a package of torch.package"},

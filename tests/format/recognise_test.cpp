@@ -70,7 +70,7 @@ TEST(Recognise, FindsNumpysArraysAndTheirArchives) {
 
 TEST(Recognise, FindsTheContainersOfPytorch) {
   EXPECT_EQ(format_of(std::string("PK\3\4") + std::string(30, '\0')), "pytorch");
-  EXPECT_EQ(format_of(std::string("PK\5\6") + std::string(18, '\0')), "pytorch");
+  EXPECT_EQ(format_of(std::string("PK\5\6") + std::string(18, '\0')), "numpy");
   EXPECT_EQ(format_of(std::string("\x80\2}q\0.", 6)), "pytorch");
   EXPECT_EQ(format_of("\x80\2\x8a\x0al\xfc\x9c\x46\xf9\x20j\xa8P\x19."), "pytorch");
   EXPECT_EQ(format_of("(dp0\nS'a'\np1\nI1\ns."), "pytorch");

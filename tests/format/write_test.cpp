@@ -235,6 +235,51 @@ TEST(Write, MetadataOfTheOptionsIsAddedToTheArchives) {
             (Metadata{{"author", "nobody"}, {"run", "7"}, {"version", "2"}}));
 }
 
+TEST(Write, TiedNamesAreKeptOrWrittenAsCopiesInEveryFormat) {
+  const test::TempDir folder;
+  Archive tied = small_archive();
+  tied.set_aliases({{"head", "t"}});
+  const std::pair<const char*, bool> cases[] = {
+      {"m.safetensors", true}, {"m.bpk", false}, {"m.mpk", false}, {"m.npz", false}};
+  for (const auto& [name, is_alias] : cases) {
+    const WriteReport report = write(tied, folder.file(name)).value();
+    const Archive again = open(folder.file(name)).value();
+    EXPECT_EQ(again.size(), is_alias ? 1u : 2u) << name;
+    EXPECT_EQ(again.get("head").value().read().value().to_vector<float>().value(),
+              (std::vector<float>{1, 2}))
+        << name;
+    for (const std::string& note : report.notes) {
+      EXPECT_EQ(note.find("metadata"), std::string::npos) << note;
+    }
+  }
+}
+
+TEST(Write, WhatIsWrittenOpensAgainInEveryFormat) {
+  const test::TempDir folder;
+  Archive long_name;
+  long_name.add({std::string(600, 'n'), Tensor::from_values<float>({1}, {1}).value()}).value();
+  for (const FormatInfo& format : formats()) {
+    if (!format.is_written) continue;
+    for (const Archive& archive : {Archive(), long_name, small_archive()}) {
+      const std::string path = folder.file("m" + std::string(format.endings.front()));
+      ASSERT_TRUE(write(archive, path, {.overwrite = true})) << format.name;
+      const Result<Archive> again = open(path);
+      ASSERT_TRUE(again) << format.name << again.error().to_string();
+      EXPECT_EQ(again->format(), format.name);
+      EXPECT_EQ(again->size(), archive.size());
+    }
+  }
+}
+
+TEST(Write, AnIndexOfAnotherFormatStays) {
+  const test::TempDir folder;
+  const std::string index = folder.file("pytorch_model.bin.index.json");
+  test::write_file(index, "{}");
+  ASSERT_TRUE(write(small_archive(), folder.file("pytorch_model.bin"),
+                    {.format = Format::safetensors, .overwrite = true}));
+  EXPECT_EQ(test::read_file(index), "{}");
+}
+
 TEST(Write, TakesAListOfTensorsOfWhichTheLaterCounts) {
   const test::TempDir folder;
   Snapshots list;

@@ -101,6 +101,9 @@ struct Leaf<WrongMemory> {
   static Result<Bytes> allocate(const WrongMemory&, DType, const Shape&) {
     return Bytes::allocate(3);
   }
+  static std::span<std::byte> buffer(WrongMemory& leaf, DType, const Shape&) {
+    return leaf.data.writable().first(4);
+  }
 };
 
 namespace {
@@ -115,6 +118,10 @@ TEST(LeafMemory, MemoryOfAnotherSizeIsRefused) {
   const Error error = apply(net, numbers(), {.allow_partial = true}).error();
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_NE(error.hint.find("allocate()"), std::string::npos);
+  // Half of a tensor in place would be worse than none.
+  const ApplyOptions in_place = {.allow_partial = true, .in_place = true};
+  EXPECT_EQ(apply(net, numbers(), in_place).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(net.first.data.to_vector<float>().value(), (std::vector<float>{0, 0}));
 }
 
 TEST(Bytes, AdoptedMemoryIsWritableForItsOnlyOwner) {

@@ -8,6 +8,7 @@
 
 #include "andiron/burnpack.h"
 #include "andiron/file.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -45,11 +46,10 @@ Result<BurnpackHeadBytes> read_head_bytes(const ByteSource& source, const Limits
     return error;
   }
   if (head.metadata_bytes > limits.burnpack_metadata_bytes) {
+    error = over_limit(
+        std::to_string(head.metadata_bytes), limits.burnpack_metadata_bytes,
+        {"the metadata is larger than allowed", "burnpack_metadata_bytes", "bytes", source.name()});
     error.code = ErrorCode::header_too_large;
-    error.message = "the metadata is larger than allowed";
-    error.found = std::to_string(head.metadata_bytes) + " bytes";
-    error.expected = "at most " + std::to_string(limits.burnpack_metadata_bytes);
-    error.hint = "raise the limit if the file is trusted";
     return error;
   }
   const std::uint64_t end = burnpack_header_bytes + head.metadata_bytes;

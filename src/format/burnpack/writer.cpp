@@ -253,9 +253,12 @@ class Plan {
 
 Kept kept_by_burnpack(const Archive& archive, const WriteOptions& options) {
   const Generation generation = settings_in<BurnpackSettings>(options.settings).release;
+  // Readers look for ties in files of ours alone, and Burn does not know them.
+  const auto producer = archive.metadata().find("producer");
   return {.values = scalars_for(archive, generation).size(),
           .metadata = archive.metadata().size(),
-          .param_ids = true};
+          .param_ids = true,
+          .ties = producer != archive.metadata().end() && producer->second == "andiron"};
 }
 
 Result<std::uint64_t> write_burnpack(const WriteContext& context) {

@@ -322,27 +322,43 @@ class NumpyReader {
   Oddity trailing_;
 };
 
-// A zip archive whose first entry, folders aside, is named *.npy; false where `head` does not reach
-// to the end of that name.
-bool is_npz(std::string_view head) {
-  while (head.starts_with(local_signature) && head.size() >= zip_local_header_bytes) {
-    const auto* const header = reinterpret_cast<const std::byte*>(head.data());
-    const std::size_t name_bytes = load_u16(header + 26);
-    head.remove_prefix(zip_local_header_bytes);
-    if (head.size() < name_bytes) return false;
-    const std::string_view name = head.substr(0, name_bytes);
-    if (!name.ends_with('/')) return name.ends_with(ending);
-    // Folders have no data.
-    head.remove_prefix(std::min(head.size(), name_bytes + load_u16(header + 28)));
+// The name of the first entry of a zip archive; nothing where `head` does not reach to its end.
+std::optional<std::string_view> first_entry(std::string_view head) {
+  if (!head.starts_with(local_signature) || head.size() < zip_local_header_bytes) {
+    return std::nullopt;
   }
-  return false;
+  const std::size_t name_bytes = load_u16(reinterpret_cast<const std::byte*>(head.data()) + 26);
+  head.remove_prefix(zip_local_header_bytes);
+  if (head.size() < name_bytes) return std::nullopt;
+  return head.substr(0, name_bytes);
+}
+
+// Arrays, and no object of PyTorch's beside them.
+bool holds_arrays(const ByteSource& source) {
+  const Result<ZipDirectory> directory = ZipDirectory::read(source, Limits(), ZipNames::exact);
+  if (!directory) return false;
+  bool has_array = false;
+  for (const ZipEntry& entry : directory->entries().items()) {
+    if (entry.name.ends_with("data.pkl")) return false;
+    has_array = has_array || entry.name.ends_with(ending);
+  }
+  return has_array;
+}
+
+// The first entry tells, nearly always: PyTorch's is its object, or the version of the archive.
+// NumPy alone writes archives of nothing.
+bool is_npz(const FileHead& head) {
+  if (head.bytes.starts_with(empty_zip_signature)) return true;
+  if (!head.bytes.starts_with(local_signature)) return false;
+  const auto first = first_entry(head.bytes);
+  if (first && first->ends_with(ending)) return true;
+  if (first && (first->ends_with("data.pkl") || first->ends_with("/version"))) return false;
+  return head.source != nullptr && holds_arrays(*head.source);
 }
 
 }  // namespace
 
-bool is_numpy(const FileHead& head) {
-  return head.bytes.starts_with(npy_magic) || is_npz(head.bytes);
-}
+bool is_numpy(const FileHead& head) { return head.bytes.starts_with(npy_magic) || is_npz(head); }
 
 Result<Archive> read_numpy(const ReadContext& context) {
   const ByteSourcePtr& source = context.source;

@@ -77,13 +77,6 @@ class NpzWriter {
 
   Status plan() {
     for (std::size_t i = 0; i < archive_.size(); ++i) items_.push_back({archive_.info(i).name, i});
-    // Tied names have no place but beside the others, where they are not there already.
-    for (const auto& [alias, kept] : archive_.aliases()) {
-      const auto tensor = archive_.find(kept);
-      const auto own = archive_.find(alias);
-      const bool is_there = own && archive_.info(*own).name == alias;
-      if (tensor && !is_there) items_.push_back({alias, *tensor});
-    }
     ANDIRON_TRY(
         check_limit(items_.size(), options_.limits.tensors, {"too many tensors", "tensors"}));
     ANDIRON_TRY(check_names());

@@ -129,7 +129,7 @@ class DistributedReader {
       if (status) continue;
       Error error = with_file(std::move(status).error(), path_);
       if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
-        ANDIRON_TRY(skip(std::string(*name), error.description()));
+        ANDIRON_TRY(skip(std::string(*name), sentence_of(error)));
         continue;
       }
       if (error.tensor.empty()) error.tensor = *name;
@@ -312,7 +312,8 @@ class DistributedReader {
     }
     auto file = files_.find(item.file);
     if (file == files_.end()) {
-      if (files_.size() >= options_.limits.shards) return bad("too many files");
+      ANDIRON_TRY(check_limit(files_.size() + 1, options_.limits.shards,
+                              {"too many files", "shards", "", path_}));
       const std::size_t folder = context_.name.rfind('/') + 1;
       Result<ByteSourcePtr> opened =
           context_.files->open(std::string(context_.name.substr(0, folder)) + item.file);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <span>
 
+#include "src/core/limit.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
@@ -37,11 +38,9 @@ Result<std::size_t> NamePath::append_key(PickleValue key, std::uint32_t number, 
   }
   key_bytes_ += text_.size() - step;
   if (key_bytes_ > limits_.name_bytes_in_all) {
-    return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "all names together are too long",
-                 .file = content_.source()->name(),
-                 .expected = "at most " + std::to_string(limits_.name_bytes_in_all),
-                 .hint = "raise Limits::name_bytes_in_all"};
+    return over_limit(
+        "", limits_.name_bytes_in_all,
+        {"all names together are too long", "name_bytes_in_all", "", content_.source()->name()});
   }
   return step;
 }

@@ -149,7 +149,7 @@ class Pt2Reader {
       Error error = with_file(std::move(status).error(), zip_->source()->name());
       if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
         error.tensor.clear();
-        builder_.state().skipped.push_back({name, error.description()});
+        builder_.state().skipped.push_back({name, sentence_of(error)});
         continue;
       }
       if (error.tensor.empty()) error.tensor = name;

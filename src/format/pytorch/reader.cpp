@@ -72,7 +72,7 @@ void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const Op
                     ArchiveBuilder& builder) {
   const auto constants = read_zip_constants(zip, content, options, builder.state().notes);
   if (!constants) {
-    builder.state().skipped.push_back({"constants", constants.error().description()});
+    builder.state().skipped.push_back({"constants", sentence_of(constants.error())});
     return;
   }
   const PickleContent& pickle = (*constants)->content;
@@ -170,18 +170,6 @@ Result<Archive> read_tar_content(const Content& opened, const OpenOptions& optio
   return finished(std::move(pickled), options, builder);
 }
 
-Result<Archive> read_container(const ByteSourcePtr& source, const OpenOptions& options) {
-  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
-  Content opened{source};
-  if (head.compressed) {
-    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
-    opened.compressed_bytes = source->size();
-  }
-  if (head.bytes.starts_with("PK")) return read_zip(opened, options);
-  if (is_tar(head.bytes)) return read_tar_content(opened, options);
-  return read_pickles(opened, options);
-}
-
 // A pickle, of a release of PyTorch before 1.6 or of anything.
 bool is_pickle(std::string_view head) {
   // Protocols 2 to 5 say so. Before them, an object begins with what it is.
@@ -221,7 +209,17 @@ bool is_pytorch(const FileHead& head) {
 
 Result<Archive> read_pytorch(const ReadContext& context) {
   if (is_distributed(context)) return read_distributed(context);
-  Result<Archive> archive = read_container(context.source, context.options);
+  const ByteSourcePtr& source = context.source;
+  const OpenOptions& options = context.options;
+  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
+  Content opened{source};
+  if (head.compressed) {
+    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
+    opened.compressed_bytes = source->size();
+  }
+  Result<Archive> archive = head.bytes.starts_with("PK") ? read_zip(opened, options)
+                            : is_tar(head.bytes)         ? read_tar_content(opened, options)
+                                                         : read_pickles(opened, options);
   if (archive) return archive;
   Error error = with_file(std::move(archive).error(), context.source->name());
   if (context.source->name().ends_with(".distcp")) {

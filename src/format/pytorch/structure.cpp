@@ -103,7 +103,7 @@ Status StructureWalk::refuse(Error error) {
   if (error.tensor.empty()) error.tensor = event_->name;
   if (strictness_ != Strictness::lenient || stops_reading(error.code)) return error;
   error.tensor.clear();
-  remark_skip(error.description());
+  remark_skip(sentence_of(error));
   return {};
 }
 

@@ -224,7 +224,7 @@ Status TensorResolver::take(Resolution& out) const {
     ANDIRON_TRY(tensor.check_view());
     if (Status size = tensor.check_size(most_bytes_); !size) {
       if (!lenient_) return size;
-      return skip(size.error().description(), out);
+      return skip(sentence_of(size.error()), out);
     }
   }
   out.kind = Kind::taken;

@@ -83,7 +83,7 @@ class Reader {
     error.hint = "lenient reading ignores them";
     if (options_.strictness != Strictness::lenient) return error;
     error.hint = "ignored";
-    notes.push_back(error.description());
+    notes.push_back(sentence_of(error));
     return {};
   }
 

@@ -206,7 +206,8 @@ Kept kept_by_record(const Archive& archive, const WriteOptions& options) {
   const bool is_record = keeps_structure_of(archive);
   Kept kept{.values = is_record ? archive.value().leaf_count() : 0,
             .metadata = archive.metadata().size(),
-            .param_ids = true};
+            .param_ids = true,
+            .ties = true};  // as copies with one id
   // What a record says of itself takes the place of what others say under these keys.
   for (const auto& [key, value] : record_metadata(Archive(), false, RecordPrecision::full, false)) {
     if (archive.format() != "mpk" && archive.metadata().contains(key)) --kept.metadata;

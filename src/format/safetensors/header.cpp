@@ -39,11 +39,11 @@ Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
   const std::uint64_t padded = (end + alignment - 1) / alignment * alignment;
   const std::uint64_t length = padded - safetensors_length_bytes;
   if (length > limits.header_bytes) {
-    return Error{.code = ErrorCode::header_too_large,
-                 .message = "the header would be larger than allowed",
-                 .found = std::to_string(length) + " bytes",
-                 .expected = "at most " + std::to_string(limits.header_bytes),
-                 .hint = "write several shards"};
+    Error error = over_limit(std::to_string(length), limits.header_bytes,
+                             {"the header would be larger than allowed", "", "bytes"});
+    error.code = ErrorCode::header_too_large;
+    error.hint = "write several shards";
+    return error;
   }
   header.append(static_cast<std::size_t>(padded - end), ' ');
   store_u64(length, reinterpret_cast<std::byte*>(header.data()));
@@ -63,12 +63,12 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
   ANDIRON_TRY(source.read_at(0, length_bytes));
   const std::uint64_t length = load_u64(length_bytes.data());
   if (length > limits.header_bytes) {
-    return Error{.code = ErrorCode::header_too_large,
-                 .message = "the header is larger than allowed",
-                 .file = source.name(),
-                 .found = std::to_string(length) + " bytes",
-                 .expected = "at most " + std::to_string(limits.header_bytes),
-                 .hint = "raise the limit, or this is no SafeTensors file"};
+    Error error =
+        over_limit(std::to_string(length), limits.header_bytes,
+                   {"the header is larger than allowed", "header_bytes", "bytes", source.name()});
+    error.code = ErrorCode::header_too_large;
+    error.hint += ", or this is not a SafeTensors file";
+    return error;
   }
   if (length > source.size() - safetensors_length_bytes) {
     return Error{.code = ErrorCode::truncated,

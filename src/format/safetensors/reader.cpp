@@ -186,7 +186,7 @@ class Reader {
       if (issue.kind != CoverageIssue::Kind::none) {
         Error tolerated = coverage_error(issue);
         tolerated.hint = "ignored";
-        builder_.state().notes.push_back(tolerated.description());
+        builder_.state().notes.push_back(sentence_of(tolerated));
       }
     }
     return {};

@@ -108,7 +108,8 @@ Status check_options(const WriteOptions& options) {
 Kept kept_by_safetensors(const Archive& archive, const WriteOptions& options) {
   return {.metadata = archive.metadata().size(),
           .param_ids = options.param_ids,
-          .keeps_ids_if_asked = true};
+          .keeps_ids_if_asked = true,
+          .ties = true};
 }
 
 Result<std::uint64_t> write_safetensors(const WriteContext& context) {
