@@ -11,6 +11,7 @@
 #include "bench/cases.h"
 #include "bench/files.h"
 #include "bench/jobs.h"
+#include "src/format/burnpack/burnpack.h"
 
 namespace andiron::bench {
 namespace {
@@ -53,7 +54,7 @@ void write_sparse(const std::string& path, std::size_t tensors, const Shape& sha
         .value();
   }
   HeadSink sink;
-  detail::write_burnpack(archive, sink, {.dry_run = true}).value();
+  detail::write_burnpack({archive, sink, {.dry_run = true}, ".bpk"}).value();
   const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL);
   write_all(file, 0, sink.head());
   if (::ftruncate(file.get(), static_cast<off_t>(sink.total())) != 0) {
