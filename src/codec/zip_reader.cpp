@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "src/codec/inflate.h"
+#include "src/codec/zip_end.h"
 #include "src/codec/zip_local_header.h"
 #include "src/core/large_blocks.h"
 #include "src/core/limit.h"
 #include "src/core/quoted.h"
 #include "src/core/read_ahead.h"
+#include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 
@@ -340,6 +342,17 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
   std::uninitialized_value_construct_n(places, count);
   state->places = {places, count};
   return ZipReaderPtr(new ZipReader(std::move(state)));
+}
+
+Result<ZipReaderPtr> ZipReader::open_leniently(ByteSourcePtr source, const Limits& limits,
+                                               ZipNames compared, std::vector<std::string>& notes) {
+  ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
+  if (end != source->size()) {
+    notes.push_back("what follows the zip archive is left alone, from byte " + std::to_string(end) +
+                    " on");
+    source = slice_source(source, 0, end);
+  }
+  return open(std::move(source), limits, compared);
 }
 
 const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }

@@ -35,6 +35,10 @@ class ZipReader {
   static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits,
                                    ZipNames compared = ZipNames::any_case);
 
+  // The same where bytes may follow the archive, which a note tells.
+  static Result<ZipReaderPtr> open_leniently(ByteSourcePtr source, const Limits& limits,
+                                             ZipNames compared, std::vector<std::string>& notes);
+
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
   std::span<const ZipEntry> entries() const noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Names in a sentence. They stay as they are: escaping is for whoever shows the sentence.
+// Names and counts in a sentence. Names stay as they are: escaping is for whoever shows the
+// sentence.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,11 @@ inline std::string quoted(std::string_view name) {
   std::string text = "'";
   text += name;
   return text += '\'';
+}
+
+// "1 tensor", "2 tensors".
+inline std::string count_of(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 // "'a', 'b' and 12 more": enough of them to recognise the rest by.

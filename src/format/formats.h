@@ -36,6 +36,11 @@ struct ReadContext {
   // What lies beside the file, and the file's name there; nullptr where nothing does.
   const FileSet* files = nullptr;
   std::string_view name = {};
+
+  // A file in the same folder of the set. REQUIRES: files.
+  std::string name_beside(std::string_view other) const {
+    return std::string(name.substr(0, name.rfind('/') + 1)) += other;
+  }
 };
 
 // What a writer gets: all of an archive is to be written.

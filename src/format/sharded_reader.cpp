@@ -160,9 +160,7 @@ class ShardedReader {
   }
 
   Status open_shard(const std::string& name, Shard& shard) {
-    // Names count from the index's own folder.
-    const std::size_t folder = context_.name.rfind('/') + 1;
-    const std::string place = std::string(context_.name.substr(0, folder)) + name;
+    const std::string place = context_.name_beside(name);
     Result<ByteSourcePtr> source = context_.files->open(place);
     if (!source) {
       Error error = std::move(source).error();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/formats.h"
@@ -52,10 +53,6 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
                  .hint = "write SafeTensors, or one file"};
   }
   return named;
-}
-
-std::string count_of(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 // "burnpack 0.21"

@@ -234,10 +234,6 @@ class Planner {
   std::unordered_map<const void*, std::size_t> fed_;  // identity of a leaf to its assignment
 };
 
-std::string count_of(std::size_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,

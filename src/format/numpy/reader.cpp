@@ -9,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/codec/zip_end.h"
 #include "src/codec/zip_reader.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/core/with_file.h"
@@ -135,7 +133,11 @@ class NumpyReader {
   }
 
   Result<Archive> read_npz() {
-    ANDIRON_TRY(open_zip());
+    // Names of arrays are keys of a dict, in which 'W' and 'w' are two.
+    ANDIRON_ASSIGN(zip_, is_lenient()
+                             ? ZipReader::open_leniently(source_, options_.limits, ZipNames::exact,
+                                                         builder_.state().notes)
+                             : ZipReader::open(source_, options_.limits, ZipNames::exact));
     const auto entries = zip_->entries();
     ANDIRON_TRY(builder_.reserve(entries.size(), 2 * entries.size()));
     // Names are views of the directory.
@@ -187,22 +189,6 @@ class NumpyReader {
       return error;
     }
     skip(name, error.message + (error.found.empty() ? "" : ": " + error.found));
-    return {};
-  }
-
-  // In a lenient reading, bytes may follow the archive.
-  Status open_zip() {
-    ByteSourcePtr source = source_;
-    if (is_lenient()) {
-      ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
-      if (end != source->size()) {
-        builder_.state().notes.push_back("what follows the zip archive is left alone, from byte " +
-                                         std::to_string(end) + " on");
-        source = slice_source(source, 0, end);
-      }
-    }
-    // Names of arrays are keys of a dict, in which 'W' and 'w' are two.
-    ANDIRON_ASSIGN(zip_, ZipReader::open(std::move(source), options_.limits, ZipNames::exact));
     return {};
   }
 

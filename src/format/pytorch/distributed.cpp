@@ -314,9 +314,7 @@ class DistributedReader {
     if (file == files_.end()) {
       ANDIRON_TRY(check_limit(files_.size() + 1, options_.limits.shards,
                               {"too many files", "shards", "", path_}));
-      const std::size_t folder = context_.name.rfind('/') + 1;
-      Result<ByteSourcePtr> opened =
-          context_.files->open(std::string(context_.name.substr(0, folder)) + item.file);
+      Result<ByteSourcePtr> opened = context_.files->open(context_.name_beside(item.file));
       if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == ErrorCode::not_found) error.code = ErrorCode::missing_shard;

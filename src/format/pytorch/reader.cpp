@@ -9,9 +9,7 @@
 #include "src/codec/gzip.h"
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
-#include "src/codec/zip_end.h"
 #include "src/core/archive_builder.h"
-#include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/distributed.h"
@@ -93,23 +91,13 @@ void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const Op
   }
 }
 
-// In a lenient reading, bytes may follow the archive.
-Result<ZipReaderPtr> open_zip(ByteSourcePtr source, const OpenOptions& options,
-                              std::vector<std::string>& notes) {
-  if (options.strictness == Strictness::lenient) {
-    ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
-    if (end != source->size()) {
-      notes.push_back("what follows the zip archive is left alone, from byte " +
-                      std::to_string(end) + " on");
-      source = slice_source(source, 0, end);
-    }
-  }
-  return ZipReader::open(std::move(source), options.limits);
-}
-
 Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   std::vector<std::string> notes;
-  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_zip(opened.source, options, notes));
+  ANDIRON_ASSIGN(
+      const ZipReaderPtr zip,
+      options.strictness == Strictness::lenient
+          ? ZipReader::open_leniently(opened.source, options.limits, ZipNames::any_case, notes)
+          : ZipReader::open(opened.source, options.limits));
   const ZipContent content = zip_content(*zip);
   if (content.kind == ZipContent::Kind::pt2) {
     ArchiveBuilder builder = opened.builder("pt2");
@@ -196,8 +184,7 @@ bool is_pickle(std::string_view head) {
 }
 
 bool is_distributed(const ReadContext& context) {
-  const std::size_t folder = context.name.rfind('/') + 1;
-  return context.files != nullptr && context.name.substr(folder) == ".metadata";
+  return context.files != nullptr && context.name == context.name_beside(".metadata");
 }
 
 }  // namespace
