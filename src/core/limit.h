@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "andiron/error.h"
 #include "andiron/limits.h"
@@ -27,6 +28,14 @@ Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check)
 inline Status check_limit(std::uint64_t found, std::uint64_t most, const LimitCheck& check) {
   if (found <= most) return {};
   return over_limit(std::to_string(found), most, check);
+}
+
+// The same where each tensor is checked: the words are made when they are needed.
+template <class MakeCheck>
+  requires std::is_invocable_r_v<LimitCheck, MakeCheck>
+Status check_limit(std::uint64_t found, std::uint64_t most, const MakeCheck& make_check) {
+  if (found <= most) return {};
+  return over_limit(std::to_string(found), most, make_check());
 }
 
 Error name_too_long(std::string_view name, const Limits& limits, std::string_view file);

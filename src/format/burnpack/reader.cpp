@@ -113,7 +113,7 @@ class Reader {
   Status add(const BurnpackEntry& entry) {
     const std::string& file = builder_.state().origin;
     ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
-                            {"too many tensors", "tensors", "", file}));
+                            [&] { return LimitCheck{"too many tensors", "tensors", "", file}; }));
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     const bool is_unknown = entry.dtype == DType::raw && entry.dtype_name != "Bool(U32)";
     if (is_unknown && options_.strictness == Strictness::strict) {

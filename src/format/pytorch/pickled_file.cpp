@@ -105,10 +105,11 @@ class ArchiveFiller {
 Status NameBudget::count(std::string_view name, std::size_t tensors) {
   ANDIRON_TRY(check_name_length(name, limits_, file_));
   bytes_ += name.size();
-  ANDIRON_TRY(
-      check_limit(bytes_, limits_.name_bytes_in_all,
-                  {"all names together are too long", "name_bytes_in_all", "bytes", file_}));
-  return check_limit(tensors + 1, limits_.tensors, {"too many tensors", "tensors", "", file_});
+  ANDIRON_TRY(check_limit(bytes_, limits_.name_bytes_in_all, [&] {
+    return LimitCheck{"all names together are too long", "name_bytes_in_all", "bytes", file_};
+  }));
+  return check_limit(tensors + 1, limits_.tensors,
+                     [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
 }
 
 StructureWalk walk_file(PickledFile& file, const OpenOptions& options) {

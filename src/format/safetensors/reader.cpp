@@ -110,7 +110,7 @@ class Reader {
   Status add(const SafetensorsEntry& entry) {
     const std::string& file = builder_.state().origin;
     ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
-                            {"too many tensors", "tensors", "", file}));
+                            [&] { return LimitCheck{"too many tensors", "tensors", "", file}; }));
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
