@@ -7,19 +7,15 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#include "andiron/bytes.h"
-#include "src/core/try.h"
-
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::uint64_t window_bytes = 256 * 1024;
-constexpr std::size_t head_window_bytes = 1024;
 constexpr int raw_window_bits = -15;                        // no header and no trailer
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
@@ -29,80 +25,54 @@ Error out_of_memory() {
 
 Error bad(const char* what) { return Error{.code = ErrorCode::bad_archive, .message = what}; }
 
-struct InflateStream : z_stream {
-  InflateStream() : z_stream{} { ready = inflateInit2(this, raw_window_bits) == Z_OK; }
-  ~InflateStream() {
-    if (ready) inflateEnd(this);
-  }
-  InflateStream(const InflateStream&) = delete;
-  InflateStream& operator=(const InflateStream&) = delete;
-
-  bool ready = false;
-};
-
 }  // namespace
 
-Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
-                    std::span<std::byte> out) {
-  InflateStream stream;
-  if (!stream.ready) return out_of_memory();
-  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(stored_bytes, window_bytes)));
-  std::byte spare;  // data that goes on where it should end shows here
-  for (;;) {
-    // At the end of the input there may still be output to come.
-    if (stream.avail_in == 0 && stored_bytes != 0) {
-      const auto part = window.writable().first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(stored_bytes, window.size())));
-      ANDIRON_TRY(source.read_at(offset, part));
-      offset += part.size();
-      stored_bytes -= part.size();
-      stream.next_in = reinterpret_cast<const Bytef*>(part.data());
-      stream.avail_in = static_cast<uInt>(part.size());
-    }
-    const auto room =
-        out.empty() ? std::span(&spare, 1) : out.first(std::min(out.size(), most_at_once));
-    stream.next_out = reinterpret_cast<Bytef*>(room.data());
-    stream.avail_out = static_cast<uInt>(room.size());
-    const int code = ::inflate(&stream, Z_NO_FLUSH);
-    const std::size_t made = room.size() - stream.avail_out;
-    if (made > out.size()) return bad("its data inflates to more than the directory tells");
-    out = out.subspan(made);
-    if (code == Z_STREAM_END) break;
-    if (code == Z_MEM_ERROR) return out_of_memory();
-    if (code == Z_BUF_ERROR) return bad("its data ends too soon");
-    if (code != Z_OK) return bad("its deflated data is damaged");
+struct Inflater::Stream : z_stream {
+  Stream() : z_stream{}, ready(inflateInit2(this, raw_window_bits) == Z_OK) {}
+  ~Stream() {
+    if (ready) inflateEnd(this);
   }
-  if (!out.empty()) return bad("its data inflates to less than the directory tells");
-  if (stored_bytes + stream.avail_in != 0) return bad("bytes follow its deflated data");
-  return {};
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  bool ready;
+};
+
+Inflater::Inflater(std::span<std::byte> out, Wanted wanted)
+    : stream_(new(std::nothrow) Stream), out_(out), wanted_(wanted) {
+  if (stream_ != nullptr && !stream_->ready) stream_.reset();
 }
 
-Status inflate_head(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
-                    std::span<std::byte> out) {
-  InflateStream stream;
-  if (!stream.ready) return out_of_memory();
-  std::array<std::byte, head_window_bytes> window;
-  while (!out.empty()) {
-    if (stream.avail_in == 0 && stored_bytes != 0) {
-      const auto part = std::span(window).first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(stored_bytes, window.size())));
-      ANDIRON_TRY(source.read_at(offset, part));
-      offset += part.size();
-      stored_bytes -= part.size();
-      stream.next_in = reinterpret_cast<const Bytef*>(part.data());
-      stream.avail_in = static_cast<uInt>(part.size());
-    }
-    const auto room = out.first(std::min(out.size(), most_at_once));
-    stream.next_out = reinterpret_cast<Bytef*>(room.data());
-    stream.avail_out = static_cast<uInt>(room.size());
-    const int code = ::inflate(&stream, Z_NO_FLUSH);
-    out = out.subspan(room.size() - stream.avail_out);
+Inflater::~Inflater() = default;
+
+Status Inflater::take(std::span<const std::byte> part) {
+  if (stream_ == nullptr) return out_of_memory();
+  for (;;) {
+    if (wanted_ == Wanted::head && is_full()) return {};
+    if (has_ended_) return part.empty() ? Status() : bad("bytes follow its deflated data");
+    const auto in = part.first(std::min(part.size(), most_at_once));
+    std::byte spare;  // data that goes on where it should end shows here
+    const auto room =
+        is_full() ? std::span(&spare, 1) : out_.first(std::min(out_.size(), most_at_once));
+    stream_->next_in = reinterpret_cast<const Bytef*>(in.data());
+    stream_->avail_in = static_cast<uInt>(in.size());
+    stream_->next_out = reinterpret_cast<Bytef*>(room.data());
+    stream_->avail_out = static_cast<uInt>(room.size());
+    const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
+    const std::size_t made = room.size() - stream_->avail_out;
+    if (made > out_.size()) return bad("its data inflates to more than the directory tells");
+    out_ = out_.subspan(made);
+    part = part.subspan(in.size() - stream_->avail_in);
+    if (code == Z_BUF_ERROR) return {};  // it waits for more
     if (code == Z_MEM_ERROR) return out_of_memory();
-    if (code == Z_BUF_ERROR || (code == Z_STREAM_END && !out.empty())) {
-      return bad("its data ends too soon");
-    }
     if (code != Z_OK && code != Z_STREAM_END) return bad("its deflated data is damaged");
+    has_ended_ = code == Z_STREAM_END;
   }
+}
+
+Status Inflater::finish() {
+  if (wanted_ == Wanted::head ? !is_full() : !has_ended_) return bad("its data ends too soon");
+  if (!is_full()) return bad("its data inflates to less than the directory tells");
   return {};
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include "andiron/byte_source.h"
 #include "andiron/error.h"
 
 namespace andiron::inline v1::detail {
@@ -16,15 +16,32 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
   return bytes / (8 * 129) <= stored_bytes;
 }
 
-// Inflates the `stored_bytes` from `offset` on, which must fill `out` exactly. BadArchive
-// otherwise.
-Status inflate_into(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
-                    std::span<std::byte> out);
+// Inflates data that comes in parts into memory of a known size. BadArchive
+// where the two do not fit, OutOfMemory where zlib has none.
+class Inflater {
+ public:
+  // Memory is filled exactly and the data ends with it, or only its beginning is of interest.
+  enum class Wanted : std::uint8_t { all, head };
 
-// The first bytes of what is deflated there, as many as `out` has room for; little of what follows
-// them is read. BadArchive where the data ends before, or is damaged so far.
-Status inflate_head(const ByteSource& source, std::uint64_t offset, std::uint64_t stored_bytes,
-                    std::span<std::byte> out);
+  Inflater(std::span<std::byte> out, Wanted wanted);
+  ~Inflater();
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // The next bytes of the data. A head that is full takes them and looks no further.
+  Status take(std::span<const std::byte> part);
+  bool is_full() const noexcept { return out_.empty(); }
+  // No more data is to come.
+  Status finish();
+
+ private:
+  struct Stream;
+
+  std::unique_ptr<Stream> stream_;  // null without memory
+  std::span<std::byte> out_;        // what is left of it
+  Wanted wanted_;
+  bool has_ended_ = false;
+};
 
 // Of all bytes so far: `before` is the checksum of those in front of `data`.
 std::uint32_t crc_of(std::span<const std::byte> data, std::uint32_t before = 0) noexcept;

@@ -8,15 +8,12 @@
 #include <numeric>
 
 #include "src/codec/entry_name.h"
-#include "src/codec/zip_end.h"
 #include "src/core/little_endian.h"
 #include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
 namespace {
-
-constexpr std::uint32_t entry_signature = 0x02014b50;
 
 // What a byte means for a name, so that most names need one look at each.
 enum NameByte : std::uint8_t { plain = 0, upper_case = 1, suspicious = 2 };
@@ -87,7 +84,9 @@ class ZipDirectoryReader {
     directory_.compared_ = compared;
   }
 
-  Result<ZipDirectory> read() {
+  // `bytes` are those of the directory.
+  Result<ZipDirectory> read(Bytes bytes) {
+    directory_.memory_ = std::move(bytes);
     ANDIRON_TRY(read_entries());
     ANDIRON_TRY(check_places());
     ANDIRON_TRY(index_names());
@@ -118,8 +117,6 @@ class ZipDirectoryReader {
 
   Status read_entries() {
     directory_.begin_ = end_.offset;
-    ANDIRON_ASSIGN(directory_.memory_, Bytes::allocate(end_.bytes));
-    ANDIRON_TRY(source_.read_at(end_.offset, directory_.memory_.writable()));
     ANDIRON_TRY(directory_.entries_.reserve(static_cast<std::size_t>(end_.count)));
     std::span<const std::byte> rest = directory_.memory_.span();
     for (std::uint64_t i = 0; i < end_.count; ++i) ANDIRON_TRY(read_entry(rest));
@@ -130,7 +127,7 @@ class ZipDirectoryReader {
 
   Status read_entry(std::span<const std::byte>& rest) {
     const std::byte* const at = rest.data();
-    if (rest.size() < zip_entry_bytes || load_u32(at) != entry_signature) return no_entry(rest);
+    if (rest.size() < zip_entry_bytes || load_u32(at) != zip_entry_number) return no_entry(rest);
     const std::size_t name_size = load_u16(at + 28);
     const std::size_t extra_size = load_u16(at + 30);
     const std::size_t size = zip_entry_bytes + name_size + extra_size + load_u16(at + 32);
@@ -332,10 +329,11 @@ class ZipDirectoryReader {
   ZipDirectory directory_;
 };
 
-Result<ZipDirectory> ZipDirectory::read(const ByteSource& source, const Limits& limits,
+Result<ZipDirectory> ZipDirectory::read(const ByteSource& source, const ZipEnd& end,
                                         ZipNames compared) {
-  ANDIRON_ASSIGN(const ZipEnd end, read_zip_end(source, limits));
-  return ZipDirectoryReader(source, end, compared).read();
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(end.bytes));
+  ANDIRON_TRY(source.read_at(end.offset, bytes.writable()));
+  return ZipDirectoryReader(source, end, compared).read(std::move(bytes));
 }
 
 std::uint64_t ZipDirectory::hash_of(std::string_view name) const {
@@ -393,8 +391,7 @@ std::uint64_t ZipDirectory::end_of(std::uint32_t entry) const {
 }
 
 Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra) {
-  constexpr std::uint16_t zip64 = 1;
-  constexpr std::size_t head = 4;
+  constexpr std::size_t head = zip_field_head_bytes;
   std::optional<std::span<const std::byte>> field;
   // Fewer bytes than a head are padding of tools that align.
   while (extra.size() >= head) {
@@ -404,7 +401,7 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
       return Error{.code = ErrorCode::bad_archive,
                    .message = "has an extra field that passes its end"};
     }
-    if (id == zip64) {
+    if (id == zip64_field_id) {
       if (field) {
         return Error{.code = ErrorCode::bad_archive, .message = "has two ZIP64 fields"};
       }

@@ -13,7 +13,8 @@
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "andiron/error.h"
-#include "andiron/limits.h"
+#include "src/codec/zip_end.h"
+#include "src/codec/zip_layout.h"
 #include "src/core/name_table.h"
 #include "src/core/parse_index.h"
 #include "src/core/table.h"
@@ -27,27 +28,10 @@ struct ZipEntry {
   std::uint64_t bytes = 0;         // of the content
   std::uint32_t crc = 0;           // 0 where the writer did not compute it
   std::uint16_t method = 0;
-  std::uint16_t flags = 0;
+  std::uint16_t flags = 0;  // zip_encrypted and the others
 
   bool is_stored() const noexcept { return method == 0; }
 };
-
-// Bits of ZipEntry::flags.
-inline constexpr std::uint16_t zip_encrypted = 1 << 0;
-inline constexpr std::uint16_t zip_has_descriptor = 1 << 3;  // sizes and CRC follow the data
-inline constexpr std::uint16_t zip_patch = 1 << 5;
-inline constexpr std::uint16_t zip_strongly_encrypted = 1 << 6;
-inline constexpr std::uint16_t zip_utf8_name = 1 << 11;
-inline constexpr std::uint16_t zip_masked_header = 1 << 13;
-// Entries with one of these can be listed, no more.
-inline constexpr std::uint16_t zip_unreadable =
-    zip_encrypted | zip_patch | zip_strongly_encrypted | zip_masked_header;
-
-inline constexpr std::size_t zip_local_header_bytes = 30;  // without name and extra field
-inline constexpr std::size_t zip_entry_bytes = 46;         // the same, in the directory
-// In place of a number that stands in the ZIP64 field.
-inline constexpr std::uint32_t zip64_elsewhere = 0xffffffff;
-inline constexpr std::uint16_t zip64_elsewhere16 = 0xffff;
 
 // Entries of one folder, side by side, whose names ascend, all in lower case. PyTorch's records are
 // such: 100 000 of them, numbered from 0 on, in older files in the order of text.
@@ -79,8 +63,7 @@ enum class ZipNames : std::uint8_t { any_case, exact };
 
 class ZipDirectory {
  public:
-  static Result<ZipDirectory> read(const ByteSource& source, const Limits& limits,
-                                   ZipNames compared = ZipNames::any_case);
+  static Result<ZipDirectory> read(const ByteSource& source, const ZipEnd& end, ZipNames compared);
 
   const Table<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;

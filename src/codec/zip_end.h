@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
@@ -17,11 +19,13 @@ struct ZipEnd {
   std::uint64_t count = 0;  // of entries, for which the directory is large enough
 };
 
-// The end record, and its ZIP64 form where there is one, which must agree.
-Result<ZipEnd> read_zip_end(const ByteSource& source, const Limits& limits);
+// The end record of an archive that ends at `end`, and its ZIP64 form where there is one, which
+// must agree.
+Result<ZipEnd> read_zip_end(const ByteSource& source, std::uint64_t end, const Limits& limits);
 
-// Where the archive ends: before the file does where its last record says so, and bytes follow.
-Result<std::uint64_t> find_zip_end(const ByteSource& source);
+// Where the archive ends: before the file does where its last record says so, and bytes follow,
+// which a note tells.
+Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<std::string>& notes);
 
 Error zip_on_several_disks(const ByteSource& source);
 

@@ -14,8 +14,6 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::uint32_t local_signature = 0x04034b50;
-
 std::string method_name(std::uint16_t method) {
   constexpr std::pair<std::uint16_t, const char*> names[] = {
       {9, "Deflate64"},  {12, "bzip2"}, {14, "LZMA"},
@@ -29,26 +27,22 @@ std::string method_name(std::uint16_t method) {
 
 class LocalHeader {
  public:
-  LocalHeader(const ByteSource& source, const ZipEntry& entry) : source_(source), entry_(entry) {}
+  LocalHeader(const ByteSource& source, const ZipEntry& entry, std::span<const std::byte> head)
+      : source_(source), entry_(entry), head_(head) {}
 
-  Result<std::uint64_t> check(std::uint64_t end, std::span<const std::byte> head) {
-    head_ = head;
-    const std::uint64_t room = end - entry_.header_offset;
-    const std::size_t fixed = zip_local_header_bytes + entry_.name.size();
-    constexpr std::uint64_t usual_extra = 256;
-    if (head_.size() < fixed) ANDIRON_TRY(read(std::min(room, fixed + usual_extra)));
-    if (load_u32(at(0)) != local_signature) {
+  Result<std::uint64_t> check(std::uint64_t end) const {
+    if (load_u32(at(0)) != zip_local_number) {
       return bad("has no header", "at byte " + std::to_string(entry_.header_offset));
     }
     ANDIRON_TRY(check_name());
+    const std::size_t fixed = zip_local_header_bytes + entry_.name.size();
     const std::size_t extra = load_u16(at(28));
-    if (extra > room - fixed - entry_.stored_bytes) {
+    if (extra > end - entry_.header_offset - fixed - entry_.stored_bytes) {
       return bad("reaches into what follows",
                  std::to_string(entry_.stored_bytes) + " bytes from " +
                      std::to_string(entry_.header_offset + fixed + extra),
                  "all of it before byte " + std::to_string(end));
     }
-    if (head_.size() < fixed + extra) ANDIRON_TRY(read(fixed + extra));
     ANDIRON_TRY(check_numbers(head_.subspan(fixed, extra)));
     return entry_.header_offset + fixed + extra;
   }
@@ -67,13 +61,6 @@ class LocalHeader {
                std::to_string(here), std::to_string(in_directory));
   }
 
-  Status read(std::uint64_t count) {
-    ANDIRON_ASSIGN(memory_, Bytes::allocate(count));
-    ANDIRON_TRY(source_.read_at(entry_.header_offset, memory_.writable()));
-    head_ = memory_.span();
-    return {};
-  }
-
   Status check_name() const {
     const std::size_t size = load_u16(at(26));
     if (size != entry_.name.size()) {
@@ -84,7 +71,7 @@ class LocalHeader {
     return bad("has another name in its header", quoted(name));
   }
 
-  Status check_numbers(std::span<const std::byte> extra) {
+  Status check_numbers(std::span<const std::byte> extra) const {
     const std::uint16_t flags = load_u16(at(6));
     const std::uint16_t method = load_u16(at(8));
     if (((flags ^ entry_.flags) & ~zip_has_descriptor) != 0) {
@@ -121,8 +108,7 @@ class LocalHeader {
 
   const ByteSource& source_;
   const ZipEntry& entry_;
-  std::span<const std::byte> head_;
-  Bytes memory_;
+  const std::span<const std::byte> head_;
 };
 
 }  // namespace
@@ -143,9 +129,14 @@ Status check_zip_entry_is_readable(const ByteSource& source, const ZipEntry& ent
   return error;
 }
 
+std::uint64_t zip_local_header_size(const ZipEntry& entry, std::span<const std::byte> head) {
+  const std::uint64_t fixed = zip_local_header_bytes + entry.name.size();
+  return head.size() < fixed ? fixed : fixed + load_u16(head.data() + 28);
+}
+
 Result<std::uint64_t> check_zip_local_header(const ByteSource& source, const ZipEntry& entry,
                                              std::uint64_t end, std::span<const std::byte> head) {
-  return LocalHeader(source, entry).check(end, head);
+  return LocalHeader(source, entry, head).check(end);
 }
 
 }  // namespace andiron::inline v1::detail

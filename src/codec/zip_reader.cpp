@@ -21,9 +21,7 @@
 #include "src/core/limit.h"
 #include "src/core/quoted.h"
 #include "src/core/read_ahead.h"
-#include "src/core/slice_source.h"
 #include "src/core/try.h"
-#include "src/core/with_file.h"
 
 namespace andiron::inline v1::detail {
 
@@ -89,11 +87,34 @@ struct ZipState {
     return error;
   }
 
-  Result<std::uint64_t> data_offset(std::uint32_t index, std::uint64_t alignment) const;
+  // Bytes from the header of an entry to what follows it.
+  std::uint64_t room_of(std::uint32_t index) const {
+    return directory.end_of(index) - entry(index).header_offset;
+  }
+  // What is read of an entry so that its header is whole: with PyTorch's padding, or all it can be.
+  std::uint64_t usual_header_bytes(std::uint32_t index) const {
+    constexpr std::uint64_t usual_extra = 256;
+    return std::min<std::uint64_t>(room_of(index),
+                                   zip_local_header_bytes + entry(index).name.size() + usual_extra);
+  }
+  std::uint64_t most_header_bytes(std::uint32_t index) const {
+    return std::min<std::uint64_t>(
+        room_of(index), zip_local_header_bytes + entry(index).name.size() + zip_most_text_bytes);
+  }
+
+  Error not_inflated(std::uint32_t index, Error reason) const {
+    if (reason.code != ErrorCode::bad_archive) return reason;
+    return error(ErrorCode::bad_archive, index, "cannot be inflated", reason.message);
+  }
+
   Result<std::uint64_t> checked_offset(std::uint32_t index,
                                        std::span<const std::byte> head = {}) const;
-  Result<Bytes> read(std::uint32_t index, std::uint64_t most) const;
-  Result<Bytes> read_head(std::uint32_t index, std::size_t count) const;
+  // The header, as `head` has it, and then the range.
+  Status check_header(std::uint32_t index, std::span<const std::byte> head, std::uint64_t offset,
+                      std::uint64_t count) const {
+    ANDIRON_ASSIGN(const std::uint64_t data, checked_offset(index, head));
+    return check_range(index, data, offset, count);
+  }
   Status check_can_inflate(std::uint32_t index) const;
   Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
                      std::uint64_t count) const;
@@ -104,8 +125,7 @@ namespace {
 // The file, of which only the data of stored entries can be read.
 class CheckedSource final : public ByteSource {
  public:
-  explicit CheckedSource(std::shared_ptr<const ZipState> state)
-      : state_(std::move(state)), ahead_(file()) {}
+  explicit CheckedSource(std::shared_ptr<const ZipState> state) : state_(std::move(state)) {}
   std::uint64_t size() const noexcept override { return file().size(); }
   const std::string& name() const noexcept override { return file().name(); }
   bool can_view() const noexcept override { return file().can_view(); }
@@ -118,28 +138,38 @@ class CheckedSource final : public ByteSource {
     if (out.empty()) return {};
     ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
     const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
-    if ((place & ZipState::checked) != 0) {
+    const bool is_checked = (place & ZipState::checked) != 0;
+    if (is_checked) {
       ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
-      return is_small(out.size()) ? ahead_.read_at(offset, out) : file().read_at(offset, out);
     }
     // The first read of an entry brings its header along, where both are small.
-    const std::uint64_t lead = offset - state_->entry(index).header_offset;
     std::array<std::byte, ReadAhead::largest_read> buffer;
-    std::span<std::byte> head;
-    if (lead <= buffer.size() && out.size() <= buffer.size() - lead) {
-      head = std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
-      ANDIRON_TRY(in_memory() ? file().read_at(offset - lead, head)
-                              : ahead_.read_at(offset - lead, head));
+    const std::uint64_t begin = is_checked ? offset : state_->entry(index).header_offset;
+    const std::uint64_t lead = offset - begin;
+    const bool together = lead <= buffer.size() && out.size() <= buffer.size() - lead;
+    if (!is_checked && !together) {
+      const auto head = std::span(buffer).first(static_cast<std::size_t>(
+          std::min<std::uint64_t>(buffer.size(), state_->usual_header_bytes(index))));
+      ANDIRON_TRY(file().read_at(begin, head));
+      ANDIRON_TRY(state_->check_header(index, head, offset, out.size()));
     }
-    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index, head));
-    ANDIRON_TRY(state_->check_range(index, data, offset, out.size()));
-    if (head.empty()) return file().read_at(offset, out);
-    std::memcpy(out.data(), head.data() + lead, out.size());
-    return {};
-  }
+    if (!together) return file().read_at(offset, out);
 
-  bool is_small(std::uint64_t count) const {
-    return count <= ReadAhead::largest_read && !in_memory();
+    const auto wanted = is_checked ? out : std::span(buffer).first(lead + out.size());
+    if (in_memory()) {
+      ANDIRON_TRY(file().read_at(begin, wanted));
+    } else if (!ahead_.copy(begin, wanted)) {
+      ReadAhead::Window window = ahead_.next_window(begin, size());
+      if (window.size != 0) {
+        window.has_failed = !file().read_at(begin, window.bytes()).ok();
+        ahead_.keep(std::move(window));
+      }
+      if (!ahead_.copy(begin, wanted)) ANDIRON_TRY(file().read_at(begin, wanted));
+    }
+    if (is_checked) return {};
+    ANDIRON_TRY(state_->check_header(index, wanted, offset, out.size()));
+    std::memcpy(out.data(), buffer.data() + lead, out.size());
+    return {};
   }
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
@@ -170,27 +200,25 @@ class CheckedSource final : public ByteSource {
 // views: a small one would keep all of it in memory.
 class ContentSource final : public ByteSource {
  public:
-  ContentSource(std::shared_ptr<const ZipState> state, std::uint32_t index)
-      : state_(std::move(state)), index_(index) {}
-  std::uint64_t size() const noexcept override { return state_->entry(index_).bytes; }
-  const std::string& name() const noexcept override { return state_->source->name(); }
+  ContentSource(ZipReaderPtr zip, const ZipState& state, std::uint32_t index)
+      : zip_(std::move(zip)), state_(state), index_(index) {}
+  std::uint64_t size() const noexcept override { return state_.entry(index_).bytes; }
+  const std::string& name() const noexcept override { return state_.source->name(); }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    ANDIRON_ASSIGN(const Bytes all, content());
-    if (!out.empty()) std::memcpy(out.data(), all.data() + offset, out.size());
+    const std::lock_guard lock(mutex_);
+    std::optional<Bytes> content = state_.recent.find(index_);
+    if (!content) {
+      ANDIRON_ASSIGN(content, zip_->read(index_, state_.limits.inflated_bytes));
+      state_.recent.add(index_, *content);
+    }
+    if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
     return {};
   }
 
-  Result<Bytes> content() const {
-    const std::lock_guard lock(mutex_);
-    if (const std::optional<Bytes> kept = state_->recent.find(index_)) return *kept;
-    ANDIRON_ASSIGN(Bytes content, state_->read(index_, state_->limits.inflated_bytes));
-    state_->recent.add(index_, content);
-    return content;
-  }
-
-  const std::shared_ptr<const ZipState> state_;
+  const ZipReaderPtr zip_;
+  const ZipState& state_;
   const std::uint32_t index_;
   mutable std::mutex mutex_;
 };
@@ -199,34 +227,16 @@ class ContentSource final : public ByteSource {
 // an alignment, and where descriptors follow the data it knows their size.
 std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t end,
                                            std::uint64_t alignment) {
-  constexpr std::uint64_t most_padding = 65535;
   const std::uint16_t flags = entry.bytes == 0 ? zip_utf8_name : zip_utf8_name | zip_has_descriptor;
   if (!entry.is_stored() || entry.flags != flags) return std::nullopt;
-  if (alignment == 0 || alignment > most_padding) return std::nullopt;
-  const bool large = entry.bytes >= zip64_elsewhere;
-  const bool far = entry.header_offset >= zip64_elsewhere;
-  const std::uint64_t head = entry.header_offset + zip_local_header_bytes + entry.name.size();
-  std::uint64_t extra = 4u + (large || far ? 4u : 0u) + (large ? 16u : 0u) + (far ? 8u : 0u);
-  // Divisions would show, for a hundred thousand entries.
-  const std::uint64_t beyond = (alignment & (alignment - 1)) == 0 ? (head + extra) & (alignment - 1)
-                                                                  : (head + extra) % alignment;
-  if (beyond != 0) extra += alignment - beyond;
-  const std::uint64_t descriptor = entry.bytes == 0 ? 0 : large || far ? 24 : 16;
-  if (extra + descriptor != end - head - entry.stored_bytes) return std::nullopt;
-  return head + extra;
+  if (alignment == 0 || alignment > zip_most_text_bytes) return std::nullopt;
+  const ZipPlace place =
+      place_zip_entry(entry.header_offset, entry.name.size(), entry.bytes, alignment);
+  if (place.end != end) return std::nullopt;
+  return place.data;
 }
 
 }  // namespace
-
-Result<std::uint64_t> ZipState::data_offset(std::uint32_t index, std::uint64_t alignment) const {
-  const std::uint64_t place = places[index].load(std::memory_order_acquire);
-  if (place != 0) return place & ~checked;
-  const auto told = padded_offset(entry(index), directory.end_of(index), alignment);
-  if (!told) return checked_offset(index);
-  // If another thread checked the header meanwhile, that is forgotten and done again.
-  places[index].store(*told, std::memory_order_release);
-  return *told;
-}
 
 // `head` may hold what was read of the file from the entry's header on.
 Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
@@ -234,6 +244,13 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
   const std::uint64_t place = places[index].load(std::memory_order_acquire);
   if ((place & checked) != 0) return place & ~checked;
   ANDIRON_TRY(check_zip_entry_is_readable(*source, entry(index)));
+  Bytes header;
+  for (const std::uint64_t count : {usual_header_bytes(index), most_header_bytes(index)}) {
+    if (head.size() >= std::min(room_of(index), zip_local_header_size(entry(index), head))) break;
+    ANDIRON_ASSIGN(header, Bytes::allocate(count));
+    ANDIRON_TRY(source->read_at(entry(index).header_offset, header.writable()));
+    head = header.span();
+  }
   ANDIRON_ASSIGN(const std::uint64_t offset,
                  check_zip_local_header(*source, entry(index), directory.end_of(index), head));
   if (place != 0 && place != offset) {
@@ -266,69 +283,17 @@ Status ZipState::check_can_inflate(std::uint32_t index) const {
                std::to_string(asked.bytes) + " bytes of " + std::to_string(asked.stored_bytes));
 }
 
-Result<Bytes> ZipState::read_head(std::uint32_t index, std::size_t count) const {
-  const ZipEntry& wanted = entry(index);
-  ANDIRON_TRY(check_zip_entry_is_readable(*source, wanted));
-  ANDIRON_TRY(check_can_inflate(index));
-  constexpr std::size_t usual_extra = 128;  // with PyTorch's padding
-  const std::uint64_t lead = zip_local_header_bytes + wanted.name.size() + usual_extra;
-  ANDIRON_ASSIGN(Bytes head, Bytes::allocate(std::min<std::uint64_t>(
-                                 directory.end_of(index) - wanted.header_offset, lead + count)));
-  ANDIRON_TRY(source->read_at(wanted.header_offset, head.writable()));
-  ANDIRON_ASSIGN(const std::uint64_t data, checked_offset(index, head.span()));
-  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
-  if (content.empty()) return content;
-  if (!wanted.is_stored()) {
-    Status status = inflate_head(*source, data, wanted.stored_bytes, content.writable());
-    if (status) return content;
-    if (status.error().code != ErrorCode::bad_archive) return std::move(status).error();
-    return error(ErrorCode::bad_archive, index, "cannot be inflated", status.error().message);
-  }
-  const std::uint64_t skipped = data - wanted.header_offset;
-  if (skipped + content.size() <= head.size()) {
-    std::memcpy(content.writable().data(), head.data() + skipped, content.size());
-  } else {
-    ANDIRON_TRY(source->read_at(data, content.writable()));
-  }
-  return content;
-}
-
-Result<Bytes> ZipState::read(std::uint32_t index, std::uint64_t most) const {
-  const ZipEntry& wanted = entry(index);
-  ANDIRON_ASSIGN(const std::uint64_t offset, checked_offset(index));
-  ANDIRON_TRY(check_limit(wanted.bytes, most,
-                          {"zip entry " + quoted(wanted.name) + " is larger than allowed",
-                           "inflated_bytes", "bytes", source->name()}));
-  ANDIRON_TRY(check_can_inflate(index));
-  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(wanted.bytes));
-  if (wanted.is_stored()) {
-    ANDIRON_TRY(source->read_at(offset, content.writable()));
-  } else {
-    Status status = inflate_into(*source, offset, wanted.stored_bytes, content.writable());
-    if (!status && status.error().code == ErrorCode::bad_archive) {
-      return error(ErrorCode::bad_archive, index, "cannot be inflated", status.error().message);
-    }
-    ANDIRON_TRY(std::move(status));
-  }
-  if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
-    Error error = this->error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
-    error.hint = "copy or download the file again";
-    return error;
-  }
-  return content;
-}
-
 ZipReader::ZipReader(std::shared_ptr<const ZipState> state)
     : state_(std::move(state)), checked_source_(std::make_shared<CheckedSource>(state_)) {}
 
-Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
-                                     ZipNames compared) {
-  Result<ZipDirectory> directory = ZipDirectory::read(*source, limits, compared);
-  if (!directory) return with_file(std::move(directory).error(), source->name());
+Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits, ZipNames compared,
+                                     std::optional<std::uint64_t> end) {
+  ANDIRON_ASSIGN(const ZipEnd place, read_zip_end(*source, end.value_or(source->size()), limits));
+  ANDIRON_ASSIGN(ZipDirectory directory, ZipDirectory::read(*source, place, compared));
   auto state = std::make_shared<ZipState>();
   state->source = std::move(source);
   state->limits = limits;
-  state->directory = *std::move(directory);
+  state->directory = std::move(directory);
   const std::size_t count = state->directory.entries().size();
   using Place = std::atomic<std::uint64_t>;
   Result<Bytes> memory = Bytes::allocate(index_block_bytes(count * sizeof(Place)));
@@ -344,17 +309,6 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
   return ZipReaderPtr(new ZipReader(std::move(state)));
 }
 
-Result<ZipReaderPtr> ZipReader::open_leniently(ByteSourcePtr source, const Limits& limits,
-                                               ZipNames compared, std::vector<std::string>& notes) {
-  ANDIRON_ASSIGN(const std::uint64_t end, find_zip_end(*source));
-  if (end != source->size()) {
-    notes.push_back("what follows the zip archive is left alone, from byte " + std::to_string(end) +
-                    " on");
-    source = slice_source(source, 0, end);
-  }
-  return open(std::move(source), limits, compared);
-}
-
 const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }
 
 const ZipRun& ZipReader::run() const noexcept { return state_->directory.run(); }
@@ -367,21 +321,111 @@ std::optional<std::uint32_t> ZipReader::find(std::string_view name) const {
   return state_->directory.find(name);
 }
 
-Result<std::uint64_t> ZipReader::data_offset(std::uint32_t entry, std::uint64_t alignment) const {
-  return state_->data_offset(entry, alignment);
+Result<std::uint64_t> ZipReader::data_offset(std::uint32_t index, std::uint64_t alignment) const {
+  std::atomic<std::uint64_t>& known = state_->places[index];
+  const std::uint64_t place = known.load(std::memory_order_acquire);
+  if (place != 0) return place & ~ZipState::checked;
+  const auto told = padded_offset(state_->entry(index), state_->directory.end_of(index), alignment);
+  if (!told) return state_->checked_offset(index);
+  // If another thread checked the header meanwhile, that is forgotten and done again.
+  known.store(*told, std::memory_order_release);
+  return *told;
+}
+
+void ZipReader::locate_data(std::uint64_t alignment) const {
+  const auto entries = this->entries();
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].is_stored()) continue;
+    const auto told = padded_offset(entries[i], state_->directory.end_of(i), alignment);
+    if (!told) {
+      static_cast<void>(state_->checked_offset(i));
+    } else if (state_->places[i].load(std::memory_order_relaxed) == 0) {
+      state_->places[i].store(*told, std::memory_order_release);
+    }
+  }
 }
 
 const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked_source_; }
 
-Result<Bytes> ZipReader::read(std::uint32_t entry, std::uint64_t most) const {
-  Result<Bytes> content = state_->read(entry, most);
-  if (!content) return with_file(std::move(content).error(), source()->name());
+Result<Bytes> ZipReader::read(std::uint32_t index, std::uint64_t most) const {
+  const ByteSource& file = *source();
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
+  ANDIRON_TRY(check_limit(wanted.bytes, most,
+                          {"zip entry " + quoted(wanted.name) + " is larger than allowed",
+                           "inflated_bytes", "bytes", file.name()}));
+  ANDIRON_TRY(state_->check_can_inflate(index));
+  // The header comes along with the data, or with its beginning.
+  constexpr std::uint64_t window_bytes = 256 * 1024;
+  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : window_bytes;
+  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
+                                                     state_->most_header_bytes(index) + first)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  const auto lead = static_cast<std::size_t>(offset - wanted.header_offset);
+  Bytes content;
+  if (wanted.is_stored()) {
+    ANDIRON_ASSIGN(content, raw.slice(lead, static_cast<std::size_t>(wanted.bytes)));
+  } else {
+    ANDIRON_ASSIGN(content, Bytes::allocate(wanted.bytes));
+    Inflater inflater(content.writable(), Inflater::Wanted::all);
+    std::uint64_t left = wanted.stored_bytes;
+    std::span<std::byte> part = raw.writable().subspan(lead);
+    for (;;) {
+      part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), left)));
+      offset += part.size();
+      left -= part.size();
+      Status status = inflater.take(part);
+      if (status && left == 0) status = inflater.finish();
+      if (!status) return state_->not_inflated(index, std::move(status).error());
+      if (left == 0) break;
+      part =
+          raw.writable().first(static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), left)));
+      ANDIRON_TRY(file.read_at(offset, part));
+    }
+  }
+  if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
+    Error error =
+        state_->error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+    error.hint = "copy or download the file again";
+    return error;
+  }
   return content;
 }
 
-Result<Bytes> ZipReader::read_head(std::uint32_t entry, std::size_t count) const {
-  Result<Bytes> content = state_->read_head(entry, count);
-  if (!content) return with_file(std::move(content).error(), source()->name());
+Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const {
+  const ByteSource& file = *source();
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
+  ANDIRON_TRY(state_->check_can_inflate(index));
+  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
+                                                     state_->usual_header_bytes(index) + count)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  const std::uint64_t end = offset + wanted.stored_bytes;
+  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
+  // What follows the header in what was read.
+  const std::uint64_t lead = std::min<std::uint64_t>(offset - wanted.header_offset, raw.size());
+  std::span<std::byte> part = raw.writable().subspan(static_cast<std::size_t>(lead));
+  if (wanted.is_stored()) {
+    if (part.size() < content.size()) {
+      ANDIRON_TRY(file.read_at(offset, content.writable()));
+    } else if (!content.empty()) {
+      std::memcpy(content.writable().data(), part.data(), content.size());
+    }
+    return content;
+  }
+  Inflater inflater(content.writable(), Inflater::Wanted::head);
+  while (!inflater.is_full()) {
+    part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), end - offset)));
+    offset += part.size();
+    Status status = part.empty() && offset == end ? inflater.finish() : inflater.take(part);
+    if (!status) return state_->not_inflated(index, std::move(status).error());
+    if (inflater.is_full()) break;
+    part = raw.writable().first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
+    ANDIRON_TRY(file.read_at(offset, part));
+  }
   return content;
 }
 
@@ -390,7 +434,7 @@ ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
   std::weak_ptr<const ByteSource>& known = state_->inflated[entry];
   ByteSourcePtr shared = known.lock();
   if (shared == nullptr) {
-    shared = std::make_shared<ContentSource>(state_, entry);
+    shared = std::make_shared<ContentSource>(shared_from_this(), *state_, entry);
     known = shared;
   }
   return shared;

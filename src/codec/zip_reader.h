@@ -27,17 +27,16 @@ class ZipReader;
 using ZipReaderPtr = std::shared_ptr<const ZipReader>;
 
 // Immutable and safe from several threads. All errors name the file and the entry.
-class ZipReader {
+class ZipReader : public std::enable_shared_from_this<ZipReader> {
  public:
   // BadArchive for what breaks the rules, Truncated where the directory is cut off, Unsupported for
   // archives on several disks, LimitExceeded beyond limits.zip_entries. Folders and whatever else
   // the archive lists are entries like others.
+  //
+  // The archive reaches to `end`, or to the end of the file (find_zip_end).
   static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits,
-                                   ZipNames compared = ZipNames::any_case);
-
-  // The same where bytes may follow the archive, which a note tells.
-  static Result<ZipReaderPtr> open_leniently(ByteSourcePtr source, const Limits& limits,
-                                             ZipNames compared, std::vector<std::string>& notes);
+                                   ZipNames compared = ZipNames::any_case,
+                                   std::optional<std::uint64_t> end = {});
 
   const ByteSourcePtr& source() const noexcept;
   // In the order of the directory.
@@ -52,6 +51,10 @@ class ZipReader {
   // next entry, or its descriptor, begins); read from its local header otherwise, and always for an
   // `alignment` of 0. Unsupported for entries that are encrypted or compressed by other methods.
   Result<std::uint64_t> data_offset(std::uint32_t entry, std::uint64_t alignment = 64) const;
+
+  // Finds where the data of all stored entries begins, after which data_offset() reads nothing for
+  // them. Where one cannot be found, it says why.
+  void locate_data(std::uint64_t alignment) const;
 
   // The file as a source of the data of stored entries: before the first byte of one is handed out,
   // its local header is read once, and must agree with the directory and with data_offset(). CRCs

@@ -1,24 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An archive, all numbers little-endian:
-//
-//   for each entry
-//     local header      50 4B 03 04 | u16 version | u16 flags | u16 method 0 | u16 time, u16 date
-//                       | u32 CRC 0 | u32 size 0 | u32 size 0 | u16 name length | u16 extra length
-//     name              UTF-8
-//     extra field       ZIP64 field, where it is needed: 01 00 | u16 length | numbers;
-//                       padding, where asked for: 'F' 'B' | u16 length | length times 'Z'
-//     data
-//     descriptor        50 4B 07 08 | u32 CRC | size | size: two u32; two u64 after a ZIP64 field
-//   directory: for each entry
-//     header            50 4B 01 02 | u16 made by | u16 version | u16 flags | u16 method 0
-//                       | u16 time, u16 date | u32 CRC | u32 size | u32 size | u16 name length
-//                       | u16 extra length | u16 comment length 0 | u16 disk 0 | u16 0 | u32 mode
-//                       | u32 offset
-//     name, ZIP64 field for the numbers that do not fit: size, size, offset
-//   ZIP64 end record    56 bytes, and its locator, 20 bytes; where the next one is too small
-//   end record          50 4B 05 06 | u16 disk 0 | u16 disk 0 | u16 entries | u16 entries
-//                       | u32 directory bytes | u32 directory offset | u16 comment length 0
-//
 // The checksum is known when the data has passed, hence the descriptor and bit 3 of the flags; an
 // entry without data has neither. Padding, descriptors and ZIP64 fields are those of PyTorch's
 // writer, offset of the header in the local ZIP64 field included: its readers, and ours, know then
@@ -31,20 +11,12 @@
 #include <concepts>
 
 #include "src/codec/inflate.h"
-#include "src/codec/zip_directory.h"
+#include "src/codec/zip_layout.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::uint32_t local_signature = 0x04034b50;
-constexpr std::uint32_t entry_signature = 0x02014b50;
-constexpr std::uint32_t descriptor_signature = 0x08074b50;
-constexpr std::uint32_t end64_signature = 0x06064b50;
-constexpr std::uint32_t locator_signature = 0x07064b50;
-constexpr std::uint32_t end_signature = 0x06054b50;
-
-constexpr std::uint16_t zip64_id = 1;
 constexpr std::uint16_t padding_id = 0x4246;  // 'FB'
 constexpr char padding_byte = 'Z';
 constexpr std::uint16_t plain_version = 20;
@@ -56,13 +28,6 @@ constexpr std::uint16_t stored = 0;
 constexpr std::uint16_t no_time = 0;
 constexpr std::uint16_t first_day = 1 << 5 | 1;  // 1 January 1980, the first that a zip can tell
 
-constexpr std::uint64_t field_head_bytes = 4;
-constexpr std::uint64_t descriptor_bytes = 16;
-constexpr std::uint64_t descriptor64_bytes = 24;
-constexpr std::uint64_t end_bytes = 22;
-constexpr std::uint64_t end64_bytes = 56;
-constexpr std::uint64_t locator_bytes = 20;
-constexpr std::uint64_t most_name_bytes = 0xffff;
 // Padding counts in 16 bits, as the rest of the extra field does.
 constexpr std::uint64_t most_alignment = 32768;
 // Far beyond what a disk holds, far enough from where sums of a few sizes would wrap.
@@ -85,19 +50,15 @@ constexpr std::uint16_t fit16(std::uint64_t number) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(number, zip64_elsewhere16));
 }
 
-// Bytes of the ZIP64 numbers that an entry has.
-std::uint64_t zip64_bytes(const ZipLayout::Place& place) {
-  return (place.is_large ? 16U : 0U) + (place.is_far ? 8U : 0U);
-}
-
-void append_zip64(std::string& text, const ZipLayout::Place& place, std::uint64_t bytes) {
+void append_zip64(std::string& text, const ZipPlace& place, std::uint64_t bytes) {
   if (!place.has_zip64()) return;
-  append(text, zip64_id, static_cast<std::uint16_t>(zip64_bytes(place)));
+  append(text, zip64_field_id,
+         static_cast<std::uint16_t>(place.zip64_bytes() - zip_field_head_bytes));
   if (place.is_large) append(text, bytes, bytes);
   if (place.is_far) append(text, place.header);
 }
 
-std::uint16_t version_of(const ZipLayout::Place& place) {
+std::uint16_t version_of(const ZipPlace& place) {
   return place.has_zip64() ? zip64_version : plain_version;
 }
 
@@ -107,13 +68,13 @@ std::uint16_t flags_of(std::uint64_t bytes) {
 
 }  // namespace
 
-Result<ZipLayout::Place> ZipLayout::add(std::string_view name, std::uint64_t bytes,
-                                        std::uint64_t alignment) {
-  if (name.empty() || name.size() > most_name_bytes) {
+Result<ZipPlace> ZipLayout::add(std::string_view name, std::uint64_t bytes,
+                                std::uint64_t alignment) {
+  if (name.empty() || name.size() > zip_most_text_bytes) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "a zip archive cannot hold an entry of this name",
                  .found = std::to_string(name.size()) + " bytes",
-                 .expected = "1 to " + std::to_string(most_name_bytes)};
+                 .expected = "1 to " + std::to_string(zip_most_text_bytes)};
   }
   if (alignment > most_alignment) {
     return Error{.code = ErrorCode::invalid_argument,
@@ -124,23 +85,9 @@ Result<ZipLayout::Place> ZipLayout::add(std::string_view name, std::uint64_t byt
   if (bytes > most_bytes || end_ > most_bytes) {
     return Error{.code = ErrorCode::overflow, .message = "the zip archive is too large to address"};
   }
-  Place place;
-  place.header = end_;
-  place.is_large = bytes >= zip64_elsewhere;
-  place.is_far = end_ >= zip64_elsewhere;
-  const std::uint64_t zip64 = place.has_zip64() ? field_head_bytes + zip64_bytes(place) : 0;
-  place.data = end_ + zip_local_header_bytes + name.size() + zip64;
-  if (alignment != 0) {
-    place.data += field_head_bytes;
-    place.padding = (alignment - place.data % alignment) % alignment;
-    place.data += place.padding;
-  }
-  const std::uint64_t descriptor = bytes == 0          ? 0
-                                   : place.has_zip64() ? descriptor64_bytes
-                                                       : descriptor_bytes;
-  place.end = place.data + bytes + descriptor;
+  const ZipPlace place = place_zip_entry(end_, name.size(), bytes, alignment);
   end_ = place.end;
-  directory_bytes_ += zip_entry_bytes + name.size() + zip64;
+  directory_bytes_ += zip_entry_bytes + name.size() + place.zip64_bytes();
   ++entries_;
   return place;
 }
@@ -151,7 +98,8 @@ bool ZipLayout::has_zip64_end() const noexcept {
 }
 
 std::uint64_t ZipLayout::size() const noexcept {
-  return end_ + directory_bytes_ + (has_zip64_end() ? end64_bytes + locator_bytes : 0) + end_bytes;
+  return end_ + directory_bytes_ + (has_zip64_end() ? zip_end64_bytes + zip_locator_bytes : 0) +
+         zip_end_bytes;
 }
 
 Status ZipWriter::expect(State state, const char* call) const {
@@ -189,7 +137,7 @@ std::string ZipWriter::local_header() const {
   const std::uint64_t extra = place_.data - place_.header - zip_local_header_bytes - name_.size();
   // Zeros stand for what the descriptor tells; a size in the ZIP64 field is pointed to.
   const std::uint32_t size = place_.is_large ? zip64_elsewhere : 0;
-  append(text, local_signature, version_of(place_), flags_of(bytes_), stored, no_time, first_day,
+  append(text, zip_local_number, version_of(place_), flags_of(bytes_), stored, no_time, first_day,
          std::uint32_t{0}, size, size, fit16(name_.size()), fit16(extra));
   text += name_;
   append_zip64(text, place_, bytes_);
@@ -222,7 +170,7 @@ Status ZipWriter::end() {
   append_to_directory();
   if (bytes_ == 0) return {};
   std::string descriptor;
-  append(descriptor, descriptor_signature, crc_);
+  append(descriptor, zip_descriptor_number, crc_);
   if (place_.has_zip64()) {
     append(descriptor, bytes_, bytes_);
   } else {
@@ -232,10 +180,10 @@ Status ZipWriter::end() {
 }
 
 void ZipWriter::append_to_directory() {
-  const std::uint64_t extra = place_.has_zip64() ? field_head_bytes + zip64_bytes(place_) : 0;
-  append(directory_, entry_signature, made_by, version_of(place_), flags_of(bytes_), stored,
-         no_time, first_day, crc_, fit(bytes_), fit(bytes_), fit16(name_.size()), fit16(extra),
-         std::uint16_t{0}, std::uint16_t{0}, std::uint16_t{0}, file_mode, fit(place_.header));
+  append(directory_, zip_entry_number, made_by, version_of(place_), flags_of(bytes_), stored,
+         no_time, first_day, crc_, fit(bytes_), fit(bytes_), fit16(name_.size()),
+         fit16(place_.zip64_bytes()), std::uint16_t{0}, std::uint16_t{0}, std::uint16_t{0},
+         file_mode, fit(place_.header));
   directory_ += name_;
   append_zip64(directory_, place_, bytes_);
 }
@@ -246,12 +194,12 @@ std::string ZipWriter::ending() const {
   const std::uint64_t bytes = layout_.directory_bytes();
   const std::uint64_t offset = layout_.directory_offset();
   if (layout_.has_zip64_end()) {
-    constexpr std::uint64_t record_bytes = end64_bytes - 12;  // without its signature and this
-    append(text, end64_signature, record_bytes, zip64_version, zip64_version, std::uint32_t{0},
+    constexpr std::uint64_t record_bytes = zip_end64_bytes - 12;  // without its signature and this
+    append(text, zip_end64_number, record_bytes, zip64_version, zip64_version, std::uint32_t{0},
            std::uint32_t{0}, count, count, bytes, offset);
-    append(text, locator_signature, std::uint32_t{0}, offset + bytes, std::uint32_t{1});
+    append(text, zip_locator_number, std::uint32_t{0}, offset + bytes, std::uint32_t{1});
   }
-  append(text, end_signature, std::uint16_t{0}, std::uint16_t{0}, fit16(count), fit16(count),
+  append(text, zip_end_number, std::uint16_t{0}, std::uint16_t{0}, fit16(count), fit16(count),
          fit(bytes), fit(offset), std::uint16_t{0});
   return text;
 }

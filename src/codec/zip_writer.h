@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Zip archives of stored entries, written front to back: nothing that was written is touched again,
-// so that a pipe will do. The byte layout is in zip_writer.cpp.
+// so that a pipe will do.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,17 @@
 
 #include "andiron/error.h"
 #include "andiron/sink.h"
+#include "src/codec/zip_layout.h"
 
 namespace andiron::inline v1::detail {
 
 // Where all parts of an archive lie, by the sizes of its entries alone.
 class ZipLayout {
  public:
-  struct Place {
-    std::uint64_t header = 0;
-    std::uint64_t data = 0;
-    std::uint64_t end = 0;      // behind the descriptor
-    std::uint64_t padding = 0;  // within the extra field
-    bool is_large = false;      // its size does not fit 32 bits
-    bool is_far = false;        // the offset of its header does not
-
-    bool has_zip64() const noexcept { return is_large || is_far; }
-  };
-
   // The next entry. Its data begins at a multiple of `alignment`; 0 is for no padding, and not even
   // a field for it. InvalidArgument for a name that is empty or longer than a zip archive can hold
   // (65535 bytes), or an alignment beyond 32768; Overflow for sizes beyond 64 bits.
-  Result<Place> add(std::string_view name, std::uint64_t bytes, std::uint64_t alignment);
+  Result<ZipPlace> add(std::string_view name, std::uint64_t bytes, std::uint64_t alignment);
 
   std::uint64_t entries() const noexcept { return entries_; }
   std::uint64_t directory_offset() const noexcept { return end_; }
@@ -92,7 +82,7 @@ class ZipWriter final : public Sink {
   std::string directory_;
   std::uint64_t written_ = 0;
   // Of the entry that is being written.
-  ZipLayout::Place place_;
+  ZipPlace place_;
   std::string name_;
   std::uint64_t bytes_ = 0;
   std::uint64_t left_ = 0;

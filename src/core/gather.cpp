@@ -190,31 +190,75 @@ class BlockMover {
   std::array<std::byte, tile_side*(tile_side + 1) * ElementMap::max_element_bytes> tile_;
 };
 
-// Reads a box of the source block by block.
-class BoxReader {
- public:
-  BoxReader(const StridedView& view, const ElementMap& map)
-      : source_(view.source),
-        map_(map),
-        mover_(std::make_unique<BlockMover>(map)),
-        width_(bit_width(map.stored()) / 8) {}
+// A piece of a box that is read at once.
+struct Block {
+  Dims dims;
+  std::uint64_t offset;  // of its first element in the source
+  std::byte* out;        // where that goes
+  bool is_run;           // one run on both sides, which needs no scratch
+};
 
-  Status read(const Dims& box, std::uint64_t offset, std::byte* out) {
-    if (source_.in_memory()) return read_block(box.all(), offset, out);
-    Dims sorted = box;
-    std::sort(sorted.items.begin(),
-              sorted.items.begin() + static_cast<std::ptrdiff_t>(sorted.count),
+// Cuts a box into blocks, in the order of the source: what lies close enough together is read along
+// with what is between, as far as the scratch buffer goes.
+class BoxCutter {
+ public:
+  BoxCutter(const ElementMap& map, bool in_memory)
+      : width_(bit_width(map.stored()) / 8), may_run_(map.is_identity()), in_memory_(in_memory) {}
+
+  void begin(const Dims& box, std::uint64_t offset, std::byte* out) {
+    box_ = box;
+    offset_ = offset;
+    out_ = out;
+    outer_ = 0;
+    together_ = 1;
+    at_ = {};
+    is_done_ = false;
+    if (in_memory_) return;
+    std::sort(box_.items.begin(), box_.items.begin() + static_cast<std::ptrdiff_t>(box_.count),
               [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
-    return split(sorted.all(), offset, out);
+    // Dimensions that are stepped through, and how many steps of the last are taken at once.
+    while (outer_ < box_.count && !is_run(inner(outer_)) && together_ == 1) {
+      if (is_dense(inner(outer_))) {
+        const std::uint64_t least = extent(inner(outer_ + 1));
+        const std::uint64_t step = std::max<std::uint64_t>(box_.items[outer_].source_step(), 1);
+        if (least < scratch_bytes) together_ += (scratch_bytes - least) / step;
+      }
+      ++outer_;
+    }
   }
 
- private:
+  // The next block; false after the last.
+  bool next(Block& block) {
+    if (is_done_) return false;
+    block.dims.count = 0;
+    block.offset = offset_;
+    block.out = out_;
+    for (std::size_t d = 0; d < outer_; ++d) {
+      const Dim& dim = box_.items[d];
+      const auto index = static_cast<std::int64_t>(at_[d]);
+      block.offset += static_cast<std::uint64_t>(index * dim.source_stride);
+      block.out += index * dim.out_stride;
+    }
+    if (together_ > 1) {
+      Dim last = box_.items[outer_ - 1];
+      last.size = std::min(together_, last.size - at_[outer_ - 1]);
+      block.dims.push(last);
+    }
+    for (const Dim& dim : inner(outer_)) block.dims.push(dim);
+    block.is_run = together_ == 1 && !in_memory_ && is_run(inner(outer_));
+    step();
+    return true;
+  }
+
   // Bytes from the first to the last element.
   std::uint64_t extent(std::span<const Dim> dims) const {
     std::uint64_t bytes = width_;
     for (const Dim& dim : dims) bytes += (dim.size - 1) * dim.source_step();
     return bytes;
   }
+
+ private:
+  std::span<const Dim> inner(std::size_t d) const { return box_.all().subspan(d); }
 
   // Whether neighbours along every dimension are close enough to be read together.
   bool is_dense(std::span<const Dim> dims) const {
@@ -224,65 +268,31 @@ class BoxReader {
     return true;
   }
 
-  Status split(std::span<const Dim> dims, std::uint64_t offset, std::byte* out) {
-    if (is_whole_run(dims)) {
-      const auto bytes = static_cast<std::size_t>(dims.empty() ? width_ : dims[0].size * width_);
-      return source_.read_at(offset, {out, bytes});
-    }
-    if (dims.empty()) return read_block(dims, offset, out);
-    std::uint64_t together = 1;
-    if (is_dense(dims)) {
-      const std::uint64_t inner = extent(dims.subspan(1));
-      const std::uint64_t step = std::max<std::uint64_t>(dims[0].source_step(), 1);
-      if (inner < scratch_bytes) together += (scratch_bytes - inner) / step;
-    }
-    Dims piece;
-    for (const Dim& dim : dims) piece.push(dim);
-    for (std::uint64_t i = 0; i < dims[0].size; i += together) {
-      const auto index = static_cast<std::int64_t>(i);
-      const std::uint64_t at = offset + static_cast<std::uint64_t>(index * dims[0].source_stride);
-      std::byte* to = out + index * dims[0].out_stride;
-      piece.items[0].size = std::min(together, dims[0].size - i);
-      ANDIRON_TRY(together > 1 ? read_block(piece.all(), at, to) : split(dims.subspan(1), at, to));
-    }
-    return {};
-  }
-
-  // One run on both sides, long enough to be read in place.
-  bool is_whole_run(std::span<const Dim> dims) const {
-    if (!map_.is_identity() || dims.size() > 1) return false;
+  bool is_run(std::span<const Dim> dims) const {
+    if (!may_run_ || dims.size() > 1) return false;
     const auto width = static_cast<std::int64_t>(width_);
     return dims.empty() || (dims[0].source_stride == width && dims[0].out_stride == width);
   }
 
-  Status read_block(std::span<const Dim> dims, std::uint64_t offset, std::byte* out) {
-    std::uint64_t before = 0;  // bytes that backward strides reach below `offset`
-    for (const Dim& dim : dims) {
-      if (dim.source_stride < 0) before += (dim.size - 1) * dim.source_step();
+  void step() {
+    for (std::size_t d = outer_; d-- > 0;) {
+      at_[d] += d + 1 == outer_ ? together_ : 1;
+      if (at_[d] < box_.items[d].size) return;
+      at_[d] = 0;
     }
-    const std::uint64_t bytes = extent(dims);
-    const std::byte* block = nullptr;
-    Bytes lent;
-    if (source_.in_memory()) {
-      ANDIRON_ASSIGN(lent, source_.view(offset - before, bytes));
-      block = lent.data();
-    } else {
-      if (scratch_.size() < bytes) {
-        ANDIRON_ASSIGN(scratch_, Bytes::allocate(std::max<std::size_t>(bytes, scratch_bytes)));
-      }
-      std::span<std::byte> room = scratch_.writable().first(static_cast<std::size_t>(bytes));
-      ANDIRON_TRY(source_.read_at(offset - before, room));
-      block = room.data();
-    }
-    mover_->move(dims, block + before, out);
-    return {};
+    is_done_ = true;
   }
 
-  const ByteSource& source_;
-  const ElementMap& map_;
-  std::unique_ptr<BlockMover> mover_;  // too large for the stacks of small threads
   std::uint64_t width_;
-  Bytes scratch_;
+  bool may_run_;
+  bool in_memory_;
+  Dims box_;
+  std::uint64_t offset_ = 0;
+  std::byte* out_ = nullptr;
+  std::size_t outer_ = 0;
+  std::uint64_t together_ = 1;
+  std::array<std::uint64_t, max_rank> at_;
+  bool is_done_ = true;
 };
 
 // The box of `count` steps along `dim` with all inner dimensions whole. Neighbouring dimensions
@@ -321,7 +331,12 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
     inner[d] = product;
     product *= view.shape[d];
   }
-  BoxReader reader(view, map);
+  const ByteSource& source = view.source;
+  const auto mover =
+      std::make_unique<BlockMover>(map);  // too large for the stacks of small threads
+  BoxCutter cutter(map, source.in_memory());
+  Block block;
+  Bytes scratch;
   while (count != 0) {
     // The outermost dimension along which whole steps fit from here.
     std::size_t dim = 0;
@@ -338,7 +353,32 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
       const auto index = static_cast<std::int64_t>(first / inner[d] % view.shape[d]);
       offset += static_cast<std::uint64_t>(index * view.strides[d]);
     }
-    ANDIRON_TRY(reader.read(make_box(view, dim, steps, width), offset, out));
+    cutter.begin(make_box(view, dim, steps, width), offset, out);
+    while (cutter.next(block)) {
+      const std::span<const Dim> dims = block.dims.all();
+      const std::uint64_t bytes = cutter.extent(dims);
+      if (block.is_run) {
+        ANDIRON_TRY(source.read_at(block.offset, {block.out, static_cast<std::size_t>(bytes)}));
+        continue;
+      }
+      std::uint64_t before = 0;  // bytes that backward strides reach below the first element
+      for (const Dim& dim_of_block : dims) {
+        if (dim_of_block.source_stride < 0) {
+          before += (dim_of_block.size - 1) * dim_of_block.source_step();
+        }
+      }
+      if (source.in_memory()) {
+        ANDIRON_ASSIGN(const Bytes lent, source.view(block.offset - before, bytes));
+        mover->move(dims, lent.data() + before, block.out);
+        continue;
+      }
+      if (scratch.size() < bytes) {
+        ANDIRON_ASSIGN(scratch, Bytes::allocate(std::max<std::size_t>(bytes, scratch_bytes)));
+      }
+      const auto room = scratch.writable().first(static_cast<std::size_t>(bytes));
+      ANDIRON_TRY(source.read_at(block.offset - before, room));
+      mover->move(dims, room.data() + before, block.out);
+    }
     out += elements * width;
     first += elements;
     count -= elements;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "andiron/bytes.h"
+#include "andiron/error.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -20,24 +20,18 @@ constexpr int worth_it = 4;
 // What cannot be read may lie behind what is asked for: so many reads go by before the next try.
 constexpr int wait_after_fault = 1000;
 
-struct Window {
+// What a thread knows of the source that it read last.
+struct LastReads {
   std::uint64_t owner = 0;
-  Bytes memory = {};
-  std::uint64_t begin = 0;  // in the source
-  std::size_t filled = 0;
-  std::uint64_t last_end = 0;  // of the last read
-  int in_order = 0;            // reads that followed another, as far as that counts
-
-  bool holds(std::uint64_t offset, std::size_t count) const noexcept {
-    return offset >= begin && offset - begin <= filled && count <= filled - (offset - begin);
-  }
-  bool allocate() {
-    if (!memory.empty()) return true;
-    Result<Bytes> fresh = Bytes::allocate(window_bytes);
-    if (fresh) memory = *std::move(fresh);
-    return fresh.ok();
-  }
+  ReadAhead::Window window = {};
+  std::uint64_t end = 0;  // of the last read
+  int in_order = 0;       // reads that followed another, as far as that counts
 };
+
+LastReads& last_reads() {
+  thread_local LastReads last;
+  return last;
+}
 
 std::uint64_t next_id() noexcept {
   static std::atomic<std::uint64_t> last = 0;
@@ -46,32 +40,48 @@ std::uint64_t next_id() noexcept {
 
 }  // namespace
 
-ReadAhead::ReadAhead(const ByteSource& source) noexcept : source_(source), id_(next_id()) {}
+ReadAhead::ReadAhead() noexcept : id_(next_id()) {}
 
-Status ReadAhead::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  thread_local Window window;
-  if (window.owner != id_) window = {.owner = id_, .memory = std::move(window.memory)};
-  const bool follows = offset >= window.last_end && offset - window.last_end <= largest_gap;
-  window.in_order = follows ? std::min(window.in_order + 1, worth_it) : 0;
-  window.last_end = offset + out.size();
-  if (!window.holds(offset, out.size()) && window.in_order >= worth_it) {
-    // The source may read ahead, too: an archive can lie within another.
-    Window filled{.owner = id_, .memory = std::move(window.memory), .last_end = window.last_end};
-    const std::uint64_t left = source_.size() - std::min(offset, source_.size());
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, left));
-    filled.in_order = -wait_after_fault;
-    if (filled.allocate() && source_.read_at(offset, filled.memory.writable().first(count))) {
-      filled.in_order = worth_it;
-      filled.begin = offset;
-      filled.filled = count;
-    }
-    window = std::move(filled);
+bool ReadAhead::copy(std::uint64_t offset, std::span<std::byte> out) const {
+  LastReads& last = last_reads();
+  if (last.owner != id_) {
+    last = {.owner = id_, .window = {.memory = std::move(last.window.memory)}};
   }
-  if (!window.holds(offset, out.size())) return source_.read_at(offset, out);
-  if (!out.empty()) {
-    std::memcpy(out.data(), window.memory.data() + (offset - window.begin), out.size());
+  if (offset + out.size() != last.end) {
+    const bool follows = offset >= last.end && offset - last.end <= largest_gap;
+    last.in_order = follows ? std::min(last.in_order + 1, worth_it) : 0;
+    last.end = offset + out.size();
   }
-  return {};
+  const Window& window = last.window;
+  if (offset < window.offset || offset - window.offset > window.size) return false;
+  const auto skipped = static_cast<std::size_t>(offset - window.offset);
+  if (out.size() > window.size - skipped) return false;
+  if (!out.empty()) std::memcpy(out.data(), window.memory.data() + skipped, out.size());
+  return true;
+}
+
+ReadAhead::Window ReadAhead::next_window(std::uint64_t offset, std::uint64_t source_size) const {
+  LastReads& last = last_reads();
+  if (last.in_order < worth_it) return {};
+  // Taken out: the source may read ahead, too, as an archive can lie within another.
+  Window window{.memory = std::move(last.window.memory), .offset = offset};
+  last.window = {};
+  if (window.memory.empty()) {
+    Result<Bytes> fresh = Bytes::allocate(window_bytes);
+    if (!fresh) return {};
+    window.memory = *std::move(fresh);
+  }
+  window.size = static_cast<std::size_t>(
+      std::min<std::uint64_t>(window_bytes, source_size - std::min(offset, source_size)));
+  return window;
+}
+
+void ReadAhead::keep(Window window) const {
+  LastReads& last = last_reads();
+  if (window.has_failed) window.size = 0;
+  const std::uint64_t end = last.owner == id_ ? last.end : window.offset;
+  last = {.owner = id_, .end = end, .in_order = window.has_failed ? -wait_after_fault : worth_it};
+  last.window = std::move(window);
 }
 
 }  // namespace andiron::inline v1::detail

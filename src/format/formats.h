@@ -21,9 +21,8 @@ namespace andiron::inline v1::detail {
 
 // How the content of a file begins.
 struct FileHead {
-  std::string_view bytes;              // up to `head_bytes`
-  std::uint64_t file_size = 0;         // of what these are the beginning of
-  const ByteSource* source = nullptr;  // all of it; nullptr where it is compressed
+  std::string_view bytes;    // up to `head_bytes`
+  const ByteSource& source;  // all of it; of a compressed file, these bytes
 };
 
 // The most that is looked at to recognise a file.

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "andiron/byte_source.h"
+#include "andiron/bytes.h"
 #include "src/codec/gzip.h"
 #include "src/core/try.h"
 
@@ -29,17 +31,15 @@ constexpr Signature signatures[] = {
     {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras)", "convert it to SafeTensors first"},
 };
 
-Recognised by_head(const FileHead& head) {
-  for (const FormatRow& row : format_rows()) {
-    if (row.is_format(head)) return {.row = &row};
-  }
+// Content of no format, by its first bytes.
+Recognised by_signature(std::string_view head) {
   for (const Signature& known : signatures) {
-    if (head.bytes.starts_with(known.bytes)) return {.what = known.what, .hint = known.hint};
+    if (head.starts_with(known.bytes)) return {.what = known.what, .hint = known.hint};
   }
-  const std::size_t start = head.bytes.find_first_not_of(json_space);
+  const std::size_t start = head.find_first_not_of(json_space);
   if (start == std::string_view::npos) return {};
-  if (head.bytes[start] == '{') return {.is_json = true};
-  if (head.bytes[start] != '<') return {};
+  if (head[start] == '{') return {.is_json = true};
+  if (head[start] != '<') return {};
   return {.what = "a web page or XML",
           .hint = "the download gave a page, or an error, instead of the file"};
 }
@@ -53,9 +53,13 @@ std::string in_words(const Recognised& content) {
 // Looks before a file is inflated, which may take long and much memory.
 Result<Recognised> by_compressed_head(const ByteSource& source) {
   ANDIRON_ASSIGN(const ContentHead head, content_head(source, head_bytes));
-  Recognised content = by_head({head.bytes, head.bytes.size()});
-  if (content.row != nullptr && content.row->may_be_gzip) return content;
-  const std::string what = is_gzip(head.bytes) ? "another gzip file" : in_words(content);
+  std::string what = "another gzip file";
+  if (!is_gzip(head.bytes)) {
+    const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head.bytes)));
+    ANDIRON_ASSIGN(Recognised content, recognise(*memory_source(bytes)));
+    if (content.row != nullptr && content.row->may_be_gzip) return content;
+    what = in_words(content);
+  }
   return Recognised{.what = "a gzip file that holds " + what, .hint = "unpack it first"};
 }
 
@@ -69,9 +73,10 @@ Result<Recognised> recognise(const ByteSource& source) {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, source.size()));
   ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
   const std::string_view bytes(reinterpret_cast<const char*>(buffer.data()), count);
-  Recognised content = by_head({bytes, source.size(), &source});
-  if (content.row == nullptr && is_gzip(bytes)) return by_compressed_head(source);
-  return content;
+  for (const FormatRow& row : format_rows()) {
+    if (row.is_format({bytes, source})) return Recognised{.row = &row};
+  }
+  return is_gzip(bytes) ? by_compressed_head(source) : by_signature(bytes);
 }
 
 }  // namespace andiron::inline v1::detail

@@ -39,7 +39,7 @@ std::string zip_of(const std::vector<Entry>& entries, std::uint64_t alignment = 
   ZipLayout layout;
   for (const Entry& entry : entries) {
     EXPECT_TRUE(zip.begin(entry.name, entry.content.size(), alignment));
-    const ZipLayout::Place place = layout.add(entry.name, entry.content.size(), alignment).value();
+    const ZipPlace place = layout.add(entry.name, entry.content.size(), alignment).value();
     EXPECT_EQ(zip.data_offset(), place.data);
     EXPECT_EQ(zip.size(), place.data);
     EXPECT_TRUE(zip.write(bytes(entry.content)));
@@ -190,7 +190,7 @@ TEST(ZipWriter, PadsAsPytorchDoes) {
       {"archive/data/3", 4'294'967'294}};
   for (const auto& [name, size] : records) {
     const std::uint64_t data = torch.add({.name = name, .hole = size, .torch_alignment = 64});
-    const ZipLayout::Place place = ours.add(name, size, 64).value();
+    const ZipPlace place = ours.add(name, size, 64).value();
     EXPECT_EQ(place.data, data) << name;
     EXPECT_EQ(place.end, torch.size()) << name;
   }

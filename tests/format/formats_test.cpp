@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "src/format/formats.h"
+#include "tests/support/file_head.h"
 
 #include <gtest/gtest.h>
 
@@ -33,8 +34,8 @@ TEST(Formats, EveryRowIsComplete) {
 
 TEST(Formats, NothingIsNoFormat) {
   for (const detail::FormatRow& row : format_rows()) {
-    EXPECT_FALSE(row.is_format({"", 0})) << row.info.name;
-    EXPECT_FALSE(row.is_format({"hello, world", 12})) << row.info.name;
+    EXPECT_FALSE(test::is_taken_for(row.is_format, "")) << row.info.name;
+    EXPECT_FALSE(test::is_taken_for(row.is_format, "hello, world")) << row.info.name;
   }
 }
 

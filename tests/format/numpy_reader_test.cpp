@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/file_head.h"
 #include "tests/support/noise.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/test_source.h"
@@ -319,8 +320,7 @@ TEST(NumpyReader, TensorsOutliveTheArchive) {
 
 TEST(IsNumpy, TellsFilesByTheirFirstBytes) {
   const auto is_numpy = [](std::string_view file) {
-    const ByteSourcePtr source = source_of(file, "test");
-    return detail::is_numpy({file.substr(0, detail::head_bytes), file.size(), source.get()});
+    return test::is_taken_for(detail::is_numpy, file);
   };
   EXPECT_TRUE(is_numpy(np_save_matrix()));
   EXPECT_FALSE(is_numpy("\x93NUM"));

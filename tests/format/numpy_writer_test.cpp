@@ -7,6 +7,7 @@
 
 #include "src/codec/zip_reader.h"
 #include "tests/support/archive_writing.h"
+#include "tests/support/file_head.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/test_sink.h"
 
@@ -67,7 +68,7 @@ TEST(NumpyWriter, WhatItWritesIsReadAgain) {
     EXPECT_EQ(read(again, info.name).bytes().text(), read(archive, info.name).bytes().text());
   }
   EXPECT_TRUE(again.notes().empty());
-  EXPECT_TRUE(detail::is_numpy({file, file.size()}));
+  EXPECT_TRUE(test::is_taken_for(detail::is_numpy, file));
   // Nothing in it depends on when it was written.
   EXPECT_EQ(file_of(again, npz), file);
 }

@@ -12,6 +12,7 @@
 #include "andiron/write.h"
 #include "src/codec/gzip.h"
 #include "src/format/pytorch/pytorch.h"
+#include "tests/support/file_head.h"
 #include "tests/support/tar_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
@@ -235,11 +236,11 @@ TEST(PytorchReader, PicklesOfEveryProtocolAreKnownByTheirFirstBytes) {
   for (const char* head : {"\x80\2}q", "\x80\3cc", "\x80\4\x95", "\x80\5\x95", "(dp0\n", "(lp0\n",
                            "}q\1", "]q\1", "ccollections\nO", "ctorch._u", "cnumpy.core",
                            "ccopy_reg\n_r", "L119547037146038801333356L\n."}) {
-    EXPECT_TRUE(detail::is_pytorch({head, 100})) << head;
+    EXPECT_TRUE(test::is_taken_for(detail::is_pytorch, head)) << head;
   }
   for (const char* head :
        {"", "\x80", "\x80\6}", "\x80\1}", "{\"a\":1}", "hello", "const", "L12L\n."}) {
-    EXPECT_FALSE(detail::is_pytorch({head, 100})) << head;
+    EXPECT_FALSE(test::is_taken_for(detail::is_pytorch, head)) << head;
   }
 }
 

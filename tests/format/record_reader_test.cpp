@@ -5,6 +5,7 @@
 #include "andiron/json.h"
 #include "src/codec/gzip.h"
 #include "tests/format/record_samples.h"
+#include "tests/support/file_head.h"
 #include "tests/support/record_file.h"
 #include "tests/support/test_source.h"
 
@@ -421,7 +422,7 @@ TEST(RecordReader, AFileWithoutTensorsIsARecordOnlyWhenItSaysSo) {
 
 TEST(IsRecord, AsksForAMapWhoseFirstKeyIsARecords) {
   const auto is_record = [](const std::string& head) {
-    return detail::is_record({head, head.size()});
+    return test::is_taken_for(detail::is_record, head);
   };
   EXPECT_TRUE(is_record(sample_record()));
   EXPECT_TRUE(is_record("\x82\xa4itemxxx"));

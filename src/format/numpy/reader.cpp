@@ -3,7 +3,6 @@
 // archive in which entry NAME.npy is array NAME, stored or deflated.
 // Tested by tests/format/numpy_reader_test.cpp and numpy_hostile_test.cpp
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/core/with_file.h"
@@ -25,8 +25,6 @@ namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::string_view ending = ".npy";
-constexpr std::string_view local_signature = "PK\3\4";
-constexpr std::string_view empty_zip_signature = "PK\5\6";
 // NumPy's headers take 128 bytes, those of many dimensions more.
 constexpr std::size_t usual_head_bytes = 256;
 
@@ -40,9 +38,6 @@ std::string shown(std::string_view text) {
   constexpr std::size_t most = 80;
   return std::string(text.substr(0, most)) + (text.size() > most ? "..." : "");
 }
-
-// The first bytes of an array, header and data.
-using HeadReader = std::function<Result<Bytes>(std::size_t count)>;
 
 struct Array {
   Bytes head;  // that the header is a view of
@@ -60,22 +55,23 @@ struct Array {
   }
 };
 
-// Reads the header, which must tell of an array that fits the `bytes` there are. An array of what
-// no tensor holds has a type that says so.
-Result<Array> read_array(const HeadReader& head, std::uint64_t bytes, const Limits& limits) {
+// How many bytes of an array tell all about it: of its first ones, `head`, none are missing.
+Result<std::size_t> header_bytes(const Bytes& head, std::uint64_t bytes, const Limits& limits) {
+  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(head.text(), limits));
+  if (frame.data_offset <= bytes) return static_cast<std::size_t>(frame.data_offset);
+  return Error{.code = ErrorCode::truncated,
+               .message = "the array ends within its header",
+               .found = std::to_string(bytes) + " bytes",
+               .expected = "at least " + std::to_string(frame.data_offset),
+               .hint = "the download, or the save, may be incomplete"};
+}
+
+// An array, by its header, which must tell of one that fits the `bytes` there are. An array of what
+// no tensor holds has a type that says so. REQUIRES: `head` has all header_bytes().
+Result<Array> array_of(Bytes head, std::uint64_t bytes, const Limits& limits) {
   Array array;
-  ANDIRON_ASSIGN(array.head, head(usual_head_bytes));
+  array.head = std::move(head);
   ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(array.head.text(), limits));
-  if (frame.data_offset > bytes) {
-    return Error{.code = ErrorCode::truncated,
-                 .message = "the array ends within its header",
-                 .found = std::to_string(bytes) + " bytes",
-                 .expected = "at least " + std::to_string(frame.data_offset),
-                 .hint = "the download, or the save, may be incomplete"};
-  }
-  if (array.head.size() < frame.data_offset) {
-    ANDIRON_ASSIGN(array.head, head(static_cast<std::size_t>(frame.data_offset)));
-  }
   const std::string_view text = array.head.text()
                                     .substr(0, static_cast<std::size_t>(frame.data_offset))
                                     .substr(frame.text_offset);
@@ -120,24 +116,28 @@ class NumpyReader {
         builder_(source->name(), std::string(format_name(Format::numpy)), container) {}
 
   Result<Archive> read_npy() {
-    const HeadReader head = [&](std::size_t count) -> Result<Bytes> {
-      ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(std::min<std::uint64_t>(count, source_->size())));
-      ANDIRON_TRY(source_->read_at(0, bytes.writable()));
-      return bytes;
-    };
+    const std::uint64_t size = source_->size();
+    ANDIRON_ASSIGN(Bytes head, Bytes::allocate(std::min<std::uint64_t>(usual_head_bytes, size)));
+    ANDIRON_TRY(source_->read_at(0, head.writable()));
+    ANDIRON_ASSIGN(const std::size_t wanted, header_bytes(head, size, options_.limits));
+    if (head.size() < wanted) {
+      ANDIRON_ASSIGN(head, Bytes::allocate(wanted));
+      ANDIRON_TRY(source_->read_at(0, head.writable()));
+    }
     const std::uint32_t file = builder_.add_file(source_);
-    ANDIRON_ASSIGN(const Array array, read_array(head, source_->size(), options_.limits));
-    ANDIRON_ASSIGN(const bool is_tensor, is_taken("", array, source_->size()));
+    ANDIRON_ASSIGN(const Array array, array_of(std::move(head), size, options_.limits));
+    ANDIRON_ASSIGN(const bool is_tensor, is_taken("", array, size));
     if (is_tensor) ANDIRON_TRY(add("", array, {source_, 0, file}));
     return finish();
   }
 
   Result<Archive> read_npz() {
     // Names of arrays are keys of a dict, in which 'W' and 'w' are two.
-    ANDIRON_ASSIGN(zip_, is_lenient()
-                             ? ZipReader::open_leniently(source_, options_.limits, ZipNames::exact,
-                                                         builder_.state().notes)
-                             : ZipReader::open(source_, options_.limits, ZipNames::exact));
+    std::uint64_t end = source_->size();
+    if (is_lenient()) {
+      ANDIRON_ASSIGN(end, find_zip_end(*source_, builder_.state().notes));
+    }
+    ANDIRON_ASSIGN(zip_, ZipReader::open(source_, options_.limits, ZipNames::exact, end));
     const auto entries = zip_->entries();
     ANDIRON_TRY(builder_.reserve(entries.size(), 2 * entries.size()));
     // Names are views of the directory.
@@ -199,8 +199,12 @@ class NumpyReader {
       skip(name, "its name is not UTF-8");
       return {};
     }
-    const HeadReader head = [&](std::size_t count) { return zip_->read_head(index, count); };
-    ANDIRON_ASSIGN(const Array array, read_array(head, entry.bytes, options_.limits));
+    ANDIRON_ASSIGN(Bytes head, zip_->read_head(index, usual_head_bytes));
+    ANDIRON_ASSIGN(const std::size_t wanted, header_bytes(head, entry.bytes, options_.limits));
+    if (head.size() < wanted) {
+      ANDIRON_ASSIGN(head, zip_->read_head(index, wanted));
+    }
+    ANDIRON_ASSIGN(const Array array, array_of(std::move(head), entry.bytes, options_.limits));
     ANDIRON_ASSIGN(const bool is_tensor, is_taken(name, array, entry.bytes));
     if (!is_tensor) return {};
     if (!entry.is_stored()) return add(name, array, {zip_->inflated_source(index), 0, {}});
@@ -310,7 +314,7 @@ class NumpyReader {
 
 // The name of the first entry of a zip archive; nothing where `head` does not reach to its end.
 std::optional<std::string_view> first_entry(std::string_view head) {
-  if (!head.starts_with(local_signature) || head.size() < zip_local_header_bytes) {
+  if (!head.starts_with(zip_local_signature) || head.size() < zip_local_header_bytes) {
     return std::nullopt;
   }
   const std::size_t name_bytes = load_u16(reinterpret_cast<const std::byte*>(head.data()) + 26);
@@ -320,31 +324,30 @@ std::optional<std::string_view> first_entry(std::string_view head) {
 }
 
 // Arrays, and no object of PyTorch's beside them.
-bool holds_arrays(const ByteSource& source) {
-  const Result<ZipDirectory> directory = ZipDirectory::read(source, Limits(), ZipNames::exact);
-  if (!directory) return false;
+bool holds_arrays(std::span<const ZipEntry> entries) {
   bool has_array = false;
-  for (const ZipEntry& entry : directory->entries().items()) {
+  for (const ZipEntry& entry : entries) {
     if (entry.name.ends_with("data.pkl")) return false;
     has_array = has_array || entry.name.ends_with(ending);
   }
   return has_array;
 }
 
-// The first entry tells, nearly always: PyTorch's is its object, or the version of the archive.
-// NumPy alone writes archives of nothing.
-bool is_npz(const FileHead& head) {
-  if (head.bytes.starts_with(empty_zip_signature)) return true;
-  if (!head.bytes.starts_with(local_signature)) return false;
+}  // namespace
+
+// Of a zip archive the first entry tells, nearly always: PyTorch's is its object, or the version of
+// the archive. NumPy alone writes archives of nothing.
+bool is_numpy(const FileHead& head) {
+  if (head.bytes.starts_with(npy_magic) || head.bytes.starts_with(zip_end_signature)) return true;
+  if (!head.bytes.starts_with(zip_local_signature)) return false;
   const auto first = first_entry(head.bytes);
   if (first && first->ends_with(ending)) return true;
   if (first && (first->ends_with("data.pkl") || first->ends_with("/version"))) return false;
-  return head.source != nullptr && holds_arrays(*head.source);
+  const Result<ZipEnd> end = read_zip_end(head.source, head.source.size(), Limits());
+  if (!end) return false;
+  const Result<ZipDirectory> directory = ZipDirectory::read(head.source, *end, ZipNames::exact);
+  return directory && holds_arrays(directory->entries().items());
 }
-
-}  // namespace
-
-bool is_numpy(const FileHead& head) { return head.bytes.starts_with(npy_magic) || is_npz(head); }
 
 Result<Archive> read_numpy(const ReadContext& context) {
   const ByteSourcePtr& source = context.source;
@@ -354,12 +357,12 @@ Result<Archive> read_numpy(const ReadContext& context) {
       static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source->size()));
   ANDIRON_TRY(source->read_at(0, std::span(buffer).first(count)));
   const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
-  const bool is_zip = head.starts_with(local_signature) || head.starts_with(empty_zip_signature);
+  const bool is_zip = head.starts_with(zip_local_signature) || head.starts_with(zip_end_signature);
   if (!is_zip && !npy_magic.starts_with(head)) {
     return Error{.code = ErrorCode::not_a_weight_file,
                  .message = "not a file of NumPy",
                  .file = source->name(),
-                 .found = "a file that begins with '" + std::string(head) + "'",
+                 .found = "a file that begins with " + quoted(head),
                  .expected = "\\x93NUMPY, or a zip archive"};
   }
   NumpyReader reader(source, options, is_zip ? "npz" : "npy");

@@ -48,7 +48,7 @@ struct Item {
 Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
                                                const OpenOptions& options) {
   ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(source, options.limits));
-  const ZipContent content = zip_content(*zip);
+  ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*zip));
   if (content.kind != ZipContent::Kind::torch_save) {
     return Error{.code = ErrorCode::bad_archive,
                  .message = "an item of the checkpoint is no archive of torch.save",

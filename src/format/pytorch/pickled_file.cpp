@@ -120,7 +120,7 @@ StructureWalk walk_file(PickledFile& file, const OpenOptions& options) {
       TensorResolver(file.content, *file.storages, file.big_endian,
                      settings_in<PytorchSettings>(options.settings).numpy_arrays || !is_of_torch,
                      most_tensor_bytes(file.file_bytes, options.limits), options),
-      file.classes.get(), options, file.check_all_keys};
+      file.classes, options, file.check_all_keys};
 }
 
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,

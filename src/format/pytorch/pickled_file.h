@@ -36,7 +36,7 @@ struct PickledFile {
 
   PickleContent content;
   std::unique_ptr<StorageFinder> storages;
-  std::unique_ptr<ScriptClasses> classes;  // of TorchScript
+  ScriptClasses classes;  // of TorchScript
   bool big_endian = false;
   bool lies_within_another = false;  // as a part of a checkpoint
   // Set once a name, or a key of a dict, was seen twice: see StructureWalk.

@@ -72,19 +72,19 @@ std::optional<std::int64_t> integer(const Value* value) {
 
 class Pt2Reader {
  public:
-  Pt2Reader(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
+  Pt2Reader(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
             const OpenOptions& options, ArchiveBuilder& builder)
       : zip_(zip),
-        root_(root),
+        content_(content),
         file_(file),
         options_(options),
         builder_(builder),
         names_(zip->source()->name(), options.limits) {}
 
   Status read() {
-    ANDIRON_ASSIGN(big_endian_, is_big_endian(*zip_, root_));
-    const std::string weights = root_ + "data/weights/";
-    const std::string constants = root_ + "data/constants/";
+    ANDIRON_ASSIGN(big_endian_, content_.is_big_endian(*zip_));
+    const std::string weights = content_.root + "data/weights/";
+    const std::string constants = content_.root + "data/constants/";
     std::vector<std::uint32_t> models;
     for (std::uint32_t i = 0; i < zip_->entries().size(); ++i) {
       const std::string_view name = zip_->entries()[i].name;
@@ -238,7 +238,7 @@ class Pt2Reader {
     ANDIRON_ASSIGN(
         const ZipReaderPtr inner,
         ZipReader::open(slice_source(bytes.source, bytes.offset, bytes.bytes), options_.limits));
-    const ZipContent content = zip_content(*inner);
+    ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*inner));
     if (content.kind != ZipContent::Kind::torch_save) {
       return bad("a weight that is no archive of torch.save", name);
     }
@@ -272,7 +272,7 @@ class Pt2Reader {
   }
 
   const ZipReaderPtr& zip_;
-  const std::string& root_;
+  const ZipContent& content_;
   std::uint32_t file_;
   const OpenOptions& options_;
   ArchiveBuilder& builder_;
@@ -284,9 +284,9 @@ class Pt2Reader {
 
 }  // namespace
 
-Status read_pt2(const ZipReaderPtr& zip, const std::string& root, std::uint32_t file,
+Status read_pt2(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
                 const OpenOptions& options, ArchiveBuilder& builder) {
-  return Pt2Reader(zip, root, file, options, builder).read();
+  return Pt2Reader(zip, content, file, options, builder).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -10,6 +10,7 @@
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
 #include "src/core/archive_builder.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/distributed.h"
@@ -17,6 +18,7 @@
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/pt2.h"
 #include "src/format/pytorch/pytorch.h"
+#include "src/format/pytorch/script_classes.h"
 #include "src/format/pytorch/tar_file.h"
 #include "src/format/pytorch/zip_file.h"
 
@@ -31,7 +33,7 @@ class NoStorages : public StorageFinder {
     return Error{.code = ErrorCode::missing_storage,
                  .message = "a pickle that refers to data outside of itself",
                  .file = file_,
-                 .found = "storage '" + std::string(id.key) + "'",
+                 .found = "storage " + quoted(id.key),
                  .hint =
                      "this may be the data.pkl of an archive that was unpacked: open the "
                      "archive instead"};
@@ -66,9 +68,8 @@ Result<Archive> finished(std::shared_ptr<PickledFile> file, const OpenOptions& o
 }
 
 // The constants of a program are no part of its state_dict.
-void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const OpenOptions& options,
+void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
                     ArchiveBuilder& builder) {
-  const auto constants = read_zip_constants(zip, content, options, builder.state().notes);
   if (!constants) {
     builder.state().skipped.push_back({"constants", sentence_of(constants.error())});
     return;
@@ -93,17 +94,18 @@ void skip_constants(const ZipReaderPtr& zip, const ZipContent& content, const Op
 
 Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   std::vector<std::string> notes;
-  ANDIRON_ASSIGN(
-      const ZipReaderPtr zip,
-      options.strictness == Strictness::lenient
-          ? ZipReader::open_leniently(opened.source, options.limits, ZipNames::any_case, notes)
-          : ZipReader::open(opened.source, options.limits));
-  const ZipContent content = zip_content(*zip);
+  std::uint64_t end = opened.source->size();
+  if (options.strictness == Strictness::lenient) {
+    ANDIRON_ASSIGN(end, find_zip_end(*opened.source, notes));
+  }
+  ANDIRON_ASSIGN(const ZipReaderPtr zip,
+                 ZipReader::open(opened.source, options.limits, ZipNames::any_case, end));
+  ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*zip));
   if (content.kind == ZipContent::Kind::pt2) {
     ArchiveBuilder builder = opened.builder("pt2");
     builder.state().notes = std::move(notes);
     const std::uint32_t file = opened.add_to(builder, zip->checked_source());
-    ANDIRON_TRY(read_pt2(zip, content.root, file, options, builder));
+    ANDIRON_TRY(read_pt2(zip, content, file, options, builder));
     return builder.finish();
   }
   if (content.kind == ZipContent::Kind::other) {
@@ -118,8 +120,12 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
   ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
+  if (is_script) pickled->classes = ScriptClasses::read(*zip, content.root);
+  zip->locate_data(content.data_alignment());
   ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
-  if (is_script) skip_constants(zip, content, options, builder);
+  if (is_script) {
+    skip_constants(read_zip_constants(zip, content, options, builder.state().notes), builder);
+  }
   return builder.finish();
 }
 
@@ -190,7 +196,7 @@ bool is_distributed(const ReadContext& context) {
 }  // namespace
 
 bool is_pytorch(const FileHead& head) {
-  return head.bytes.starts_with("PK\x03\x04") || head.bytes.starts_with("PK\x05\x06") ||
+  return head.bytes.starts_with(zip_local_signature) || head.bytes.starts_with(zip_end_signature) ||
          is_tar(head.bytes) || is_pickle(head.bytes);
 }
 

@@ -7,7 +7,7 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// Code is a few kilobytes a class.
+// Of all code; it is a few kilobytes a class.
 constexpr std::uint64_t most_code_bytes = std::uint64_t{64} << 20;
 
 // Adds what stands between quotes.
@@ -44,23 +44,32 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_vi
   return classes;
 }
 
-const ScriptClass* ZipScriptClasses::find(const PickleGlobal& global) {
-  // With a slash, one file could be asked for by many names.
-  if (!global.module.starts_with("__torch__") ||
-      global.module.find('/') != std::string_view::npos) {
-    return nullptr;
+ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root) {
+  ScriptClasses classes;
+  const std::string folder = root + "code/";
+  constexpr std::string_view ending = ".py";
+  std::uint64_t left = most_code_bytes;
+  const auto entries = zip.entries();
+  for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
+    std::string_view name = entries[i].name;
+    if (!name.starts_with(folder) || !name.ends_with(ending)) continue;
+    name = name.substr(folder.size(), name.size() - folder.size() - ending.size());
+    // The dots of a module are the slashes of its path.
+    if (name.find('.') != name.npos) continue;
+    const Result<Bytes> code = zip.read(i, left);
+    if (!code) continue;
+    left -= code->size();
+    std::string module(name);
+    std::replace(module.begin(), module.end(), '/', '.');
+    classes.modules_[std::move(module)] = script_classes_in(code->text());
   }
-  auto module = modules_.find(global.module);
-  if (module == modules_.end()) {
-    std::string path = root_ + "code/" + std::string(global.module) + ".py";
-    std::replace(path.begin() + static_cast<std::ptrdiff_t>(root_.size()), path.end() - 3, '.',
-                 '/');
-    module = modules_.try_emplace(std::string(global.module)).first;
-    if (const auto entry = zip_->find(path)) {
-      const Result<Bytes> code = zip_->read(*entry, most_code_bytes);
-      if (code) module->second = script_classes_in(code->text());
-    }
-  }
+  return classes;
+}
+
+const ScriptClass* ScriptClasses::find(const PickleGlobal& global) const {
+  if (!global.module.starts_with("__torch__")) return nullptr;
+  const auto module = modules_.find(global.module);
+  if (module == modules_.end()) return nullptr;
   const auto found = module->second.find(global.name);
   return found == module->second.end() ? nullptr : &found->second;
 }

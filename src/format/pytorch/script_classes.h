@@ -2,14 +2,24 @@
 // The classes of a TorchScript program, as its source code in the archive tells them.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "src/codec/pickle/graph.h"
 #include "src/codec/zip_reader.h"
-#include "src/format/pytorch/structure.h"
 
 namespace andiron::inline v1::detail {
+
+// A class of a TorchScript program: which of its attributes are tensors of its state.
+struct ScriptClass {
+  bool is_module = false;
+  // Whether it tells all its parameters and buffers, which programs up to 1.5 do not.
+  bool lists_tensors = false;
+  std::set<std::string, std::less<>> tensors;  // parameters and buffers
+};
 
 // The classes in one file of code, by name:
 //
@@ -18,17 +28,16 @@ namespace andiron::inline v1::detail {
 //     __buffers__ = ["running_mean", ]
 std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_view code);
 
-// Reads the code of a class when it is first asked for.
-class ZipScriptClasses : public ScriptClasses {
+// The classes of all code in an archive. What cannot be read, or is beyond 64 MiB, has none.
+class ScriptClasses {
  public:
   // `root` is the archive's folder, with a slash, or empty.
-  ZipScriptClasses(ZipReaderPtr zip, std::string root)
-      : zip_(std::move(zip)), root_(std::move(root)) {}
-  const ScriptClass* find(const PickleGlobal& global) override;
+  static ScriptClasses read(const ZipReader& zip, const std::string& root);
+
+  // Of "__torch__.Net", by module and name; nullptr where the program does not say.
+  const ScriptClass* find(const PickleGlobal& global) const;
 
  private:
-  ZipReaderPtr zip_;
-  std::string root_;
   // By module: "__torch__.torch.nn".
   std::map<std::string, std::map<std::string, ScriptClass, std::less<>>, std::less<>> modules_;
 };

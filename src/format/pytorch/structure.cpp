@@ -28,7 +28,7 @@ bool stops_reading(ErrorCode code) noexcept {
 }
 
 StructureWalk::StructureWalk(const PickleContent& content, TensorResolver resolver,
-                             ScriptClasses* classes, const OpenOptions& options,
+                             const ScriptClasses& classes, const OpenOptions& options,
                              bool check_all_keys)
     : content_(content),
       graph_(content.graph()),
@@ -178,8 +178,8 @@ void StructureWalk::set_leaf(PickleValue value, const char* skip) {
 
 const ScriptClass* StructureWalk::script_class(PickleValue object) const {
   const PickleValue made_by = graph_.object(object).callable;
-  if (classes_ == nullptr || made_by.kind != PickleKind::global) return nullptr;
-  return classes_->find(graph_.global(made_by));
+  if (made_by.kind != PickleKind::global) return nullptr;
+  return classes_.find(graph_.global(made_by));
 }
 
 // Tensors of the class's lists, and submodules.

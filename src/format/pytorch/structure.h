@@ -19,6 +19,7 @@
 #include "andiron/open.h"
 #include "src/format/pytorch/name_path.h"
 #include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/script_classes.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
 namespace andiron::inline v1::detail {
@@ -50,21 +51,6 @@ struct StructureEvent {
   StructureEvent() noexcept {}
 };
 
-// A class of a TorchScript program: which of its attributes are tensors of its state.
-struct ScriptClass {
-  bool is_module = false;
-  // Whether it tells all its parameters and buffers, which programs up to 1.5 do not.
-  bool lists_tensors = false;
-  std::set<std::string, std::less<>> tensors;  // parameters and buffers
-};
-
-class ScriptClasses {
- public:
-  virtual ~ScriptClasses() = default;
-  // Of "__torch__.Net", by module and name; nullptr where the program does not say.
-  virtual const ScriptClass* find(const PickleGlobal& global) = 0;
-};
-
 // Whether an error ends a lenient reading, too; after others the other tensors are still read.
 bool stops_reading(ErrorCode code) noexcept;
 
@@ -74,7 +60,7 @@ class StructureWalk {
   // `classes` is nullptr but for TorchScript. Python never writes a dict with a key twice; with
   // `check_all_keys` the last one counts then. Without, which takes less time, such a dict gives
   // NameCollision, or two tensors of one name.
-  StructureWalk(const PickleContent& content, TensorResolver resolver, ScriptClasses* classes,
+  StructureWalk(const PickleContent& content, TensorResolver resolver, const ScriptClasses& classes,
                 const OpenOptions& options, bool check_all_keys);
 
   bool is_done() const noexcept { return frames_.empty(); }
@@ -143,7 +129,7 @@ class StructureWalk {
   const PickleContent& content_;
   const PickleGraph& graph_;
   TensorResolver resolver_;
-  ScriptClasses* classes_;
+  const ScriptClasses& classes_;
   Strictness strictness_;
   bool check_all_keys_;
   std::optional<StructureEvent> event_;

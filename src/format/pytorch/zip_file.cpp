@@ -20,7 +20,6 @@
 #include "src/core/quoted.h"
 #include "src/core/table.h"
 #include "src/core/try.h"
-#include "src/format/pytorch/script_classes.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -51,29 +50,19 @@ std::string_view without_space(std::string_view text) {
 }
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
-  text = without_space(text);
   std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
 }
 
-// The text of a small record; nothing where there is none.
-Result<std::optional<std::string>> text_of(const ZipReader& zip, const std::string& record) {
-  const auto entry = zip.find(record);
-  if (!entry) return std::optional<std::string>();
-  ANDIRON_ASSIGN(const Bytes bytes, zip.read(*entry, most_text_bytes));
-  return std::optional(std::string(bytes.text()));
-}
-
 class ZipStorages : public StorageFinder {
  public:
-  ZipStorages(ZipReaderPtr zip, const std::string& root, const char* folder,
-              std::uint64_t alignment, std::uint32_t file)
+  ZipStorages(ZipReaderPtr zip, const ZipContent& content, const char* folder, std::uint32_t file)
       : zip_(std::move(zip)),
-        folder_(root + folder),
-        old_folder_(root + "tensors/"),
-        alignment_(alignment),
+        folder_(content.root + folder),
+        old_folder_(content.root + "tensors/"),
+        alignment_(content.data_alignment()),
         file_(file) {
     if (zip_->run().folder == folder_) run_ = zip_->run();
   }
@@ -133,110 +122,61 @@ class ZipStorages : public StorageFinder {
   Table<std::uint32_t> by_number_;
 };
 
-class ZipFileReader {
- public:
-  ZipFileReader(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
-                const OpenOptions& options, std::vector<std::string>& notes)
-      : zip_(zip), content_(content), file_(file), options_(options), notes_(notes) {}
-
-  Result<std::shared_ptr<PickledFile>> read() {
-    ANDIRON_TRY(check_root());
-    ANDIRON_TRY(check_version());
-    ANDIRON_ASSIGN(const bool big_endian, is_big_endian(*zip_, content_.root));
-    ANDIRON_ASSIGN(auto object, pickle("data.pkl", "data/"));
-    object->big_endian = big_endian;
-    if (content_.kind == ZipContent::Kind::torch_script) {
-      object->classes = std::make_unique<ZipScriptClasses>(zip_, content_.root);
+// A name that lies elsewhere could be meant for another reader.
+Status check_root(const ZipReader& zip, const ZipContent& content, const OpenOptions& options,
+                  std::vector<std::string>& notes) {
+  const auto entries = zip.entries();
+  for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
+    const std::string_view name = entries[i].name;
+    if (name.starts_with(content.root) || is_junk(name)) continue;
+    if (options.strictness != Strictness::lenient) {
+      return bad_archive(zip, "a record outside of the archive's folder", quoted(name),
+                         "all records below " + quoted(content.root));
     }
-    return object;
-  }
-
-  Result<std::shared_ptr<PickledFile>> read_constants() {
-    return pickle("constants.pkl", "constants/");
-  }
-
- private:
-  bool is_lenient() const { return options_.strictness == Strictness::lenient; }
-
-  // A name that lies elsewhere could be meant for another reader.
-  Status check_root() {
-    const auto entries = zip_->entries();
-    for (std::uint32_t i = 0; i < entries.size(); i = zip_->run().next_other(i)) {
-      const std::string_view name = entries[i].name;
-      if (name.starts_with(content_.root) || is_junk(name)) continue;
-      if (!is_lenient()) {
-        return bad_archive(*zip_, "a record outside of the archive's folder", quoted(name),
-                           "all records below " + quoted(content_.root));
-      }
-      notes_.push_back("a record outside of the archive's folder: " + quoted(name));
-      return {};
-    }
+    notes.push_back("a record outside of the archive's folder: " + quoted(name));
     return {};
   }
-
-  Status check_version() {
-    ANDIRON_ASSIGN(std::optional<std::string> version,
-                   text_of(*zip_, content_.root + ".data/version"));
-    if (!version) {
-      ANDIRON_ASSIGN(version, text_of(*zip_, content_.root + "version"));
-    }
-    const auto number = version ? number_in(*version) : std::nullopt;
-    if (number && *number >= 1 && *number <= largest_version) return {};
-    const std::string found = version ? quoted(*version) : "no record 'version'";
-    if (is_lenient()) {
-      notes_.push_back("the archive has no version that PyTorch would load: " + found);
-      return {};
-    }
-    Error error = bad_archive(*zip_, "the archive has no version that PyTorch would load", found,
-                              "1 to " + std::to_string(largest_version));
-    error.hint = "open it as lenient";
-    return error;
-  }
-
-  Result<std::uint64_t> alignment() const {
-    ANDIRON_ASSIGN(const auto record, text_of(*zip_, content_.root + ".storage_alignment"));
-    if (!record) return default_alignment;
-    return number_in(*record).value_or(default_alignment);
-  }
-
-  Result<std::shared_ptr<PickledFile>> pickle(const char* name, const char* folder) {
-    // It is there: the archive was recognised by it.
-    const std::uint32_t entry = *zip_->find(content_.root + name);
-    ANDIRON_ASSIGN(Bytes bytes, zip_->read(entry, options_.limits.inflated_bytes));
-    const std::uint64_t size = bytes.size();
-    const ByteSourcePtr source = memory_source(std::move(bytes), zip_->source()->name());
-    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options_.limits));
-    if (graph.end() != size) {
-      if (options_.strictness == Strictness::strict) {
-        return bad_archive(*zip_, "bytes behind the end of the pickle",
-                           std::to_string(size - graph.end()) + " bytes");
-      }
-      notes_.push_back(std::to_string(size - graph.end()) + " bytes follow the pickle");
-    }
-    auto file = std::make_shared<PickledFile>(std::move(graph), source, Storage::no_file);
-    file->file_bytes = zip_->source()->size();
-    ANDIRON_ASSIGN(const std::uint64_t boundary, alignment());
-    file->storages = std::make_unique<ZipStorages>(zip_, content_.root, folder, boundary, file_);
-    return file;
-  }
-
-  const ZipReaderPtr& zip_;
-  const ZipContent& content_;
-  std::uint32_t file_;
-  const OpenOptions& options_;
-  std::vector<std::string>& notes_;
-};
-
-}  // namespace
-
-Result<bool> is_big_endian(const ZipReader& zip, const std::string& root) {
-  ANDIRON_ASSIGN(const auto order, text_of(zip, root + "byteorder"));
-  if (!order || without_space(*order) == "little") return false;
-  if (without_space(*order) == "big") return true;
-  return bad_archive(zip, "a byte order that we do not know", quoted(*order), "'little' or 'big'");
+  return {};
 }
 
-ZipContent zip_content(const ZipReader& zip) {
+Status check_version(const ZipReader& zip, const ZipContent& content, const OpenOptions& options,
+                     std::vector<std::string>& notes) {
+  const auto number = content.version ? number_in(*content.version) : std::nullopt;
+  if (number && *number >= 1 && *number <= largest_version) return {};
+  const std::string found = content.version ? quoted(*content.version) : "no record 'version'";
+  if (options.strictness == Strictness::lenient) {
+    notes.push_back("the archive has no version that PyTorch would load: " + found);
+    return {};
+  }
+  Error error = bad_archive(zip, "the archive has no version that PyTorch would load", found,
+                            "1 to " + std::to_string(largest_version));
+  error.hint = "open it as lenient";
+  return error;
+}
+
+// Of the pickle in a record, whose storages are the records in `folder`.
+Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderPtr& zip,
+                                                  std::unique_ptr<ZipStorages> storages,
+                                                  const OpenOptions& options,
+                                                  std::vector<std::string>& notes) {
+  const std::uint64_t size = pickle.size();
+  const ByteSourcePtr source = memory_source(std::move(pickle), zip->source()->name());
+  ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options.limits));
+  if (graph.end() != size) {
+    if (options.strictness == Strictness::strict) {
+      return bad_archive(*zip, "bytes behind the end of the pickle",
+                         std::to_string(size - graph.end()) + " bytes");
+    }
+    notes.push_back(std::to_string(size - graph.end()) + " bytes follow the pickle");
+  }
+  auto file = std::make_shared<PickledFile>(std::move(graph), source, Storage::no_file);
+  file->file_bytes = zip->source()->size();
+  file->storages = std::move(storages);
+  return file;
+}
+
+// What it is, by its names.
+ZipContent content_by_names(const ZipReader& zip) {
   ZipContent content;
   // The pickle nearest to the top; PyTorch's archives have one.
   std::optional<std::string_view> root;
@@ -287,18 +227,63 @@ ZipContent zip_content(const ZipReader& zip) {
   return content;
 }
 
+}  // namespace
+
+Result<ZipContent> read_zip_content(const ZipReader& zip) {
+  ZipContent content = content_by_names(zip);
+  if (content.kind == ZipContent::Kind::other) return content;
+  const std::pair<const char*, std::optional<std::string> ZipContent::*> records[] = {
+      {".data/version", &ZipContent::version},
+      {"version", &ZipContent::version},
+      {"byteorder", &ZipContent::byte_order},
+      {".storage_alignment", &ZipContent::alignment}};
+  for (const auto& [name, text] : records) {
+    const auto entry = zip.find(content.root + name);
+    if (!entry || content.*text) continue;
+    ANDIRON_ASSIGN(const Bytes bytes, zip.read(*entry, most_text_bytes));
+    content.*text = without_space(bytes.text());
+  }
+  return content;
+}
+
+Result<bool> ZipContent::is_big_endian(const ZipReader& zip) const {
+  if (!byte_order || *byte_order == "little") return false;
+  if (*byte_order == "big") return true;
+  return bad_archive(zip, "a byte order that we do not know", quoted(*byte_order),
+                     "'little' or 'big'");
+}
+
+std::uint64_t ZipContent::data_alignment() const {
+  return (alignment ? number_in(*alignment) : std::nullopt).value_or(default_alignment);
+}
+
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
                                                    const ZipContent& content, std::uint32_t file,
                                                    const OpenOptions& options,
                                                    std::vector<std::string>& notes) {
-  return ZipFileReader(zip, content, file, options, notes).read();
+  ANDIRON_TRY(check_root(*zip, content, options, notes));
+  ANDIRON_TRY(check_version(*zip, content, options, notes));
+  ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
+  // It is there: the archive was recognised by it.
+  const std::uint32_t entry = *zip->find(content.root + "data.pkl");
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, options.limits.inflated_bytes));
+  ANDIRON_ASSIGN(
+      auto object,
+      pickled_file(std::move(pickle), zip,
+                   std::make_unique<ZipStorages>(zip, content, "data/", file), options, notes));
+  object->big_endian = big_endian;
+  return object;
 }
 
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const ZipContent& content,
                                                         const OpenOptions& options,
                                                         std::vector<std::string>& notes) {
-  return ZipFileReader(zip, content, Storage::no_file, options, notes).read_constants();
+  const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, options.limits.inflated_bytes));
+  return pickled_file(std::move(pickle), zip,
+                      std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),
+                      options, notes);
 }
 
 }  // namespace andiron::inline v1::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,16 @@ struct ZipContent {
   std::string root;  // the folder, with a slash; empty where there is none
   std::string what;  // of other archives: what they are
   const char* hint = nullptr;
+  // Records of one word; nothing where there is none.
+  std::optional<std::string> version;
+  std::optional<std::string> byte_order;
+  std::optional<std::string> alignment;
+
+  Result<bool> is_big_endian(const ZipReader& zip) const;
+  std::uint64_t data_alignment() const;
 };
 
-ZipContent zip_content(const ZipReader& zip);
-
-// What the record `byteorder` says; no where there is none.
-Result<bool> is_big_endian(const ZipReader& zip, const std::string& root);
+Result<ZipContent> read_zip_content(const ZipReader& zip);
 
 // The pickle of an archive made by torch.save or torch.jit.save. `file` is the archive's number of
 // zip.checked_source(), or Storage::no_file. Oddities that are let pass go to `notes`.

@@ -237,7 +237,7 @@ bool is_safetensors(const FileHead& head) {
   const std::uint64_t length = load_u64(reinterpret_cast<const std::byte*>(head.bytes.data()));
   const std::string_view header = head.bytes.substr(safetensors_length_bytes);
   const std::size_t start = header.find_first_not_of(" \n\r\t");
-  if (length <= Limits().header_bytes && length <= head.file_size - safetensors_length_bytes) {
+  if (length <= Limits().header_bytes && length <= head.source.size() - safetensors_length_bytes) {
     return start == std::string_view::npos || header[start] == '{';
   }
   return head.bytes.front() != '{' && header.starts_with("{\"");
