@@ -18,6 +18,10 @@ Status PickleInput::make_ready(std::uint64_t count) {
   Bytes window;
   if (source_->in_memory()) {
     ANDIRON_ASSIGN(window, source_->view(position(), left()));
+  } else if (next_ == begin_ && begin_ < front_.size() && count <= front_.size() - begin_) {
+    const std::uint64_t size = std::min(left(), front_.size() - begin_);
+    ANDIRON_ASSIGN(window,
+                   front_.slice(static_cast<std::size_t>(begin_), static_cast<std::size_t>(size)));
   } else {
     const std::uint64_t size = std::min(left(), std::max<std::uint64_t>(count, window_bytes_));
     ANDIRON_ASSIGN(window, Bytes::allocate(size));

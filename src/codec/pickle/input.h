@@ -31,9 +31,11 @@ class PickleInput {
   static constexpr std::size_t first_window_bytes = 4 * 1024;
   static constexpr std::size_t largest_window_bytes = 1024 * 1024;
 
+  // `front` may hold the first bytes of the source, which are then not read again.
   // REQUIRES: begin <= end; the source outlives the input.
-  PickleInput(const ByteSource& source, std::uint64_t begin, std::uint64_t end) noexcept
-      : source_(&source), begin_(begin), next_(begin), end_(end) {}
+  PickleInput(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
+              Bytes front = {}) noexcept
+      : source_(&source), front_(std::move(front)), begin_(begin), next_(begin), end_(end) {}
 
   const char* at() const noexcept { return at_; }
   // Bytes in memory from at() on.
@@ -80,6 +82,7 @@ class PickleInput {
 
  private:
   const ByteSource* source_;
+  Bytes front_;
   std::uint64_t begin_;
   std::uint64_t next_;  // in the source, what lies behind the window
   std::uint64_t end_;

@@ -29,8 +29,8 @@ constexpr std::uint64_t most_opcodes_ever = PickleValue::largest_index - 1;
 // Functions that return bool return false after a failure, which is recorded.
 class PickleMachine {
  public:
-  PickleMachine(const ByteSource& source, std::uint64_t begin, std::uint64_t end)
-      : input_(source, begin, end),
+  explicit PickleMachine(PickleInput input)
+      : input_(std::move(input)),
         builder_(input_, failure_),
         operands_(input_, builder_, failure_),
         assembler_(builder_, failure_) {}
@@ -310,9 +310,10 @@ bool PickleMachine::too_many(std::uint64_t most_opcodes) {
 }  // namespace
 
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-                                const Limits& limits) {
+                                const Limits& limits, Bytes front) {
   assert(begin <= end);
-  return PickleMachine(source, begin, end).run(std::min(limits.pickle_values, most_opcodes_ever));
+  return PickleMachine(PickleInput(source, begin, end, std::move(front)))
+      .run(std::min(limits.pickle_values, most_opcodes_ever));
 }
 
 }  // namespace andiron::inline v1::detail

@@ -19,6 +19,7 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -26,6 +27,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::int64_t protocol = 1001;
+constexpr std::size_t pickle_count = 5;  // in front of the storages
 
 Error bad_file(const Storage& bytes, std::string message, std::string found = {}) {
   return Error{.code = ErrorCode::bad_pickle,
@@ -87,109 +89,48 @@ class Numbers {
   std::array<std::byte, 16 * 1024> buffer_;
 };
 
-class LegacyReader {
- public:
-  LegacyReader(const Storage& bytes, const Limits& limits, bool lenient)
-      : bytes_(bytes),
-        limits_(limits),
-        lenient_(lenient),
-        at_(bytes.offset),
-        end_(bytes.offset + bytes.bytes) {}
-
-  Result<std::shared_ptr<PickledFile>> read() {
-    ANDIRON_ASSIGN(const PickleGraph magic, next());
-    if (!is_legacy_magic(magic, magic.root())) {
-      return bad_file(bytes_, "no file of PyTorch: the magic number is missing");
-    }
-    ANDIRON_ASSIGN(const PickleGraph version, next());
-    if (version.root().kind != PickleKind::integer || version.integer(version.root()) != protocol) {
-      return bad_file(bytes_, "a protocol that we do not know");
-    }
-    ANDIRON_ASSIGN(const PickleGraph system, next());
-    if (system.root().kind != PickleKind::dict) {
-      return bad_file(bytes_, "the description of the system is missing");
-    }
-    ANDIRON_ASSIGN(PickleGraph object, next());
-    auto file = std::make_shared<PickledFile>(std::move(object), bytes_.source, bytes_.file);
-    file->file_bytes = bytes_.bytes;
-    ANDIRON_ASSIGN(PickleGraph keys, next());
-    ANDIRON_TRY(read_storages(PickleContent(std::move(keys), bytes_.source, bytes_.file), *file));
-    return file;
+// The size of an element of each storage that the object refers to.
+std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleContent& content) {
+  std::unordered_map<std::string, std::uint64_t> sizes;
+  for (const PickleValue id : content.graph().persistent_ids()) {
+    if (id.kind != PickleKind::tuple) continue;
+    const auto items = content.graph().tuple(id);
+    if (items.size() < 5 || content.text(items[0]) != "storage") continue;
+    if (items[1].kind != PickleKind::global) continue;
+    const ElementType* type = storage_elements(content.graph().global(items[1]).name);
+    std::string key;
+    if (!append_storage_key(key, content.graph(), items[2])) continue;
+    if (type != nullptr) sizes.try_emplace(std::move(key), type->bytes);
   }
+  return sizes;
+}
 
- private:
-  Result<PickleGraph> next() {
-    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*bytes_.source, at_, end_, limits_));
-    at_ = graph.end();
-    return graph;
+// What must hold for a pickle in front of the storages, by its place.
+Status check_pickle(const Storage& bytes, std::size_t place, const PickleGraph& pickle) {
+  const PickleValue root = pickle.root();
+  if (place == 0 && !is_legacy_magic(pickle, root)) {
+    return bad_file(bytes, "no file of PyTorch: the magic number is missing");
   }
-
-  // The size of an element of each storage that the object refers to.
-  std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleContent& content) const {
-    std::unordered_map<std::string, std::uint64_t> sizes;
-    for (const PickleValue id : content.graph().persistent_ids()) {
-      if (id.kind != PickleKind::tuple) continue;
-      const auto items = content.graph().tuple(id);
-      if (items.size() < 5 || content.text(items[0]) != "storage") continue;
-      if (items[1].kind != PickleKind::global) continue;
-      const ElementType* type = storage_elements(content.graph().global(items[1]).name);
-      std::string key;
-      if (!append_storage_key(key, content.graph(), items[2])) continue;
-      if (type != nullptr) sizes.try_emplace(std::move(key), type->bytes);
-    }
-    return sizes;
+  if (place == 1 && (root.kind != PickleKind::integer || pickle.integer(root) != protocol)) {
+    return bad_file(bytes, "a protocol that we do not know");
   }
-
-  Status read_storages(const PickleContent& keys, PickledFile& file) {
-    const PickleValue list = keys.graph().root();
-    if (list.kind != PickleKind::list && list.kind != PickleKind::tuple) {
-      return bad_file(bytes_, "the list of storages is missing");
-    }
-    const auto sizes = element_sizes(file.content);
-    auto storages = std::make_unique<LegacyStorages>(bytes_);
-    Numbers numbers(*bytes_.source);
-    for (const PickleValue value : keys.graph().items(list)) {
-      std::string key;
-      if (!append_storage_key(key, keys.graph(), value)) {
-        return bad_file(bytes_, "a storage whose key is neither short text nor a number");
-      }
-      const auto size = sizes.find(key);
-      if (size == sizes.end()) {
-        return bad_file(bytes_, "a storage in the file that no tensor refers to",
-                        "storage '" + key + "', of unknown size");
-      }
-      std::uint64_t bytes = 0;
-      bool fits = end_ - at_ >= 8;
-      if (fits) {
-        ANDIRON_ASSIGN(const std::uint64_t elements, numbers.at(at_));
-        fits = !__builtin_mul_overflow(elements, size->second, &bytes) && bytes <= end_ - at_ - 8;
-      }
-      // What came before the cut can be read.
-      if (!fits && lenient_) break;
-      if (!fits) return cut_short(key);
-      at_ += 8;
-      storages->add(std::move(key), {at_, bytes});
-      at_ += bytes;
-    }
-    file.storages = std::move(storages);
-    return {};
+  if (place == 2 && root.kind != PickleKind::dict) {
+    return bad_file(bytes, "the description of the system is missing");
   }
-
-  Error cut_short(const std::string& key) const {
-    return Error{.code = ErrorCode::truncated,
-                 .message = "the file ends before the data of a storage does",
-                 .file = bytes_.source->name(),
-                 .found = "storage '" + key + "' at byte " + std::to_string(at_) + " of " +
-                          std::to_string(end_),
-                 .hint = "the download may be incomplete; a lenient reading gives what is there"};
+  if (place == 4 && root.kind != PickleKind::list && root.kind != PickleKind::tuple) {
+    return bad_file(bytes, "the list of storages is missing");
   }
+  return {};
+}
 
-  const Storage& bytes_;
-  const Limits& limits_;
-  bool lenient_;
-  std::uint64_t at_;
-  std::uint64_t end_;
-};
+Error cut_short(const Storage& bytes, const std::string& key, std::uint64_t at) {
+  return Error{.code = ErrorCode::truncated,
+               .message = "the file ends before the data of a storage does",
+               .file = bytes.source->name(),
+               .found = "storage " + quoted(key) + " at byte " + std::to_string(at) + " of " +
+                        std::to_string(bytes.offset + bytes.bytes),
+               .hint = "the download may be incomplete; a lenient reading gives what is there"};
+}
 
 }  // namespace
 
@@ -199,12 +140,51 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
 }
 
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 bool lenient) {
-  return LegacyReader(bytes, limits, lenient).read();
+                                                 const Bytes& front, bool lenient) {
+  std::uint64_t at = bytes.offset;
+  const std::uint64_t end = bytes.offset + bytes.bytes;
+  std::vector<PickleGraph> pickles;
+  while (pickles.size() < pickle_count) {
+    ANDIRON_ASSIGN(PickleGraph pickle, read_pickle(*bytes.source, at, end, limits, front));
+    ANDIRON_TRY(check_pickle(bytes, pickles.size(), pickle));
+    at = pickle.end();
+    pickles.push_back(std::move(pickle));
+  }
+  auto file = std::make_shared<PickledFile>(std::move(pickles[3]), bytes.source, bytes.file);
+  file->file_bytes = bytes.bytes;
+  const PickleGraph& keys = pickles[4];
+  const auto sizes = element_sizes(file->content);
+  auto storages = std::make_unique<LegacyStorages>(bytes);
+  Numbers numbers(*bytes.source);
+  for (const PickleValue value : keys.items(keys.root())) {
+    std::string key;
+    if (!append_storage_key(key, keys, value)) {
+      return bad_file(bytes, "a storage whose key is neither short text nor a number");
+    }
+    const auto size = sizes.find(key);
+    if (size == sizes.end()) {
+      return bad_file(bytes, "a storage in the file that no tensor refers to",
+                      "storage " + quoted(key) + ", of unknown size");
+    }
+    std::uint64_t count = 0;
+    bool fits = end - at >= 8;
+    if (fits) {
+      ANDIRON_ASSIGN(const std::uint64_t elements, numbers.at(at));
+      fits = !__builtin_mul_overflow(elements, size->second, &count) && count <= end - at - 8;
+    }
+    // What came before the cut can be read.
+    if (!fits && lenient) break;
+    if (!fits) return cut_short(bytes, key, at);
+    at += 8;
+    storages->add(std::move(key), {at, count});
+    at += count;
+  }
+  file->storages = std::move(storages);
+  return file;
 }
 
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) {
-  ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits));
+  ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits, {}));
   const PickleValue root = file->content.graph().root();
   if (root.kind != PickleKind::persistent) {
     return bad_file(bytes, "bytes within a pickle that hold no storage");

@@ -13,9 +13,10 @@ namespace andiron::inline v1::detail {
 // Whether a value is the number that such a file begins with.
 bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
 
-// The file in `bytes`, which begins with the magic number.
+// The file in `bytes`, which begins with the magic number. `front` may hold the first bytes of its
+// source.
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 bool lenient = false);
+                                                 const Bytes& front, bool lenient = false);
 
 // The storage that a whole file consists of, as bytes within a pickle do.
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);
