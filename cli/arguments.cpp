@@ -326,6 +326,7 @@ struct ConvertArguments {
   std::optional<OutputForm> to;
   BurnpackSettings burnpack;
   MpkSettings mpk;
+  bool param_ids = false;
   CLI::App* verb = nullptr;
   CLI::Option* burn_release = nullptr;
   CLI::Option* beyond_burn = nullptr;
@@ -384,7 +385,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                             "this many tensor bytes, with an index")
           ->option_text("SIZE")
           ->group(group);
-  verb.add_flag("--param-ids", write.param_ids,
+  verb.add_flag("--param-ids", arguments.param_ids,
                 "Keep parameter ids in SafeTensors, as metadata;\nBurnpack and mpk always do")
       ->group(group);
   arguments.verb = &verb;
@@ -418,6 +419,9 @@ std::string settle_format(ConvertArguments& arguments) {
   }
   WriteOptions& write = options.writing.write;
   write.format = chosen->format;
+  if (arguments.param_ids && chosen->format == Format::safetensors) {
+    write.settings = SafetensorsSettings{.param_ids = true};
+  }
   if (arguments.burn_release->count() != 0) write.settings = arguments.burnpack;
   if (arguments.precision->count() != 0) write.settings = arguments.mpk;
   write.limits.window_bytes = options.reading.open.limits.window_bytes;
@@ -426,14 +430,17 @@ std::string settle_format(ConvertArguments& arguments) {
   const std::pair<const CLI::Option*, Format> particular[] = {
       {arguments.burn_release, Format::burnpack},
       {arguments.beyond_burn, Format::burnpack},
-      {arguments.precision, Format::mpk},
-      {arguments.max_shard_size, Format::safetensors}};
+      {arguments.precision, Format::mpk}};
+  const auto not_for = [&](const CLI::Option& option, std::string_view others) {
+    return option.get_name() + " is for " + std::string(others) + ", not for " +
+           std::string(format_name(chosen->format));
+  };
   for (const auto& [option, format] : particular) {
     if (option->count() == 0 || chosen->format == format) continue;
-    return option->get_name() + " is for " + std::string(format_name(format)) + ", not for " +
-           std::string(format_name(chosen->format));
+    return not_for(*option, format_name(format));
   }
-  return {};
+  if (arguments.max_shard_size->count() == 0 || format_info(chosen->format).has_shards) return {};
+  return not_for(*arguments.max_shard_size, list_of_sharded());
 }
 
 void add_reading_options(CLI::App& verb, ReadingOptions& reading) {

@@ -61,6 +61,14 @@ std::string list_of_forms() {
   return joined({texts.begin(), second}) + ",\n" + joined({second, texts.end()});
 }
 
+std::string list_of_sharded() {
+  std::vector<std::string> names;
+  for (const FormatInfo& format : formats()) {
+    if (format.is_written && format.has_shards) names.emplace_back(format.name);
+  }
+  return joined(names, " and ");
+}
+
 std::string list_of_endings() {
   std::vector<std::string> endings;
   for (const FormatInfo& format : formats()) {

@@ -30,4 +30,7 @@ std::optional<OutputForm> form_of(std::string_view path);
 std::string list_of_forms();
 std::string list_of_endings();
 
+/// "safetensors": the formats that are written as shards.
+std::string list_of_sharded();
+
 }  // namespace andiron::cli

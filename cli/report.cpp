@@ -45,7 +45,7 @@ struct Spelling {
 };
 constexpr Spelling spellings[] = {
     {"with_top_level_key(\"*\")", "--top-level-key '*'"},
-    {"WriteOptions::param_ids", "--param-ids"},
+    {"SafetensorsSettings::param_ids", "--param-ids"},
     {"raise Limits::* if the file is trusted", "the library can be told to allow more"},
     {"PytorchSettings::numpy_arrays", "--numpy-arrays"},
 };

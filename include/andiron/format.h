@@ -27,6 +27,8 @@ struct FormatInfo {
   std::string_view title;  ///< "SafeTensors"
   /// How the names of its files end; the first is the usual one.
   std::span<const std::string_view> endings;
+  /// Whether a model may be spread over several files, with an index beside them.
+  bool has_shards = false;
   bool is_written = false;
 };
 
@@ -40,6 +42,16 @@ inline std::string_view format_name(Format format) noexcept { return format_info
 inline std::string_view file_extension(Format format) noexcept {
   return format_info(format).endings.front();
 }
+
+/// How SafeTensors is written.
+struct SafetensorsSettings {
+  /// The data section starts at a multiple of this (a power of two, at least 8), by padding the
+  /// header. Tensors follow without gaps.
+  std::uint64_t data_alignment = 8;
+  /// The format has no place for parameter ids; this keeps them in a metadata entry "param_ids",
+  /// where open() finds them.
+  bool param_ids = false;
+};
 
 /// How Burnpack is written.
 struct BurnpackSettings {
@@ -68,6 +80,7 @@ struct PytorchSettings {
 };
 
 /// Settings of one format; none for the defaults of whatever format it is.
-using FormatSettings = std::variant<std::monostate, BurnpackSettings, MpkSettings, PytorchSettings>;
+using FormatSettings = std::variant<std::monostate, SafetensorsSettings, BurnpackSettings,
+                                    MpkSettings, PytorchSettings>;
 
 }  // namespace andiron::inline v1

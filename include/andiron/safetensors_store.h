@@ -25,6 +25,12 @@ class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
   /// An empty store in memory.
   SafetensorsStore() : SafetensorsStore(from_bytes()) {}
 
+  /// Keeps the ids of parameters in the metadata (SafetensorsSettings::param_ids). A load then
+  /// gives them back.
+  SafetensorsStore& write_param_ids(bool write = true) {
+    return change().write.settings = SafetensorsSettings{.param_ids = write}, *this;
+  }
+
  private:
   friend class StoreBuilder<SafetensorsStore>;
   using StoreBuilder::StoreBuilder;

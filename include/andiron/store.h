@@ -282,9 +282,6 @@ class StoreBuilder : public Store {
   /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
   /// Otherwise, and where an adapter converts them, each name gets a copy.
   Self& write_ties_once(bool once = true) { return change().collect.ties_once = once, self(); }
-  /// Keeps the ids of parameters in formats that have no place for them (WriteOptions::param_ids).
-  /// A load then gives them back.
-  Self& write_param_ids(bool write = true) { return change().write.param_ids = write, self(); }
   /// Spreads a save over files of at most this size (WriteOptions).
   Self& max_shard_bytes(std::uint64_t bytes) {
     return change().write.max_shard_bytes = bytes, self();

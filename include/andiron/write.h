@@ -26,19 +26,12 @@ struct WriteOptions {
   FormatSettings settings = {};
   bool overwrite = false;  ///< replace existing files; otherwise AlreadyExists
   bool sync = true;        ///< survive a power cut (fsync)
-  /// SafeTensors: the data section starts at a multiple of this (a power of two, at least 8), by
-  /// padding the header. Tensors follow without gaps.
-  std::uint64_t data_alignment = 8;
   /// When not 0: tensors are spread, in archive order, over files `STEM-00001-of-0000N.safetensors`
   /// of at most this many tensor bytes (a larger tensor gets a file of its own), with an index
   /// `STEM.safetensors.index.json`. A model that fits one file is written as one file. Shards of an
-  /// archive without a "format" entry get the
-  /// metadata format=pt, which Hugging Face's loaders ask for. Each shard takes two file
-  /// descriptors until all are written.
+  /// archive without a "format" entry get the metadata format=pt, which Hugging Face's loaders ask
+  /// for. Each shard takes two file descriptors until all are written.
   std::uint64_t max_shard_bytes = 0;
-  /// SafeTensors has no place for parameter ids; this keeps them in a metadata entry "param_ids",
-  /// where open() finds them.
-  bool param_ids = false;
   /// Entries that are written beside those of the archive, or in their place.
   Metadata metadata = {};
   /// Checks and plans everything, but reads no tensor, makes no file and touches none.

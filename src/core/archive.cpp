@@ -11,6 +11,7 @@
 #include "andiron/natural_order.h"
 #include "src/core/archive_builder.h"
 #include "src/core/archive_state.h"
+#include "src/core/name_collision.h"
 #include "src/core/quoted.h"
 #include "src/core/similarity.h"
 #include "src/core/sole_owner.h"
@@ -315,13 +316,11 @@ Result<Archive> Archive::rename(std::span<const std::string> names, NameStage st
   }
   ANDIRON_ASSIGN(const auto twice, state->index_names(names.size()));
   if (twice) {
-    return Error{.code = ErrorCode::name_collision,
-                 .message = "two tensors would get this name",
-                 .file = state_->origin,
-                 .tensor = names[twice->first],
-                 .found = detail::quoted(state_->name_at(twice->first)) + " and " +
-                          detail::quoted(state_->name_at(twice->second)),
-                 .hint = "rename one of them first, or leave one out"};
+    Error error = detail::name_collision(names[twice->first],
+                                         detail::quoted(state_->name_at(twice->first)) + " and " +
+                                             detail::quoted(state_->name_at(twice->second)));
+    error.file = state_->origin;
+    return error;
   }
   Aliases aliases = state_->aliases;
   for (auto& [alias, kept] : aliases) {

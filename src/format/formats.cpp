@@ -28,28 +28,34 @@ constexpr std::string_view pytorch_names[] = {"pytorch_model.bin", ".metadata"};
 template <class Settings>
 constexpr std::size_t settings_index = FormatSettings(Settings()).index();
 
+// What follows from the rest of a row.
+template <std::size_t count>
+constexpr std::array<FormatRow, count> with_derived(std::array<FormatRow, count> rows) {
+  for (FormatRow& row : rows) row.info.is_written = row.write != nullptr;
+  return rows;
+}
+
 // SafeTensors comes first: a header of 640 bytes makes the file begin like a pickle. NumPy's zip
 // archives come before PyTorch's, which any other is taken for.
-constexpr FormatRow rows[] = {
+constexpr auto rows = with_derived(std::to_array<FormatRow>({
     {
         .info = {.format = Format::safetensors,
                  .name = "safetensors",
                  .title = "SafeTensors",
                  .endings = safetensors_endings,
-                 .is_written = true},
+                 .has_shards = true},
         .is_format = is_safetensors,
         .read = read_safetensors,
         .write = write_safetensors,
         .kept = kept_by_safetensors,
-        .has_shards = true,
         .usual_names = safetensors_names,
+        .settings = settings_index<SafetensorsSettings>,
     },
     {
         .info = {.format = Format::burnpack,
                  .name = "burnpack",
                  .title = "Burnpack",
-                 .endings = burnpack_endings,
-                 .is_written = true},
+                 .endings = burnpack_endings},
         .is_format = is_burnpack,
         .read = read_burnpack,
         .write = write_burnpack,
@@ -58,11 +64,8 @@ constexpr FormatRow rows[] = {
         .settings = settings_index<BurnpackSettings>,
     },
     {
-        .info = {.format = Format::mpk,
-                 .name = "mpk",
-                 .title = "MessagePack",
-                 .endings = mpk_endings,
-                 .is_written = true},
+        .info =
+            {.format = Format::mpk, .name = "mpk", .title = "MessagePack", .endings = mpk_endings},
         .is_format = is_record,
         .may_be_gzip = true,
         .read = read_record,
@@ -71,11 +74,8 @@ constexpr FormatRow rows[] = {
         .settings = settings_index<MpkSettings>,
     },
     {
-        .info = {.format = Format::numpy,
-                 .name = "numpy",
-                 .title = "NumPy",
-                 .endings = numpy_endings,
-                 .is_written = true},
+        .info =
+            {.format = Format::numpy, .name = "numpy", .title = "NumPy", .endings = numpy_endings},
         .is_format = is_numpy,
         .read = read_numpy,
         .write = write_numpy,
@@ -88,17 +88,21 @@ constexpr FormatRow rows[] = {
                  .name = "pytorch",
                  .title = "PyTorch",
                  .endings = pytorch_endings,
-                 .is_written = false},
+                 .has_shards = true},
         .is_format = is_pytorch,
         .may_be_gzip = true,
         .read = read_pytorch,
-        .has_shards = true,
+        .write_instead = "write SafeTensors, which PyTorch reads too; a module's needs "
+                         "with_to_adapter(BurnToPyTorchAdapter())",
         // A pickle only where there is nothing else.
         .folder_rank = 1,
         .usual_names = pytorch_names,
+        .parts = {.ending = ".distcp",
+                  .found = "parts of a distributed checkpoint without their .metadata",
+                  .hint = "that file tells what is in them: get it from where they came from"},
         .settings = settings_index<PytorchSettings>,
     },
-};
+}));
 
 constexpr auto infos = [] {
   std::array<FormatInfo, std::size(rows)> all{};
@@ -129,10 +133,10 @@ NamedFormat format_by_name(std::string_view name) noexcept {
   return {};
 }
 
-std::string list_endings(bool (*takes)(const FormatRow& row)) {
+std::string list_endings(bool (*takes)(const FormatInfo& format)) {
   std::vector<std::string_view> endings;
-  for (const FormatRow& row : rows) {
-    if (takes(row)) endings.insert(endings.end(), row.info.endings.begin(), row.info.endings.end());
+  for (const FormatInfo& info : infos) {
+    if (takes(info)) endings.insert(endings.end(), info.endings.begin(), info.endings.end());
   }
   std::string text;
   for (std::size_t i = 0; i < endings.size(); ++i) {

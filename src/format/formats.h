@@ -42,7 +42,8 @@ struct ReadContext {
   }
 };
 
-// What a writer gets: all of an archive is to be written.
+// What a writer gets: all of an archive is to be written. Sizes and sums of them are far from
+// overflow (most_data_bytes).
 struct WriteContext {
   const Archive& archive;
   Sink& sink;
@@ -50,15 +51,25 @@ struct WriteContext {
   std::string_view ending;  // of the file's name, one of the format's
 };
 
+// The most that the tensors of an archive may take to be written.
+inline constexpr std::uint64_t most_data_bytes = std::uint64_t{1} << 60;
+
 // What a writer keeps of an archive beside tensors, names, shapes and data.
 struct Kept {
-  std::size_t values = 0;    // of Archive::value(), without tensors
-  std::size_t metadata = 0;  // entries
+  std::string written_as = {};  // what notes call the file, if not by the format's name
+  std::size_t values = 0;       // of Archive::value(), without tensors
+  std::size_t metadata = 0;     // entries
   bool param_ids = false;
-  bool keeps_ids_if_asked = false;  // by WriteOptions::param_ids
-  bool ties = false;                // names that metadata ties to others
-  std::size_t converted = 0;        // tensors that get another dtype
-  std::string conversion = {};      // of the first of them: "f16 to f32"
+  std::string_view ids_if_asked = {};  // the setting that keeps them, if there is one
+  bool ties = false;                   // names that metadata ties to others
+  std::size_t converted = 0;           // tensors that get another dtype
+  std::string conversion = {};         // of the first of them: "f16 to f32"
+};
+
+struct FolderParts {
+  std::string_view ending = {};
+  const char* found = "";
+  const char* hint = "";
 };
 
 struct FormatRow {
@@ -71,12 +82,13 @@ struct FormatRow {
   // a dry run.
   Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
   Kept (*kept)(const Archive& archive, const WriteOptions& options) = nullptr;
-  // Whether files of this format may be shards of a model, with an index beside them.
-  bool has_shards = false;
+  const char* write_instead = "";  // what to do where the format is only read
   // In a folder with several formats, those with a lower rank are taken; within one, these names
   // before others.
   unsigned folder_rank = 0;
   std::span<const std::string_view> usual_names = {};
+  // Files that are no model by themselves, and what a folder of nothing else lacks.
+  FolderParts parts = {};
   // Which of FormatSettings are this format's; 0 for none.
   std::size_t settings = 0;
 };
@@ -93,7 +105,7 @@ struct NamedFormat {
 NamedFormat format_by_name(std::string_view name) noexcept;
 
 // ".safetensors, .bpk or .mpk": the endings of rows that pass a test, for messages.
-std::string list_endings(bool (*takes)(const FormatRow& row));
+std::string list_endings(bool (*takes)(const FormatInfo& format));
 
 // "a.safetensors.index.json" names the shards of "a.safetensors".
 inline constexpr std::string_view index_ending = ".index.json";

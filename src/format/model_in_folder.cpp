@@ -38,10 +38,11 @@ Names candidates_of_rank(const Names& names, unsigned rank) {
     if (row.folder_rank != rank) continue;
     for (const std::string_view usual : row.usual_names) {
       const std::string index = std::string(usual) += index_ending;
-      if (row.has_shards && std::binary_search(names.begin(), names.end(), index)) return {index};
+      if (row.info.has_shards && std::binary_search(names.begin(), names.end(), index))
+        return {index};
       if (std::binary_search(names.begin(), names.end(), usual)) return {std::string(usual)};
     }
-    if (row.has_shards) {
+    if (row.info.has_shards) {
       for (std::string& name : those_that(names, is_called(row, index_ending))) {
         indexes.push_back(std::move(name));
       }
@@ -71,12 +72,15 @@ Error no_model(const FileSet& files, const Names& names) {
               .file = files.name(),
               .found = "a folder without a model",
               .hint = "expected an index, or a file in it that ends in " +
-                      list_endings([](const FormatRow&) { return true; })};
-  const bool has_parts = std::any_of(
-      names.begin(), names.end(), [](std::string_view name) { return name.ends_with(".distcp"); });
-  if (has_parts) {
-    error.found = "parts of a distributed checkpoint without their .metadata";
-    error.hint = "that file tells what is in them: get it from where they came from";
+                      list_endings([](const FormatInfo&) { return true; })};
+  for (const FormatRow& row : format_rows()) {
+    const bool has_parts = !row.parts.ending.empty() &&
+                           std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+                             return name.ends_with(row.parts.ending);
+                           });
+    if (!has_parts) continue;
+    error.found = row.parts.found;
+    error.hint = row.parts.hint;
   }
   return error;
 }

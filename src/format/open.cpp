@@ -70,7 +70,8 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
   }
   Result<ByteSourcePtr> source = files.open(name);
   const FormatRow* row = format_by_name(name).row;
-  if (!source && source.error().code == ErrorCode::not_found && row != nullptr && row->has_shards) {
+  if (!source && source.error().code == ErrorCode::not_found && row != nullptr &&
+      row->info.has_shards) {
     Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
     if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
   }

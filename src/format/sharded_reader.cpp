@@ -30,7 +30,7 @@ bool stores(const Archive& archive, std::string_view tensor) {
 // What a shard is, by its name: an index names files of one kind.
 const FormatRow* shard_format(std::string_view file) {
   const FormatRow* row = format_by_name(file).row;
-  return row != nullptr && row->has_shards ? row : nullptr;
+  return row != nullptr && row->info.has_shards ? row : nullptr;
 }
 
 class ShardedReader {
@@ -148,7 +148,7 @@ class ShardedReader {
                    .tensor = std::move(tensor),
                    .found = quoted(file),
                    .expected = "names that all end in " +
-                               list_endings([](const FormatRow& one) { return one.has_shards; })};
+                               list_endings([](const FormatInfo& one) { return one.has_shards; })};
     }
     Shards::value_type& shard = *shards_.try_emplace(file).first;
     ANDIRON_TRY(check_limit(map_.size() + 1, options_.limits.tensors,

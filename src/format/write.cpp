@@ -20,8 +20,6 @@ namespace {
 
 using namespace detail;
 
-bool is_written(const FormatRow& row) { return row.write != nullptr; }
-
 // The format to write and the ending that tells its form, which a path may lack.
 Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options) {
   NamedFormat named = format_by_name(path);
@@ -32,54 +30,47 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   if (named.row == nullptr) {
     return Error{.code = ErrorCode::unsupported,
                  .message = "the file name does not tell the format",
-                 .expected = "a name that ends in " + list_endings(is_written),
+                 .expected = "a name that ends in " + list_endings([](const FormatInfo& format) {
+                               return format.is_written;
+                             }),
                  .hint = "or name the format in the options"};
   }
-  if (!is_written(*named.row)) {
+  if (named.row->write == nullptr) {
     return Error{.code = ErrorCode::unsupported,
                  .message = std::string(named.row->info.title) + " files are read, but not written",
-                 .hint =
-                     "write SafeTensors, which PyTorch reads too; a module's needs "
-                     "with_to_adapter(BurnToPyTorchAdapter())"};
+                 .hint = named.row->write_instead};
   }
   if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "the settings are those of another format",
                  .found = "a " + std::string(named.row->info.title) + " file to write"};
   }
-  if (options.max_shard_bytes != 0 && !named.row->has_shards) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = std::string(named.row->info.title) + " files have no shards",
-                 .hint = "write SafeTensors, or one file"};
+  if (options.max_shard_bytes != 0 && !named.row->info.has_shards) {
+    return Error{
+        .code = ErrorCode::unsupported,
+        .message = std::string(named.row->info.title) + " files have no shards",
+        .hint = "write one file, or one that ends in " + list_endings([](const FormatInfo& format) {
+                  return format.is_written && format.has_shards;
+                })};
   }
   return named;
-}
-
-// "burnpack 0.21"
-std::string name_for_notes(const FormatRow& row, const WriteOptions& options) {
-  std::string name(row.info.name);
-  if (const auto* burnpack = std::get_if<BurnpackSettings>(&options.settings)) {
-    name.append(" ").append(name_of(burnpack->release));
-  }
-  return name;
 }
 
 std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive,
                                   const WriteOptions& options) {
   std::vector<std::string> notes;
   const Kept kept = row.kept(archive, options);
-  const std::string name = name_for_notes(row, options);
-  const auto lose = [&](std::size_t count, std::string_view noun, std::string_view remedy = {}) {
+  const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
+  const auto lose = [&](std::size_t count, std::string_view noun, const std::string& remedy = {}) {
     if (count == 0) return;
-    notes.push_back(name + " has no place for " + count_of(count, noun) + std::string(remedy));
+    notes.push_back(name + " has no place for " + count_of(count, noun) + remedy);
   };
-  lose(archive.value().leaf_count() - kept.values,
-       archive.format() == format_name(Format::burnpack) ? "scalar" : "value");
+  lose(archive.value().leaf_count() - kept.values, "value");
   if (!kept.param_ids) {
     std::size_t ids = 0;
     for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
     lose(ids, "parameter id",
-         kept.keeps_ids_if_asked ? "; WriteOptions::param_ids keeps them" : "");
+         kept.ids_if_asked.empty() ? "" : "; " + std::string(kept.ids_if_asked) + " keeps them");
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
   if (kept.converted != 0) {
@@ -121,8 +112,27 @@ struct Prepared {
   std::vector<std::string> notes;
 };
 
+Status check_data_bytes(const Archive& archive) {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const TensorInfo info = archive.info(i);
+    if (info.byte_size > most_data_bytes - total) {
+      return Error{.code = ErrorCode::overflow,
+                   .message = "the data is too large to address",
+                   .tensor = std::string(info.name),
+                   .found = info.byte_size > most_data_bytes
+                                ? std::to_string(info.byte_size) + " bytes"
+                                : "more with it than fits",
+                   .expected = "at most " + std::to_string(most_data_bytes) + " bytes in all"};
+    }
+    total += info.byte_size;
+  }
+  return {};
+}
+
 Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
                          const WriteOptions& options) {
+  ANDIRON_TRY(check_data_bytes(archive));
   Prepared prepared;
   ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
   const std::size_t ties = prepared.archive.aliases().size();
@@ -175,8 +185,9 @@ Result<WriteReport> write_to_path(const Archive& archive, const std::string& pat
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
   ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
   ANDIRON_ASSIGN(WriteReport report,
-                 named.row->has_shards ? write_as_only_form(named, prepared.archive, path, options)
-                                       : write_single(named, prepared.archive, path, options));
+                 named.row->info.has_shards
+                     ? write_as_only_form(named, prepared.archive, path, options)
+                     : write_single(named, prepared.archive, path, options));
   report.tensors = prepared.archive.size();
   report.notes = std::move(prepared.notes);
   note_ending(path, *named.row, report.notes);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "andiron/top_level_key.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -41,7 +42,7 @@ Error no_files() {
 }
 
 Error with_extension_hint(Error error, Format format) {
-  error.hint = "'" + std::string(file_extension(format)) +
+  error.hint = quoted(file_extension(format)) +
                "' was added to the path; auto_extension(false) takes it as it is";
   return error;
 }

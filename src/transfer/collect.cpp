@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "andiron/transfer.h"
+#include "src/core/name_collision.h"
 #include "src/core/quoted.h"
 #include "src/core/try.h"
 
@@ -83,10 +84,7 @@ class Ties {
 };
 
 Error named_twice(const std::string& name) {
-  return Error{.code = ErrorCode::name_collision,
-               .message = "two tensors would get this name",
-               .tensor = name,
-               .hint = "look at the adapter, or filter one out"};
+  return name_collision(name, "", "look at the adapter, or filter one out");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "andiron/format.h"
 #include "src/core/parse_index.h"
 #include "src/core/quoted.h"
 #include "src/transfer/names_of_torch.h"
@@ -148,7 +149,7 @@ void note_square_matrices(const std::vector<Slot>& slots,
                           const std::vector<Assignment>& assignments, const Archive& source,
                           const ApplyOptions& options, ApplyResult& result) {
   const auto format = source.metadata().find("format");
-  const bool is_pickle = source.format() == "pytorch";
+  const bool is_pickle = source.format() == format_name(Format::pytorch);
   const bool says_so = format != source.metadata().end() && format->second == "pt";
   if (options.adapter.is_set() || (!is_pickle && !says_so)) return;
   std::vector<std::string_view> square;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "src/core/name_collision.h"
 #include "src/core/quoted.h"
 #include "src/core/try.h"
 
@@ -62,13 +63,7 @@ Result<Archive> with_new_names(const Archive& archive,
     if (tie.alias == kept) continue;
     const auto [other, is_new] = aliases.try_emplace(tie.alias, kept);
     if (changed.find(tie.alias) || other->second != kept) {
-      Error error;
-      error.code = ErrorCode::name_collision;
-      error.message = "two tensors would get this name";
-      error.tensor = tie.alias;
-      error.found = "one of them is tied to " + quoted(kept);
-      error.hint = "rename one of them first, or leave one out";
-      return error;
+      return name_collision(tie.alias, "one of them is tied to " + quoted(kept));
     }
   }
   changed.set_aliases(std::move(aliases));

@@ -259,7 +259,8 @@ TEST_F(Convert, SafetensorsKeepsParameterIdsWhenAsked) {
       .add(TensorSnapshot("a", Tensor::zeros(DType::f32, {2}).value()).with_param_id(ParamId{17}))
       .value();
   const std::string in = path("in.safetensors");
-  andiron::write(archive, in, {.param_ids = true}).value();
+  andiron::write(archive, in, {.settings = andiron::SafetensorsSettings{.param_ids = true}})
+      .value();
 
   const Outcome lost = tool({"convert", in, "-o", path("without.safetensors")});
   EXPECT_EQ(lost.exit_code, 0);
@@ -313,12 +314,12 @@ TEST_F(Convert, ScalarsGoWhereThereIsAPlaceForThem) {
   const std::string in = burnpack();
   const Outcome lost = tool({"convert", in, "-o", path("out.safetensors")});
   EXPECT_EQ(lost.exit_code, 0) << lost.err;
-  EXPECT_TRUE(contains(lost.err, "safetensors has no place for 3 scalars\n")) << lost.err;
+  EXPECT_TRUE(contains(lost.err, "safetensors has no place for 3 values\n")) << lost.err;
   EXPECT_TRUE(contains(lost.err, "safetensors has no place for 3 parameter ids")) << lost.err;
 
   const auto old =
       objects_of(tool({"convert", "--json", "--burn-release", "0.21", in, "-o", path("old.bpk")}));
-  EXPECT_EQ(old.at(0).at("notes"), nlohmann::json{"burnpack 0.21 has no place for 3 scalars"});
+  EXPECT_EQ(old.at(0).at("notes"), nlohmann::json{"burnpack 0.21 has no place for 3 values"});
 
   const Outcome kept = tool({"convert", "--exclude", "z", in, "-o", path("part.bpk")});
   EXPECT_EQ(kept.err, "");

@@ -51,8 +51,8 @@ TEST(Formats, AreFoundByTheEndOfAName) {
 }
 
 TEST(Formats, EndingsAreListedForMessages) {
-  EXPECT_EQ(detail::list_endings([](const detail::FormatRow& row) {
-              return row.info.format == Format::mpk || row.info.format == Format::numpy;
+  EXPECT_EQ(detail::list_endings([](const FormatInfo& info) {
+              return info.format == Format::mpk || info.format == Format::numpy;
             }),
             ".mpk, .mpk.gz, .npz or .npy");
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "src/format/numpy/npy_type.h"
+
 namespace andiron::detail {
 namespace {
 
@@ -139,24 +141,22 @@ TEST(TorchTensorClass, OldClassesAreNamedByTheirElements) {
 TEST(NumpyCode, NamesTheSameTypes) {
   for (const Known& known : numbers) {
     if (*known.numpy == '\0') continue;
-    EXPECT_EQ(numpy_elements(known.numpy), torch_dtype(known.name)) << known.numpy;
+    EXPECT_EQ(elements_of(numpy_dtype(known.numpy).value()), torch_dtype(known.name))
+        << known.numpy;
   }
-  EXPECT_EQ(numpy_elements("?"), torch_dtype("bool"));
+  EXPECT_EQ(numpy_dtype("?"), DType::boolean);
 }
 
 TEST(NumpyCode, WhatIsNoNumberIsNone) {
   for (const char* code : {"", "O", "S5", "U3", "V4", "M8", "m8", "f16", "c32", "f", "float32"}) {
-    EXPECT_EQ(numpy_elements(code), nullptr) << code;
+    EXPECT_EQ(numpy_dtype(code), std::nullopt) << code;
   }
 }
 
-TEST(NumpyCode, IsTheOneThatNumpyElementsReads) {
-  for (const DType dtype : {DType::boolean, DType::i8, DType::u64, DType::f16, DType::c128}) {
-    EXPECT_EQ(numpy_elements(numpy_code(dtype))->dtype, dtype);
-  }
-  EXPECT_EQ(numpy_code(DType::f32), "f4");
-  EXPECT_EQ(numpy_code(DType::bf16), "");
-  EXPECT_EQ(numpy_code(DType::raw), "");
+TEST(ElementsOf, AreThoseOfPlainNumbers) {
+  EXPECT_EQ(elements_of(DType::bf16), torch_dtype("bfloat16"));
+  EXPECT_EQ(elements_of(DType::u8), torch_dtype("uint8")) << "not a quantized type";
+  EXPECT_EQ(elements_of(DType::raw), nullptr);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(EditMetadata, AddsMetadataWhereThereWasNone) {
 TEST_F(EditMetadata, KeepsTheDataWhereItIsOrAsAligned) {
   Archive archive;
   archive.add({"t", Tensor::zeros(DType::u8, {3}).value()}).value();
-  ASSERT_TRUE(write(archive, path_, {.data_alignment = 4096}));
+  ASSERT_TRUE(write(archive, path_, {.settings = SafetensorsSettings{.data_alignment = 4096}}));
   ASSERT_TRUE(edit_safetensors_metadata(path_, {.set = {{"k", std::string(100, 'x')}}}));
   EXPECT_EQ(open(path_).value().info(0).offset, 4096u);
   ASSERT_TRUE(edit_safetensors_metadata(path_, {.set = {{"k", std::string(5000, 'x')}}}));

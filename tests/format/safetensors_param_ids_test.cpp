@@ -28,7 +28,10 @@ std::string with_metadata(const std::string& ids) {
 }
 
 TEST(SafetensorsParamIds, AreWrittenWhenAskedForAndReadBack) {
-  const Archive back = open(write_to_memory(two_tensors(), {.param_ids = true}).value()).value();
+  const Archive back =
+      open(write_to_memory(two_tensors(), {.settings = SafetensorsSettings{.param_ids = true}})
+               .value())
+          .value();
   EXPECT_EQ(back.get("a \"quoted\"\n").value().param_id(), ParamId{42});
   EXPECT_EQ(back.get("b").value().param_id(), std::nullopt);
   EXPECT_EQ(back.info(*back.find("a \"quoted\"\n")).param_id, ParamId{42});
@@ -44,7 +47,8 @@ TEST(SafetensorsParamIds, FollowTheirTensorsThroughRenamingAndShards) {
   const test::TempDir dir;
   const std::string path = dir.file("m.safetensors");
   const std::string names[] = {"x", "y"};
-  write(two_tensors().rename(names).value(), path, {.max_shard_bytes = 2, .param_ids = true})
+  write(two_tensors().rename(names).value(), path,
+        {.settings = SafetensorsSettings{.param_ids = true}, .max_shard_bytes = 2})
       .value();
   const Archive back = open(path).value();
   EXPECT_EQ(back.container(), "sharded");

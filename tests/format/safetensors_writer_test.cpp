@@ -65,13 +65,17 @@ TEST(SafetensorsWriter, OrdersByTypeThenByName) {
 TEST(SafetensorsWriter, AlignsTheDataWhenAsked) {
   for (std::uint64_t alignment : {8u, 64u, 4096u, 65536u}) {
     const std::string file =
-        written(archive_of({{"t", filled(DType::f32, {3})}}), {.data_alignment = alignment});
+        written(archive_of({{"t", filled(DType::f32, {3})}}),
+                {.settings = SafetensorsSettings{.data_alignment = alignment}});
     EXPECT_EQ((file.size() - 12) % alignment, 0u);
     EXPECT_TRUE(test::open_safetensors(file));
   }
   for (std::uint64_t alignment : {0u, 1u, 4u, 12u, 4095u}) {
-    EXPECT_EQ(write_to_memory(Archive(), {.data_alignment = alignment}).error().code,
-              ErrorCode::invalid_argument);
+    EXPECT_EQ(
+        write_to_memory(Archive(), {.settings = SafetensorsSettings{.data_alignment = alignment}})
+            .error()
+            .code,
+        ErrorCode::invalid_argument);
   }
 }
 

@@ -176,11 +176,12 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
     options.overwrite = true;
     return write(full_archive(), folder.file(name), options).value().notes;
   };
-  EXPECT_EQ(notes("m.safetensors"),
-            (Notes{"safetensors has no place for 3 values",
-                   "safetensors has no place for 1 parameter id; WriteOptions::param_ids keeps "
-                   "them"}));
-  EXPECT_EQ(notes("m.safetensors", {.param_ids = true}),
+  EXPECT_EQ(
+      notes("m.safetensors"),
+      (Notes{"safetensors has no place for 3 values",
+             "safetensors has no place for 1 parameter id; SafetensorsSettings::param_ids keeps "
+             "them"}));
+  EXPECT_EQ(notes("m.safetensors", {.settings = SafetensorsSettings{.param_ids = true}}),
             Notes{"safetensors has no place for 3 values"});
   EXPECT_EQ(notes("m.bpk"), Notes{"burnpack has no place for 2 values"});
   EXPECT_EQ(notes("m.bpk", {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}}),

@@ -29,7 +29,8 @@ void rewrite(const std::vector<std::string>& arguments) {
   options.sync = false;
   for (std::size_t i = 2; i + 1 < arguments.size(); i += 2) {
     const std::string& value = arguments[i + 1];
-    if (arguments[i] == "--align") options.data_alignment = std::stoull(value);
+    if (arguments[i] == "--align")
+      options.settings = andiron::SafetensorsSettings{.data_alignment = std::stoull(value)};
     if (arguments[i] == "--max-shard-size") options.max_shard_bytes = std::stoull(value);
     if (value == "half") options.settings = andiron::MpkSettings{andiron::RecordPrecision::half};
     if (value == "double")

@@ -92,7 +92,7 @@ class Labeller {
     std::string text;
     if (reader_.peek() == Kind::text) {
       if (!take_text(text)) return false;
-      meaning = (level.holds_names ? "name '" : "key '") + std::string(text) + "'";
+      meaning = (level.holds_names ? "name " : "key ") + detail::quoted(text);
     } else if (!reader_.skip_value(depth)) {
       return false;
     }

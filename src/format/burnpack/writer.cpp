@@ -115,9 +115,7 @@ class Plan {
         return error;
       }
       runs_[i].begin = is_aligned() ? burnpack_aligned(data_bytes_) : data_bytes_;
-      if (__builtin_add_overflow(runs_[i].begin, info.byte_size, &runs_[i].end)) {
-        return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
-      }
+      runs_[i].end = runs_[i].begin + info.byte_size;
       data_bytes_ = runs_[i].end;
       tensor_bytes_ += info.byte_size;
     }
@@ -255,7 +253,9 @@ Kept kept_by_burnpack(const Archive& archive, const WriteOptions& options) {
   const Generation generation = settings_in<BurnpackSettings>(options.settings).release;
   // Readers look for ties in files of ours alone, and Burn does not know them.
   const auto producer = archive.metadata().find("producer");
-  return {.values = scalars_for(archive, generation).size(),
+  const bool is_named = std::holds_alternative<BurnpackSettings>(options.settings);
+  return {.written_as = is_named ? "burnpack " + std::string(name_of(generation)) : "",
+          .values = scalars_for(archive, generation).size(),
           .metadata = archive.metadata().size(),
           .param_ids = true,
           .ties = producer != archive.metadata().end() && producer->second == "andiron"};

@@ -12,6 +12,7 @@
 //
 // Tested by tests/format/numpy_reader_test.cpp and numpy_hostile_test.cpp
 #include "src/format/numpy/npy_header.h"
+#include "src/core/quoted.h"
 
 #include <algorithm>
 
@@ -42,7 +43,7 @@ class HeaderParser {
     for (const Key& key : keys_) {
       if (key.seen) continue;
       Error error = bad("the header lacks a key", "'descr', 'fortran_order' and 'shape'");
-      error.found = "no '" + std::string(key.name) + "'";
+      error.found = "no " + quoted(key.name);
       return error;
     }
     return header_;
@@ -230,7 +231,7 @@ Result<NpyFrame> read_npy_frame(std::string_view head, const Limits& limits) {
     if (npy_magic.starts_with(head)) return cut_off(head.size());
     return Error{.code = ErrorCode::bad_header,
                  .message = "this is no NumPy array",
-                 .found = "'" + std::string(head.substr(0, npy_magic.size())) + "' at its begin",
+                 .found = quoted(head.substr(0, npy_magic.size())) + " at its begin",
                  .expected = "\\x93NUMPY"};
   }
   if (head.size() < version_bytes) return cut_off(head.size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ struct NpyType {
   bool big_endian = false;
   std::string refused = {};  // what arrays of it hold that no tensor can; empty for tensors
 };
+
+// "f4", without byte order; nothing for what is no plain number.
+std::optional<DType> numpy_dtype(std::string_view code);
 
 // Of a descr as it stands between its quotes: byte order, kind and bytes of an element, "<f4".
 // Void types are raw: NumPy's files have no other name for bfloat16 and what else was added to it.

@@ -83,9 +83,7 @@ class NpzWriter {
     for (const Item& item : items_) {
       ANDIRON_ASSIGN(const std::string head, head_of(archive_, item));
       const std::uint64_t bytes = archive_.info(item.tensor).byte_size;
-      if (__builtin_add_overflow(data_bytes_, bytes, &data_bytes_)) {
-        return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
-      }
+      data_bytes_ += bytes;
       ANDIRON_TRY(layout_.add(entry_of(item), head.size() + bytes, alignment));
     }
     return {};
@@ -154,10 +152,7 @@ Result<std::uint64_t> write_npy(const Archive& archive, Sink& sink, const WriteO
   }
   const TensorInfo info = archive.info(0);
   ANDIRON_ASSIGN(const std::string head, head_of(archive, {info.name, 0}));
-  std::uint64_t size = 0;
-  if (__builtin_add_overflow(head.size(), info.byte_size, &size)) {
-    return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
-  }
+  const std::uint64_t size = head.size() + info.byte_size;
   if (options.dry_run) return size;
   ANDIRON_TRY(sink.reserve(size));
   ANDIRON_TRY(sink.write(bytes_of(head)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// PyTorch's and NumPy's names for the types of elements.
+// PyTorch's names for the types of elements.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,8 @@ const ElementType* storage_elements(std::string_view class_name);
 // The elements of "FloatTensor", a class of tensors before 0.4; nullptr for no such class.
 const ElementType* tensor_class_elements(std::string_view class_name);
 
-// "f4" of NumPy, without byte order; nullptr for what is no number.
-const ElementType* numpy_elements(std::string_view code);
-// The code of a dtype; empty where NumPy has no such type.
-std::string_view numpy_code(DType dtype);
+// Those of a dtype; nullptr where PyTorch has no such type.
+const ElementType* elements_of(DType dtype);
 
 // Elements that are single bytes.
 const ElementType& byte_elements();

@@ -9,6 +9,8 @@
 //
 // Tested by tests/format/pytorch_numpy_test.cpp
 #include "src/format/pytorch/numpy.h"
+#include "src/core/quoted.h"
+#include "src/format/numpy/npy_type.h"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +39,7 @@ ArrayType array_type(const PickleContent& content, PickleValue dtype) {
   const PickleValue code = content.args(dtype)[0];
   std::string name;
   if (const auto text = content.text(code)) {
-    type.elements = numpy_elements(*text);
+    if (const auto plain = numpy_dtype(*text)) type.elements = elements_of(*plain);
     type.objects = text->starts_with('O');
     name = *text;
   } else if (code.kind == PickleKind::global) {
@@ -46,7 +48,7 @@ ArrayType array_type(const PickleContent& content, PickleValue dtype) {
     type.elements = torch_dtype(name);
   }
   if (type.elements == nullptr) {
-    type.refused = "a NumPy array of type '" + name + "'";
+    type.refused = "a NumPy array of type " + quoted(name);
     return type;
   }
   if (const auto state = content.state(dtype)) {

@@ -16,49 +16,48 @@ namespace {
 
 class ArchiveFiller {
  public:
-  ArchiveFiller(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder)
+  // Names go below `prefix`, if there is one.
+  ArchiveFiller(PickledFile& file, const OpenOptions& options, NameBudget& names,
+                TensorNotes& notes, ArchiveBuilder& builder, std::string_view prefix = {})
       : file_(file),
         options_(options),
+        names_(names),
+        notes_(notes),
         builder_(builder),
-        names_(builder.state().origin, options.limits) {}
+        prefix_(prefix) {}
 
   Status fill() {
     StructureWalk walk = walk_file(file_, options_);
     while (!walk.is_done()) {
       ANDIRON_TRY(walk.next());
       StructureEvent& event = walk.event();
+      const std::string_view name = full_name(event.name);
       if (event.kind == StructureEvent::Kind::tensor) {
-        if (Status added = add_tensors(event); !added) {
+        if (Status added = add_tensors(name, event.resolved); !added) {
           ANDIRON_TRY(walk.refuse(std::move(added).error()));
         }
       }
       for (auto& [is_skip, text] : event.remarks) {
-        is_skip ? skip(event.name, std::move(text)) : notes_.add(event.name, text);
+        is_skip ? skip(name, std::move(text)) : notes_.add(name, text);
       }
     }
-    return finish();
+    return {};
   }
 
  private:
-  Status finish() {
-    notes_.move_to(builder_.state().notes);
-    ANDIRON_ASSIGN(const auto taken, builder_.index_names());
-    if (!taken) return {};
-    return Error{.code = ErrorCode::name_collision,
-                 .message = "two tensors of the file have this name",
-                 .file = origin(),
-                 .tensor = std::string(builder_.state().name_at(*taken)),
-                 .hint =
-                     "names join keys with dots, and a key may have a dot of its own; a lenient "
-                     "reading takes the first"};
-  }
-
   const std::string& origin() const { return builder_.state().origin; }
 
-  Status add_tensors(StructureEvent& event) {
-    for (const auto& [part, tensor] : event.resolved.tensors()) {
-      ANDIRON_TRY(part.empty() ? add_tensor(event.name, tensor)
-                               : add_tensor(std::string(event.name).append(part), tensor));
+  std::string_view full_name(std::string_view name) {
+    if (prefix_.empty()) return name;
+    full_name_ = prefix_;
+    if (!name.empty()) full_name_.append(".").append(name);
+    return full_name_;
+  }
+
+  Status add_tensors(std::string_view name, Resolution& resolved) {
+    for (const auto& [part, tensor] : resolved.tensors()) {
+      ANDIRON_TRY(part.empty() ? add_tensor(name, tensor)
+                               : add_tensor(std::string(name).append(part), tensor));
     }
     return {};
   }
@@ -94,11 +93,30 @@ class ArchiveFiller {
 
   PickledFile& file_;
   const OpenOptions& options_;
+  NameBudget& names_;
+  TensorNotes& notes_;
   ArchiveBuilder& builder_;
-  NameBudget names_;
+  std::string_view prefix_;
+  std::string full_name_;
   RepeatedTensors repeated_;
-  TensorNotes notes_;
 };
+
+// NameCollision where two tensors of the file have one name.
+Status fill_once(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder) {
+  NameBudget names(builder.state().origin, options.limits);
+  TensorNotes notes;
+  ANDIRON_TRY(ArchiveFiller(file, options, names, notes, builder).fill());
+  notes.move_to(builder.state().notes);
+  ANDIRON_ASSIGN(const auto taken, builder.index_names());
+  if (!taken) return {};
+  return Error{.code = ErrorCode::name_collision,
+               .message = "two tensors of the file have this name",
+               .file = builder.state().origin,
+               .tensor = std::string(builder.state().name_at(*taken)),
+               .hint =
+                   "names join keys with dots, and a key may have a dot of its own; a lenient "
+                   "reading takes the first"};
+}
 
 }  // namespace
 
@@ -130,12 +148,12 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
       file->content.graph().persistent_ids().size(), options.limits.tensors));
   ANDIRON_TRY(builder.reserve(expected, 2 * expected));
   const std::size_t notes = builder.state().notes.size();
-  Status filled = ArchiveFiller(*file, options, builder).fill();
+  Status filled = fill_once(*file, options, builder);
   if (!filled && filled.error().code == ErrorCode::name_collision) {
     builder.remove_tensors();
     builder.state().notes.resize(notes);
     file->check_all_keys = true;
-    filled = ArchiveFiller(*file, options, builder).fill();
+    filled = fill_once(*file, options, builder);
   }
   if (!filled) return std::move(filled).error();
   if (builder.size() == 0) {
@@ -157,32 +175,7 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
 Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder) {
   file.lies_within_another = true;
-  const auto add = [&](const std::string& name, const TorchTensor& tensor) -> Status {
-    ANDIRON_TRY(names.count(name, builder.size()));
-    return tensor.add_to(builder, builder.store(name));
-  };
-  StructureWalk walk = walk_file(file, options);
-  while (!walk.is_done()) {
-    ANDIRON_TRY(walk.next());
-    StructureEvent& event = walk.event();
-    const std::string name = event.name.empty() ? prefix : prefix + "." + std::string(event.name);
-    if (event.kind == StructureEvent::Kind::tensor) {
-      Status added;
-      for (const auto& [part, tensor] : event.resolved.tensors()) {
-        if (added) added = add(name + std::string(part), tensor);
-      }
-      if (!added) ANDIRON_TRY(walk.refuse(std::move(added).error()));
-    }
-    std::vector<Skipped>& skipped = builder.state().skipped;
-    for (auto& [is_skip, text] : event.remarks) {
-      if (!is_skip) {
-        notes.add(name, text);
-      } else if (names.count(name, skipped.size())) {
-        skipped.push_back({name, std::move(text)});
-      }
-    }
-  }
-  return {};
+  return ArchiveFiller(file, options, names, notes, builder, prefix).fill();
 }
 
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {

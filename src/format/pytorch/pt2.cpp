@@ -10,6 +10,7 @@
 //
 // Tested by tests/format/pytorch_pt2_test.cpp
 #include "src/format/pytorch/pt2.h"
+#include "src/core/quoted.h"
 
 #include <map>
 #include <memory>
@@ -176,7 +177,7 @@ class Pt2Reader {
     if (!entry) {
       Error error = bad("the archive has no data for a weight", name);
       error.code = ErrorCode::missing_storage;
-      error.found = "no record '" + folder + *record + "'";
+      error.found = "no record " + quoted(folder + *record);
       return error;
     }
     const bool is_pickled =

@@ -13,6 +13,7 @@
 // Some tools write no `tensors`, but rebuild calls into `pickle`, as later files have them.
 // Tested by tests/format/pytorch_tar_test.cpp
 #include "src/format/pytorch/tar_file.h"
+#include "src/core/quoted.h"
 
 #include <algorithm>
 #include <array>
@@ -174,7 +175,7 @@ class TarFileReader {
       }
       ANDIRON_ASSIGN(const std::uint64_t elements, cursor.number(8));
       if (__builtin_mul_overflow(elements, storage.type->bytes, &storage.bytes)) {
-        return bad_file(*source_, "a storage that is too large", "storage '" + key + "'");
+        return bad_file(*source_, "a storage that is too large", "storage " + quoted(key));
       }
       ANDIRON_ASSIGN(storage.offset, cursor.skip(storage.bytes));
       storage.source = source_;
@@ -225,7 +226,7 @@ class TarFileReader {
         return Error{.code = ErrorCode::missing_storage,
                      .message = "a tensor of a storage that is not there",
                      .file = source_->name(),
-                     .found = "storage '" + key_text(*content, (*items)[1]) + "'"};
+                     .found = "storage " + quoted(key_text(*content, (*items)[1]))};
       }
       TorchTensor tensor;
       tensor.storage = storage->second;

@@ -12,7 +12,7 @@ RecordTensors::RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source,
     : file_(file->name()),
       source_(std::move(source)),
       options_(options),
-      builder_(file_, "mpk", std::move(container)) {
+      builder_(file_, std::string(format_name(Format::mpk)), std::move(container)) {
   builder_.add_file(file);
   if (source_ != file) archive_ = builder_.finish();
 }

@@ -42,7 +42,7 @@ RecordPrecision precision_of(const WriteOptions& options) {
 
 // A tree with holes in it is no record of Burn's; names make a new one.
 bool keeps_structure_of(const Archive& archive) {
-  return archive.format() == "mpk" && is_structure_of(archive.value(), archive);
+  return archive.format() == format_name(Format::mpk) && is_structure_of(archive.value(), archive);
 }
 
 class Encoder {
@@ -125,7 +125,7 @@ class Encoder {
     std::optional<ParamId>& id = ids_[tensor.index];
     if (!id) id = archive_.info(tensor.index).param_id;
     // Burn's modules have parameters only; other records hold tensors without an id.
-    if (!id && archive_.format() != "mpk") id = ParamId::generate();
+    if (!id && archive_.format() != format_name(Format::mpk)) id = ParamId::generate();
     if (!id) return encode_tensor(tensor.index);
     out_.begin_map(2);
     out_.text("id");
@@ -210,7 +210,8 @@ Kept kept_by_record(const Archive& archive, const WriteOptions& options) {
             .ties = true};  // as copies with one id
   // What a record says of itself takes the place of what others say under these keys.
   for (const auto& [key, value] : record_metadata(Archive(), false, RecordPrecision::full, false)) {
-    if (archive.format() != "mpk" && archive.metadata().contains(key)) --kept.metadata;
+    if (archive.format() != format_name(Format::mpk) && archive.metadata().contains(key))
+      --kept.metadata;
   }
   // Whoever chose a precision asked for it.
   const bool is_chosen = std::holds_alternative<MpkSettings>(options.settings);
@@ -232,11 +233,7 @@ Result<std::uint64_t> write_record(const WriteContext& context) {
   Encoder encoder(archive, precision_of(options), gzip);
   ANDIRON_TRY(encoder.encode());
   std::uint64_t data_bytes = 0;
-  for (const Payload& payload : encoder.payloads()) {
-    if (__builtin_add_overflow(data_bytes, payload.byte_size, &data_bytes)) {
-      return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
-    }
-  }
+  for (const Payload& payload : encoder.payloads()) data_bytes += payload.byte_size;
   if (!gzip) {
     const std::uint64_t total = encoder.text().size() + data_bytes;
     ANDIRON_TRY(sink.reserve(total));

@@ -95,11 +95,11 @@ void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& or
   std::transform(keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.index; });
 }
 
-Status check_options(const WriteOptions& options) {
-  if (std::has_single_bit(options.data_alignment) && options.data_alignment >= 8) return {};
+Status check_alignment(std::uint64_t alignment) {
+  if (std::has_single_bit(alignment) && alignment >= 8) return {};
   return Error{.code = ErrorCode::invalid_argument,
                .message = "this alignment cannot be had",
-               .found = std::to_string(options.data_alignment),
+               .found = std::to_string(alignment),
                .expected = "a power of two, at least 8"};
 }
 
@@ -107,15 +107,16 @@ Status check_options(const WriteOptions& options) {
 
 Kept kept_by_safetensors(const Archive& archive, const WriteOptions& options) {
   return {.metadata = archive.metadata().size(),
-          .param_ids = options.param_ids,
-          .keeps_ids_if_asked = true,
+          .param_ids = settings_in<SafetensorsSettings>(options.settings).param_ids,
+          .ids_if_asked = "SafetensorsSettings::param_ids",
           .ties = true};
 }
 
 Result<std::uint64_t> write_safetensors(const WriteContext& context) {
   const Archive& archive = context.archive;
   const WriteOptions& options = context.options;
-  ANDIRON_TRY(check_options(options));
+  const auto settings = settings_in<SafetensorsSettings>(options.settings);
+  ANDIRON_TRY(check_alignment(settings.data_alignment));
   ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
   std::vector<std::size_t> order(archive.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -125,7 +126,7 @@ Result<std::uint64_t> write_safetensors(const WriteContext& context) {
   std::string header(safetensors_length_bytes, '\0');
   header += '{';
   Metadata metadata = archive.metadata();
-  if (options.param_ids) add_param_ids(metadata, archive, order);
+  if (settings.param_ids) add_param_ids(metadata, archive, order);
   if (!metadata.empty()) {
     ANDIRON_ASSIGN(const std::string json, safetensors_metadata_json(metadata, options.limits));
     header += "\"__metadata__\":" + json;
@@ -135,12 +136,10 @@ Result<std::uint64_t> write_safetensors(const WriteContext& context) {
     if (header.back() != '{') header += ',';
     const TensorInfo info = archive.info(i);
     append_tensor(header, info, data_bytes);
-    if (__builtin_add_overflow(data_bytes, info.byte_size, &data_bytes)) {
-      return Error{.code = ErrorCode::overflow, .message = "the data is too large to address"};
-    }
+    data_bytes += info.byte_size;
   }
   header += '}';
-  ANDIRON_TRY(finish_safetensors_header(header, options.data_alignment, options.limits));
+  ANDIRON_TRY(finish_safetensors_header(header, settings.data_alignment, options.limits));
 
   ANDIRON_TRY(context.sink.reserve(header.size() + data_bytes));
   ANDIRON_TRY(context.sink.write(std::as_bytes(std::span(header))));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
 #include "src/transfer/proposals/recipe.h"
+#include "src/core/quoted.h"
 
 #include <algorithm>
 #include <utility>
@@ -59,7 +60,7 @@ std::string in_words(const NameRule& rule) {
   const bool is_strip = rule.replacement.empty() && pattern.starts_with('^') &&
                         pattern.find("(\\d+)") == std::string_view::npos;
   if (is_strip) return "stripping '" + unescaped(pattern.substr(1)) + "' from names";
-  return "renaming '" + rule.pattern + "' to '" + rule.replacement + "'";
+  return "renaming " + quoted(rule.pattern) + " to " + quoted(rule.replacement);
 }
 
 // Where a variant lies (empty at the top), and its present alternative, with dots at their ends.
@@ -160,7 +161,7 @@ std::string Recipe::text() const {
   constexpr std::size_t most_rules = 3;
   std::vector<std::string> parts;
   if (!top_level_key.empty()) {
-    parts.push_back("taking the tensors below '" + top_level_key + "'");
+    parts.push_back("taking the tensors below " + quoted(top_level_key));
   }
   for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {
     parts.push_back(in_words(rules[i]));

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Two tensors of one name, which no archive has.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "andiron/error.h"
+
+namespace andiron::inline v1::detail {
+
+inline Error name_collision(std::string name, std::string found,
+                            std::string hint = "rename one of them first, or leave one out") {
+  return Error{.code = ErrorCode::name_collision,
+               .message = "two tensors would get this name",
+               .tensor = std::move(name),
+               .found = std::move(found),
+               .hint = std::move(hint)};
+}
+
+}  // namespace andiron::inline v1::detail
