@@ -91,17 +91,28 @@ struct Opened {
   Result<Archive> strict;
 };
 
-// Each strictness refuses what the one before it does, and more.
-inline Opened open_strictly_and_not(Format format, const ByteSourcePtr& source) {
-  Opened opened{open_as(format, source, Strictness::lenient),
-                open_as(format, source, Strictness::standard),
-                open_as(format, source, Strictness::strict)};
-  if (opened.standard) ANDIRON_HOLDS(opened.lenient.ok());
-  if (opened.strict) ANDIRON_HOLDS(opened.standard.ok());
-  for (const Result<Archive>* result : {&opened.lenient, &opened.standard, &opened.strict}) {
-    ANDIRON_HOLDS(result->ok() || !result->error().to_string().empty());
-  }
+inline void check_error(const Result<Archive>& archive) {
+  if (archive) return;
+  ANDIRON_HOLDS(!archive.error().message.empty() && !archive.error().file.empty());
+}
+
+// Each strictness refuses what the one before it does, and more. `open` takes a source and a
+// strictness.
+template <class Open>
+Opened open_strictly_and_not(const ByteSourcePtr& source, Open open) {
+  Opened opened{open(source, Strictness::lenient), open(source, Strictness::standard),
+                open(source, Strictness::strict)};
+  const auto& [lenient, standard, strict] = opened;
+  if (standard) ANDIRON_HOLDS(lenient.ok() && standard->size() == lenient->size());
+  if (strict) ANDIRON_HOLDS(standard.ok() && strict->size() == standard->size());
+  for (const Result<Archive>* archive : {&lenient, &standard, &strict}) check_error(*archive);
   return opened;
+}
+
+inline Opened open_strictly_and_not(Format format, const ByteSourcePtr& source) {
+  return open_strictly_and_not(source, [&](const ByteSourcePtr& from, Strictness strictness) {
+    return open_as(format, from, strictness);
+  });
 }
 
 // Both snapshots describe the same tensor, from memory that can be lent and from copies.
@@ -163,29 +174,38 @@ inline void dequantize_tensor(const Tensor& tensor) {
   ANDIRON_HOLDS(numbers->shape() == tensor.shape());
 }
 
-// Names are unique, sizes fit, and every tensor can be read: from the file's bytes where it tells
-// its place there, and the same from a source that lends nothing.
+// Names are unique, and sizes fit.
+inline void check_info(const Archive& archive, std::size_t index) {
+  const TensorInfo info = archive.info(index);
+  ANDIRON_HOLDS(archive.find(info.name) == index);
+  if (is_opaque(info.dtype)) return;
+  std::uint64_t bytes = 0;
+  ANDIRON_HOLDS(byte_count(info.dtype, info.shape, bytes) == SizeCheck::ok);
+  ANDIRON_HOLDS(bytes == info.byte_size);
+}
+
+// A tensor has the file's bytes where it tells its place there.
+inline void check_place(const Tensor& tensor, const TensorInfo& info,
+                        std::span<const std::byte> file) {
+  ANDIRON_HOLDS(tensor.byte_size() == info.byte_size);
+  if (!info.offset) return;
+  ANDIRON_HOLDS(*info.offset <= file.size() && info.byte_size <= file.size() - *info.offset);
+  ANDIRON_HOLDS(same(tensor.bytes().span(), file.subspan(*info.offset, info.byte_size)));
+}
+
+// Every tensor can be read, and the same from a source that lends nothing.
 inline void read_tensors(const Archive& lent, const Archive& copied,
                          std::span<const std::byte> file) {
   ANDIRON_HOLDS(lent.size() == copied.size());
   for (std::size_t i = 0; i < lent.size(); ++i) {
-    const TensorInfo info = lent.info(i);
-    ANDIRON_HOLDS(lent.find(info.name) == i);
-    if (!is_opaque(info.dtype)) {
-      std::uint64_t bytes = 0;
-      ANDIRON_HOLDS(byte_count(info.dtype, info.shape, bytes) == SizeCheck::ok);
-      ANDIRON_HOLDS(bytes == info.byte_size);
-    }
+    check_info(lent, i);
     if (i >= max_tensors_read) continue;
+    const TensorInfo info = lent.info(i);
     const TensorSnapshot snapshot = lent.snapshot(i);
     ANDIRON_HOLDS(snapshot.full_path() == info.name);
     ANDIRON_HOLDS(snapshot.param_id() == info.param_id);
     const Tensor tensor = must(snapshot.read());
-    ANDIRON_HOLDS(tensor.byte_size() == info.byte_size);
-    if (info.offset) {
-      ANDIRON_HOLDS(*info.offset <= file.size() && info.byte_size <= file.size() - *info.offset);
-      ANDIRON_HOLDS(same(tensor.bytes().span(), file.subspan(*info.offset, info.byte_size)));
-    }
+    check_place(tensor, info, file);
     if (info.byte_size <= max_bytes_transformed) transform_tensor(snapshot, copied.snapshot(i));
     if (info.dtype == DType::qfloat) dequantize_tensor(tensor);
   }

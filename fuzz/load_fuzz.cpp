@@ -14,9 +14,11 @@
 #include "andiron/safetensors_store.h"
 #include "andiron/write.h"
 #include "fuzz/property.h"
+#include "tests/support/module_fingerprint.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
+using test::fingerprint;
 
 namespace {
 
@@ -51,15 +53,6 @@ Archive archive_of(std::string_view text) {
     static_cast<void>(archive.add(TensorSnapshot(std::string(line.substr(1)), tensor)));
   }
   return archive;
-}
-
-std::string fingerprint(const Net& net) {
-  std::string text;
-  for (const detail::Slot& slot : detail::slots_of(net, false)) {
-    text += slot.path + slot.ops->id(slot.leaf)->to_text();
-    text += must(slot.ops->get(slot.leaf)).bytes().text();
-  }
-  return text;
 }
 
 }  // namespace

@@ -16,9 +16,11 @@
 #include "fuzz/archive_property.h"
 #include "src/codec/gzip.h"
 #include "src/format/record/structure.h"
+#include "tests/support/module_fingerprint.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
+using test::fingerprint;
 
 namespace {
 
@@ -27,15 +29,6 @@ struct Net {
   nn::LayerNorm norm = nn::LayerNormConfig(3).init();
   ANDIRON_MODULE(Net, fc, norm)
 };
-
-std::string fingerprint(const Net& net) {
-  std::string text;
-  for (const detail::Slot& slot : detail::slots_of(net, false)) {
-    text += slot.ops->id(slot.leaf)->to_text();
-    text += must(slot.ops->get(slot.leaf)).bytes().text();
-  }
-  return text;
-}
 
 void load_into_module(std::span<const std::byte> file) {
   static const Net fresh;

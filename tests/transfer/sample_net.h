@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A small model for tests, and a way to tell whether anything about it changed.
+// A small model for tests.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/transfer.h"
+#include "tests/support/module_fingerprint.h"
 
 namespace andiron::test {
 
@@ -97,20 +98,6 @@ inline SampleHolders sample_holders(float first) {
   holders.buffer.values = {first + 30, first + 31};
   tie(holders.tied, holders.tied_too);
   return holders;
-}
-
-// Everything there is to know about every parameter of a module.
-template <class M>
-std::string fingerprint(const M& module) {
-  std::string text;
-  for (const detail::Slot& slot : detail::slots_of(module, false)) {
-    const LeafInfo info = slot.ops->info(slot.leaf);
-    text += slot.path + " " + std::string(dtype_name(info.dtype)) + info.shape.to_string();
-    if (const auto id = slot.ops->id(slot.leaf)) text += " #" + id->to_text();
-    const Result<Tensor> tensor = slot.ops->get(slot.leaf);
-    text += " " + (tensor ? std::string(tensor->bytes().text()) : "unset") + "\n";
-  }
-  return text;
 }
 
 }  // namespace andiron::test

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A way to tell whether anything about a module changed.
+#pragma once
+
+#include <string>
+
+#include "andiron/transfer.h"
+
+namespace andiron::test {
+
+/// Everything there is to know about every parameter of a module.
+template <class M>
+std::string fingerprint(const M& module) {
+  std::string text;
+  for (const detail::Slot& slot : detail::slots_of(module, false)) {
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    text += slot.path + " " + std::string(dtype_name(info.dtype)) + info.shape.to_string();
+    if (const auto id = slot.ops->id(slot.leaf)) text += " #" + id->to_text();
+    const Result<Tensor> tensor = slot.ops->get(slot.leaf);
+    text += " " + (tensor ? std::string(tensor->bytes().text()) : "unset") + "\n";
+  }
+  return text;
+}
+
+}  // namespace andiron::test
