@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/noise.h"
+#include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
 
 namespace andiron::detail {
@@ -94,7 +95,7 @@ TEST(Gzip, TheHeadOfWhatASourceHoldsIsReadWithoutTheRest) {
   EXPECT_TRUE(head_of(compressed(""), 4).compressed);
 
   const std::string file = compressed(noise(1'000'000));
-  test::TestSource source(test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  test::TestSource source(file);
   EXPECT_EQ(content_head(source, 512).value().bytes, noise(512));
   EXPECT_LT(source.bytes_read(), 100'000u);
   EXPECT_EQ(head_of(compressed(std::string(10'000'000, 'a')), 3).bytes, "aaa");
@@ -109,26 +110,20 @@ TEST(Gzip, AHeadThatCannotBeInflatedIsAnError) {
 
 TEST(Gzip, ErrorsOfTheSourceArePassedOn) {
   const std::string file = compressed(noise(200'000));
-  test::TestSource source(test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  test::TestSource source(file);
   source.fail_reads_past(100'000);
   const Result<Bytes> failed = inflate_gzip(source, {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::io);
 }
 
-class FullSink : public Sink {
-  Status write(std::span<const std::byte>) override {
-    return Error{.code = ErrorCode::io, .message = "full"};
-  }
-};
-
 TEST(Gzip, ErrorsOfTheSinkArePassedOn) {
-  FullSink full;
+  test::FullSink full;
   const auto gzip = GzipSink::create(full).value();
   const std::string text = noise(200'000);
   const Status written = gzip->write(std::as_bytes(std::span(text)));
   ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().message, "full");
+  EXPECT_EQ(written.error().message, "no space");
 }
 
 }  // namespace

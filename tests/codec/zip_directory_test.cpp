@@ -8,18 +8,16 @@
 #include <vector>
 
 #include "src/codec/zip_reader.h"
+#include "tests/support/zip_reading.h"
 #include "tests/support/zip_writing.h"
 
 namespace andiron::detail {
 namespace {
 
+using test::open_zip;
 using test::source_of;
 using test::zip_file;
 using test::ZipItem;
-
-ZipReaderPtr open_zip(std::string_view file) {
-  return ZipReader::open(source_of(file), {}).value();
-}
 
 std::string archive_of(const std::vector<std::string>& names) {
   std::vector<ZipItem> items;

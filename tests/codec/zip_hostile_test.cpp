@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "src/codec/zip_reader.h"
+#include "tests/support/zip_reading.h"
 #include "tests/support/zip_writing.h"
 
 namespace andiron::detail {
 namespace {
 
 using test::Descriptor;
+using test::no_limit;
 using test::source_of;
 using test::torch_item;
 using test::zip_file;
@@ -20,8 +22,6 @@ using test::ZipItem;
 using test::ZipLies;
 using test::ZipTail;
 using test::ZipWriting;
-
-constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
 // "opens", or the code of the error.
 std::string outcome(std::string_view file, const Limits& limits = {}) {

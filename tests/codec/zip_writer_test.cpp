@@ -11,6 +11,8 @@
 
 #include "src/codec/zip_reader.h"
 #include "tests/support/noise.h"
+#include "tests/support/sparse_source.h"
+#include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
 #include "tests/support/zip_writing.h"
 
@@ -64,47 +66,18 @@ class SparseSink : public Sink {
  public:
   Status write(std::span<const std::byte> data) override {
     if (data.data() != zeros().data()) {
-      pieces_.push_back(
-          {size_, std::string(reinterpret_cast<const char*>(data.data()), data.size())});
+      pieces_.emplace_back(size_,
+                           std::string(reinterpret_cast<const char*>(data.data()), data.size()));
     }
     size_ += data.size();
     return {};
   }
 
-  ByteSourcePtr source() const { return std::make_shared<Pieces>(pieces_, size_); }
+  ByteSourcePtr source() const { return std::make_shared<test::SparseSource>(pieces_, size_); }
   std::uint64_t size() const { return size_; }
 
  private:
-  struct Piece {
-    std::uint64_t offset;
-    std::string text;
-  };
-  class Pieces final : public ByteSource {
-   public:
-    Pieces(std::vector<Piece> pieces, std::uint64_t size)
-        : pieces_(std::move(pieces)), size_(size) {}
-    std::uint64_t size() const noexcept override { return size_; }
-    const std::string& name() const noexcept override { return name_; }
-
-   private:
-    Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-      std::fill(out.begin(), out.end(), std::byte{0});
-      for (const Piece& piece : pieces_) {
-        const std::uint64_t begin = std::max(piece.offset, offset);
-        const std::uint64_t end = std::min(piece.offset + piece.text.size(), offset + out.size());
-        if (begin < end) {
-          std::copy_n(bytes(piece.text).data() + (begin - piece.offset), end - begin,
-                      out.data() + (begin - offset));
-        }
-      }
-      return {};
-    }
-    std::vector<Piece> pieces_;
-    std::uint64_t size_;
-    std::string name_ = "sparse.zip";
-  };
-
-  std::vector<Piece> pieces_;
+  std::vector<test::SparseSource::Piece> pieces_;
   std::uint64_t size_ = 0;
 };
 
@@ -199,8 +172,7 @@ TEST(ZipWriter, PadsAsPytorchDoes) {
 
 TEST(ZipWriter, TheDirectoryAloneTellsWhereAlignedDataLies) {
   const std::string file = zip_of({{"a", "text"}, {"b", ""}, {"c", noise(1000)}}, 64);
-  const auto source = std::make_shared<test::TestSource>(
-      test::bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<test::TestSource>(file);
   const ZipReaderPtr zip = ZipReader::open(source, {}).value();
   const std::uint64_t reads = source->reads();
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(zip->data_offset(i).value() % 64, 0u);
@@ -285,15 +257,8 @@ TEST(ZipWriter, WhatAZipCannotHoldIsRefused) {
   EXPECT_EQ(layout.add("a", 0, 0).error().code, ErrorCode::overflow);
 }
 
-class FullSink : public Sink {
- public:
-  Status write(std::span<const std::byte>) override {
-    return Error{.code = ErrorCode::io, .message = "no space"};
-  }
-};
-
 TEST(ZipWriter, PassesOnWhatTheSinkSays) {
-  FullSink full;
+  test::FullSink full;
   ZipWriter zip(full);
   EXPECT_EQ(zip.begin("a", 1).error().code, ErrorCode::io);
 }

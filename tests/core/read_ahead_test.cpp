@@ -17,9 +17,7 @@ using test::noise;
 
 constexpr std::size_t size = 1000 * 1000;
 
-test::TestSource source_of(const std::string& content) {
-  return test::TestSource(test::bytes_of(std::vector<char>(content.begin(), content.end())));
-}
+test::TestSource source_of(const std::string& content) { return test::TestSource(content); }
 
 // Reads as the header of ReadAhead says.
 Status read_through(const ReadAhead& ahead, const ByteSource& source, std::uint64_t offset,

@@ -29,10 +29,6 @@ std::string npz(const std::vector<std::pair<std::string, std::string>>& arrays,
   return zip_file(items);
 }
 
-std::shared_ptr<TestSource> counting(const std::string& file) {
-  return std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
-}
-
 bool has_note(const Archive& archive, std::string_view part) {
   for (const std::string& note : archive.notes()) {
     if (note.find(part) != note.npos) return true;
@@ -296,14 +292,14 @@ TEST(NumpyReader, OpeningReadsTheHeadersAlone) {
   const std::string large = npy_file("<u1", "(1000000,)", noise(1'000'000));
   for (const bool deflate : {false, true}) {
     const std::string file = npz({{"a", large}, {"b", large}, {"c", large}}, deflate);
-    const auto source = counting(file);
+    const auto source = std::make_shared<TestSource>(file);
     const Archive archive = detail::read_numpy({source, {}}).value();
     // The end of the archive, and a little of each entry.
     EXPECT_LT(source->bytes_read(), 80'000u) << deflate;
     EXPECT_LE(source->reads(), 4u + (deflate ? 6u : 3u)) << deflate;
     EXPECT_EQ(read(archive, "c").bytes().text(), noise(1'000'000));
   }
-  const auto lone = counting(large);
+  const auto lone = std::make_shared<TestSource>(large);
   EXPECT_TRUE(detail::read_numpy({lone, {}}));
   EXPECT_LT(lone->bytes_read(), 1000u);
 }

@@ -197,8 +197,7 @@ TEST(PytorchLegacy, OpeningPassesOverTheStorages) {
             {.shape = {elements}, .key = "b", .elements = elements, .storage_view = no_view})}});
   const std::string data(elements * 4, 'x');
   const std::string file = legacy_file(object, {{"a", data}, {"b", data}});
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   const Archive archive = open(ByteSourcePtr(source)).value();
   EXPECT_EQ(archive.size(), 2u);
   EXPECT_LT(source->bytes_read(), 700u * 1024);

@@ -206,8 +206,7 @@ TEST(PytorchZip, AViewReadsNoMoreThanItsOwnBytes) {
        {"steps", torch_tensor({.shape = {4}, .strides = {{1000}}, .elements = elements})}});
   const std::string file =
       zip_file(torch_records(object, {{"0", std::string(elements * 4, '\1')}}));
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   const Archive archive = open(ByteSourcePtr(source)).value();
   // The directory and the pickle, and nothing of the storage.
   EXPECT_LT(source->bytes_read(), 128u * 1024);
@@ -231,8 +230,7 @@ TEST(PytorchZip, OpeningReadsNothingOfTheStorages) {
     storages.emplace_back(key, std::string(1024, 'x'));
   }
   const std::string file = zip_file(torch_records(py::dict(entries), storages));
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   ASSERT_EQ(open(ByteSourcePtr(source)).value().size(), 500u);
   EXPECT_LT(source->reads(), 30u);
   EXPECT_LT(source->bytes_read(), 300u * 1024);

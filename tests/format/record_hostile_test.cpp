@@ -85,8 +85,7 @@ TEST(RecordReader, CountsWhatItHoldsInMemory) {
 
   // Text that is not in memory already counts too.
   const auto from_file = [&](std::uint64_t most) {
-    const ByteSourcePtr source =
-        std::make_shared<TestSource>(bytes_of(std::vector<char>(bytes.begin(), bytes.end())));
+    const ByteSourcePtr source = std::make_shared<TestSource>(bytes);
     return detail::read_record({source, {.limits = {.inflated_bytes = most}}});
   };
   expect_error(from_file(bytes.size() - 1), ErrorCode::limit_exceeded);
@@ -136,8 +135,7 @@ TEST(RecordReader, PassesOnErrorsOfTheSource) {
     out.tensor(std::string(100'000, 'x'), {100'000}, "U8");
     out.tensor("x", {1}, "U8");
   });
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   source->fail_reads_past(50'000);
   expect_error(detail::read_record({source, {}}), ErrorCode::io);
 }

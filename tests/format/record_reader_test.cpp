@@ -68,8 +68,7 @@ TEST(RecordReader, OpensWithoutReadingTensors) {
     out.write.begin_list(5);
     for (int i = 0; i < 5; ++i) out.tensor(data, {data.size()}, "U8");
   });
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   const Archive archive = detail::read_record({source, {}}).value();
   EXPECT_EQ(archive.size(), 5u);
   EXPECT_LT(source->bytes_read(), 64 * 1024u);
@@ -83,8 +82,7 @@ TEST(RecordReader, ReadsManySmallTensorsWindowByWindow) {
     for (std::size_t i = 0; i < count; ++i)
       out.param(sample_id_text, std::string(1, 'x'), {1}, "U8");
   });
-  const auto source =
-      std::make_shared<TestSource>(bytes_of(std::vector<char>(file.begin(), file.end())));
+  const auto source = std::make_shared<TestSource>(file);
   const Archive archive = detail::read_record({source, {}}).value();
   EXPECT_EQ(archive.size(), count);
   EXPECT_EQ(archive.info(count - 1).name, std::to_string(count - 1));

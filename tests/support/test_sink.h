@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A sink that tells how much it was given at once.
+// Sinks that tell how much they were given at once, or take nothing.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "andiron/sink.h"
 
@@ -16,6 +17,13 @@ class LargestWrite : public Sink {
     return {};
   }
   std::size_t largest = 0;
+};
+
+class FullSink : public Sink {
+ public:
+  Status write(std::span<const std::byte>) override {
+    return Error{.code = ErrorCode::io, .message = "no space"};
+  }
 };
 
 }  // namespace andiron::test

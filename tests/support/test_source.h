@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "andiron/byte_source.h"
@@ -16,6 +17,9 @@ namespace andiron::test {
 class TestSource : public ByteSource {
  public:
   explicit TestSource(std::vector<std::byte> data) : data_(std::move(data)) {}
+  explicit TestSource(std::string_view text) : data_(text.size()) {
+    if (!text.empty()) std::memcpy(data_.data(), text.data(), text.size());
+  }
 
   std::uint64_t size() const noexcept override { return data_.size(); }
   const std::string& name() const noexcept override { return name_; }

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "tests/support/sparse_source.h"
 
 namespace andiron::test {
 
@@ -166,36 +166,10 @@ class ZipWriting {
   /// The whole file, its holes as large as they like.
   ByteSourcePtr source(const ZipTail& tail = {}) {
     end(tail);
-    return std::make_shared<Pieces>(pieces_, size_);
+    return std::make_shared<SparseSource>(pieces_, size_);
   }
 
  private:
-  using Piece = std::pair<std::uint64_t, std::string>;
-
-  class Pieces final : public ByteSource {
-   public:
-    Pieces(std::vector<Piece> pieces, std::uint64_t size)
-        : pieces_(std::move(pieces)), size_(size) {}
-    std::uint64_t size() const noexcept override { return size_; }
-    const std::string& name() const noexcept override { return name_; }
-
-   private:
-    Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-      std::fill(out.begin(), out.end(), std::byte{0});
-      for (const auto& [at, text] : pieces_) {
-        const std::uint64_t begin = std::max(at, offset);
-        const std::uint64_t end = std::min(at + text.size(), offset + out.size());
-        if (begin >= end) continue;
-        std::memcpy(out.data() + (begin - offset), text.data() + (begin - at),
-                    static_cast<std::size_t>(end - begin));
-      }
-      return {};
-    }
-    std::vector<Piece> pieces_;
-    std::uint64_t size_;
-    std::string name_ = "pieces.zip";
-  };
-
   // What is true of an entry.
   struct Plan {
     std::string stored;
@@ -350,7 +324,7 @@ class ZipWriting {
     }
   }
 
-  std::vector<Piece> pieces_;  // with holes in between
+  std::vector<SparseSource::Piece> pieces_;  // with holes in between
   std::uint64_t size_ = 0;
   std::string directory_;
   std::uint64_t count_ = 0;
