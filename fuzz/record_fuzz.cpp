@@ -14,8 +14,8 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "fuzz/archive_property.h"
-#include "src/codec/gzip.h"
 #include "src/format/record/structure.h"
+#include "tests/support/gzip_writing.h"
 #include "tests/support/module_fingerprint.h"
 
 using namespace andiron;
@@ -47,17 +47,10 @@ bool is_gzip(std::span<const std::byte> file) {
   return file.size() >= 2 && file[0] == std::byte{0x1f} && file[1] == std::byte{0x8b};
 }
 
-Bytes gzipped(std::span<const std::byte> file) {
-  MemorySink sink;
-  const auto gzip = must(detail::GzipSink::create(sink));
-  must(gzip->write(file));
-  must(gzip->finish());
-  return sink.take();
-}
-
 void compare_compressed(const Result<Archive>& plain, std::span<const std::byte> file) {
-  const Result<Archive> packed =
-      open_as(Format::mpk, memory_source(gzipped(file)), Strictness::standard);
+  const std::string gzip = test::gzipped(Bytes::borrow(file).text());
+  const ByteSourcePtr source = memory_source(Bytes::borrow(std::as_bytes(std::span(gzip))));
+  const Result<Archive> packed = open_as(Format::mpk, source, Strictness::standard);
   ANDIRON_HOLDS(plain.ok() == packed.ok());
   if (!plain) return;
   ANDIRON_HOLDS(packed->container() == plain->container() + ".gz");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/noise.h"
 #include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
@@ -13,11 +14,8 @@
 namespace andiron::detail {
 namespace {
 
+using test::bytes_of_text;
 using test::noise;
-
-Bytes bytes_of(std::string_view text) {
-  return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
-}
 
 std::string compressed(std::string_view text, std::size_t step = 1 << 20) {
   MemorySink memory;
@@ -33,7 +31,7 @@ std::string compressed(std::string_view text, std::size_t step = 1 << 20) {
 }
 
 Result<Bytes> inflate(std::string_view file, const Limits& limits = {}) {
-  return inflate_gzip(*memory_source(bytes_of(file)), limits);
+  return inflate_gzip(*memory_source(bytes_of_text(file)), limits);
 }
 
 TEST(Gzip, InflatesWhatWasCompressed) {
@@ -84,7 +82,7 @@ TEST(Gzip, GrowsNoFurtherThanAllowed) {
 
 TEST(Gzip, TheHeadOfWhatASourceHoldsIsReadWithoutTheRest) {
   const auto head_of = [](std::string_view file, std::size_t count) {
-    return content_head(*memory_source(bytes_of(file)), count).value();
+    return content_head(*memory_source(bytes_of_text(file)), count).value();
   };
   EXPECT_EQ(head_of("plain text", 5).bytes, "plain");
   EXPECT_EQ(head_of("plain text", 50).bytes, "plain text");
@@ -103,7 +101,7 @@ TEST(Gzip, TheHeadOfWhatASourceHoldsIsReadWithoutTheRest) {
 
 TEST(Gzip, AHeadThatCannotBeInflatedIsAnError) {
   const std::string file = compressed(noise(1'000));
-  const auto cut = content_head(*memory_source(bytes_of(file.substr(0, 300))), 512);
+  const auto cut = content_head(*memory_source(bytes_of_text(file.substr(0, 300))), 512);
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, ErrorCode::truncated);
 }

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "src/core/archive_builder.h"
+#include "tests/support/archive_reading.h"
 #include "tests/support/test_source.h"
 
 namespace andiron {
 namespace {
 
+using test::names_of;
 using Names = std::vector<std::string>;
 
 TensorSnapshot tensor(std::string name, std::vector<float> values) {
@@ -30,12 +32,6 @@ Archive archive_of(const Names& names) {
     archive.add(tensor(name, {static_cast<float>(archive.size() + 1)})).value();
   }
   return archive;
-}
-
-Names names_of(const Archive& archive) {
-  Names names;
-  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
-  return names;
 }
 
 float first_value(const TensorSnapshot& snapshot) {

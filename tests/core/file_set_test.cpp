@@ -3,14 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
 
 namespace andiron {
 namespace {
 
 TEST(MemoryFiles, GivesFilesByNameAndListsThem) {
-  const FileSetPtr files = memory_files(
-      {{"b", test::to_bytes("two")}, {"a", test::to_bytes("one")}, {"sub/c", test::to_bytes("3")}});
+  const FileSetPtr files = memory_files({{"b", test::bytes_of_text("two")},
+                                         {"a", test::bytes_of_text("one")},
+                                         {"sub/c", test::bytes_of_text("3")}});
   EXPECT_EQ(files->names().value(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(files->open("a").value()->size(), 3u);
   EXPECT_EQ(files->open("a").value()->name(), "a");
@@ -21,7 +23,7 @@ TEST(MemoryFiles, GivesFilesByNameAndListsThem) {
 TEST(MemoryFiles, AFileOutlivesTheSet) {
   ByteSourcePtr source;
   {
-    const FileSetPtr files = memory_files({{"a", test::to_bytes("one")}});
+    const FileSetPtr files = memory_files({{"a", test::bytes_of_text("one")}});
     source = files->open("a").value();
   }
   std::array<std::byte, 3> bytes{};

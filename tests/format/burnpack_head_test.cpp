@@ -7,13 +7,14 @@
 
 #include "andiron/burnpack.h"
 #include "tests/support/burnpack_file.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
 namespace {
 
 Result<BurnpackHead> read(const std::string& file, const Limits& limits = {}) {
-  const Bytes bytes = Bytes::copy(std::as_bytes(std::span(file))).value();
+  const Bytes bytes = bytes_of_text(file);
   return read_burnpack_head(*memory_source(bytes), limits);
 }
 

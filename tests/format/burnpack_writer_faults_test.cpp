@@ -11,6 +11,7 @@
 #include "andiron/write.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/burnpack_writing.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -92,11 +93,7 @@ TEST(BurnpackWriter, ReportsProgressInTensorBytesAndCancels) {
   std::vector<std::uint64_t> seen;
   WriteOptions options;
   options.limits.window_bytes = 64;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 150u);
-    seen.push_back(done);
-    return true;
-  };
+  options.progress = steps_into(seen, 150);
   ASSERT_TRUE(write(archive, folder.file("a.bpk"), options));
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{64, 100, 150}));
   options.progress = [](std::uint64_t done, std::uint64_t) { return done < 100; };

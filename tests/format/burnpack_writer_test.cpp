@@ -9,6 +9,7 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
+#include "tests/support/archive_reading.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/burnpack_writing.h"
 #include "tests/support/temp_dir.h"
@@ -145,14 +146,7 @@ TEST(BurnpackWriter, EveryTypeComesBackAsItWas) {
     }
     const Archive again =
         open_burnpack(written(archive, for_release(generation)), Strictness::strict).value();
-    ASSERT_EQ(again.size(), archive.size());
-    for (std::size_t i = 0; i < archive.size(); ++i) {
-      const TensorSnapshot mine = archive.snapshot(i);
-      const TensorSnapshot theirs = again.get(mine.full_path()).value();
-      EXPECT_EQ(theirs.dtype(), mine.dtype());
-      EXPECT_EQ(theirs.shape(), mine.shape());
-      EXPECT_EQ(theirs.read().value().bytes().text(), mine.read().value().bytes().text());
-    }
+    expect_same_tensors(again, archive);
   }
 }
 
@@ -184,17 +178,9 @@ TEST(BurnpackWriter, RandomArchivesComeBackEqualInEveryRelease) {
     for (const Generation generation : generations) {
       const std::string file = written(archive, for_release(generation));
       const Archive again = open_burnpack(file, Strictness::strict).value();
-      ASSERT_EQ(again.size(), archive.size());
       EXPECT_TRUE(again.notes().empty());
       EXPECT_EQ(again.metadata(), archive.metadata());
-      for (std::size_t i = 0; i < archive.size(); ++i) {
-        const TensorSnapshot mine = archive.snapshot(i);
-        const TensorSnapshot theirs = again.get(mine.full_path()).value();
-        EXPECT_EQ(theirs.dtype(), mine.dtype());
-        EXPECT_EQ(theirs.shape(), mine.shape());
-        EXPECT_EQ(theirs.param_id(), mine.param_id());
-        EXPECT_EQ(theirs.read().value().bytes().text(), mine.read().value().bytes().text());
-      }
+      expect_same_tensors(again, archive);
       BurnpackView view;
       ASSERT_TRUE(BurnpackView::open(std::as_bytes(std::span(file)), view).ok());
       EXPECT_LE(view.layout().earliest, generation);

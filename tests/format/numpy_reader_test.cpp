@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/archive_reading.h"
 #include "tests/support/file_head.h"
 #include "tests/support/noise.h"
 #include "tests/support/npy_file.h"
@@ -27,13 +28,6 @@ std::string npz(const std::vector<std::pair<std::string, std::string>>& arrays,
     items.push_back({.name = name + ".npy", .content = content, .deflate = deflate});
   }
   return zip_file(items);
-}
-
-bool has_note(const Archive& archive, std::string_view part) {
-  for (const std::string& note : archive.notes()) {
-    if (note.find(part) != note.npos) return true;
-  }
-  return false;
 }
 
 TEST(NumpyReader, ReadsALoneArrayUnderTheEmptyName) {

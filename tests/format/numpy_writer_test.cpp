@@ -9,6 +9,7 @@
 #include "tests/support/archive_writing.h"
 #include "tests/support/file_head.h"
 #include "tests/support/npy_file.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/test_sink.h"
 
 namespace andiron::test {
@@ -192,11 +193,7 @@ TEST(NumpyWriter, TellsItsProgressAndCanBeStopped) {
   const Archive archive = archive_of({{"a", matrix()}, {"b", matrix()}});
   std::vector<std::uint64_t> seen;
   WriteOptions options;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 48u);
-    seen.push_back(done);
-    return true;
-  };
+  options.progress = steps_into(seen, 48);
   file_of(archive, npz, options);
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{24, 48}));
   options.progress = [](std::uint64_t, std::uint64_t) { return false; };

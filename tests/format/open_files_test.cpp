@@ -5,6 +5,7 @@
 #include "andiron/open.h"
 #include "andiron/safetensors_store.h"
 #include "andiron/write.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
 
@@ -26,7 +27,7 @@ std::map<std::string, Bytes> shards(const std::string& prefix = "") {
   std::map<std::string, Bytes> files;
   for (const std::string& path : report.files) {
     const std::string name = path.substr(path.rfind('/') + 1);
-    files.emplace(prefix + name, test::to_bytes(test::read_file(path)));
+    files.emplace(prefix + name, test::bytes_of_text(test::read_file(path)));
   }
   return files;
 }
@@ -83,7 +84,7 @@ TEST(OpenFiles, AnIndexCannotReachOutOfTheSet) {
     FileSetPtr files_;
   };
   const std::string index = R"({"weight_map":{"a":"../up.safetensors"}})";
-  const Watched files(memory_files({{"i.safetensors.index.json", test::to_bytes(index)}}));
+  const Watched files(memory_files({{"i.safetensors.index.json", test::bytes_of_text(index)}}));
   EXPECT_EQ(open(files, "i.safetensors.index.json").error().code, ErrorCode::bad_index);
   EXPECT_EQ(files.asked, std::vector<std::string>{"i.safetensors.index.json"});
 }

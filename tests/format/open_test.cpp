@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/support/burnpack_file.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
@@ -41,11 +42,11 @@ TEST(Open, FindsBurnpackByContentWhateverTheName) {
 }
 
 TEST(Open, TakesTheFormatThatItIsTold) {
-  EXPECT_EQ(open(test::to_bytes(sample), {.format = Format::burnpack}).error().code,
+  EXPECT_EQ(open(test::bytes_of_text(sample), {.format = Format::burnpack}).error().code,
             ErrorCode::not_a_weight_file);
-  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::safetensors}));
-  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::mpk}));
-  EXPECT_FALSE(open(test::to_bytes(test::worked_example()), {.format = Format::pytorch}));
+  EXPECT_FALSE(open(test::bytes_of_text(test::worked_example()), {.format = Format::safetensors}));
+  EXPECT_FALSE(open(test::bytes_of_text(test::worked_example()), {.format = Format::mpk}));
+  EXPECT_FALSE(open(test::bytes_of_text(test::worked_example()), {.format = Format::pytorch}));
 }
 
 TEST(Open, BorrowsFromStaticMemoryWithoutACopy) {
@@ -85,7 +86,7 @@ TEST(Open, TellsWhatAFileIsInstead) {
 }
 
 TEST(Open, AnIndexInMemoryHasNoShardsBesideIt) {
-  EXPECT_EQ(open(test::to_bytes(R"({"weight_map":{"a":"a.safetensors"}})")).error().code,
+  EXPECT_EQ(open(test::bytes_of_text(R"({"weight_map":{"a":"a.safetensors"}})")).error().code,
             ErrorCode::unsupported);
 }
 

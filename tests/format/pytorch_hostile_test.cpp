@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "andiron/sink.h"
-#include "src/codec/gzip.h"
+#include "tests/support/gzip_writing.h"
 #include "tests/support/tar_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
@@ -44,14 +43,6 @@ void use(const Result<Archive>& archive, std::size_t file_bytes) {
   }
   EXPECT_EQ(archive->ties().size(), archive->size());
   EXPECT_LE(text_bytes(archive->value()), 64 * file_bytes);
-}
-
-std::string gzipped(std::string_view file) {
-  MemorySink sink;
-  const auto gzip = detail::GzipSink::create(sink).value();
-  EXPECT_TRUE(gzip->write(std::as_bytes(std::span(file.data(), file.size()))));
-  EXPECT_TRUE(gzip->finish());
-  return std::string(sink.take().text());
 }
 
 std::string small_zip() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/format/pytorch/legacy.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/test_source.h"
 #include "tests/support/torch_containers.h"
 
@@ -215,7 +216,7 @@ TEST(PytorchLegacy, TheClassOfAModuleWithItsSourceIsNoTensor) {
 
 TEST(PytorchLegacy, BytesWithinAPickleHoldOneStorage) {
   const auto storage_in = [](const std::string& file) {
-    const Bytes bytes = Bytes::copy(std::as_bytes(std::span(file.data(), file.size()))).value();
+    const Bytes bytes = bytes_of_text(file);
     return detail::read_legacy_storage({memory_source(bytes, "test.pt"), 0, bytes.size(), nullptr},
                                        {});
   };

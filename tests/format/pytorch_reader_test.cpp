@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "andiron/json.h"
-#include "andiron/sink.h"
 #include "andiron/write.h"
 #include "src/codec/gzip.h"
 #include "src/format/pytorch/pytorch.h"
 #include "tests/support/file_head.h"
+#include "tests/support/gzip_writing.h"
 #include "tests/support/tar_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
@@ -21,14 +21,6 @@ namespace andiron::test {
 namespace {
 
 using namespace std::string_literals;
-
-std::string gzipped(std::string_view file) {
-  MemorySink sink;
-  const auto gzip = detail::GzipSink::create(sink).value();
-  EXPECT_TRUE(gzip->write(std::as_bytes(std::span(file.data(), file.size()))));
-  EXPECT_TRUE(gzip->finish());
-  return std::string(sink.take().text());
-}
 
 // A whole file of stacked pickles as bytes in another pickle, as pickle.dump() of a tensor has it.
 Py storage_within(const std::string& data) {

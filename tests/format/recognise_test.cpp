@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/tar_writing.h"
 
@@ -10,7 +11,7 @@ namespace andiron::detail {
 namespace {
 
 Recognised recognised(std::string_view content) {
-  return recognise(*memory_source(test::to_bytes(content))).value();
+  return recognise(*memory_source(test::bytes_of_text(content))).value();
 }
 
 // The format's name; "json" for other JSON, "foreign" for what is known and not read.
@@ -93,7 +94,7 @@ TEST(Recognise, FindsTheFormatsOfBurn) {
   EXPECT_EQ(format_of(std::string("NRUB\1\0\xff\xff\xff\xff", 10)), "burnpack");
   EXPECT_EQ(format_of("NRU"), "unknown");
   EXPECT_EQ(format_of("BURN"), "unknown");
-  EXPECT_EQ(recognise(*memory_source(test::to_bytes("\x1f\x8b\x08"))).error().code,
+  EXPECT_EQ(recognise(*memory_source(test::bytes_of_text("\x1f\x8b\x08"))).error().code,
             ErrorCode::truncated);
   EXPECT_EQ(format_of("\x82\xa8metadata\x80\xa4item\x80"), "mpk");
   EXPECT_EQ(

@@ -17,7 +17,8 @@
 #include "andiron/nn/norm.h"
 #include "andiron/open.h"
 #include "andiron/sha256.h"
-#include "src/codec/gzip.h"
+#include "tests/support/bytes_of_text.h"
+#include "tests/support/gzip_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/transfer/sample_net.h"
 
@@ -27,6 +28,7 @@ namespace {
 using Json = nlohmann::json;
 using test::f32;
 using test::fingerprint;
+using test::gzipped;
 
 constexpr std::string_view some_id = "72d17eukbtkma";
 constexpr std::uint64_t some_id_value = 7307477237661669944U;
@@ -75,21 +77,12 @@ class Bincode {
   const std::string& file() const { return text_; }
   BurnpackStore store() const { return store_of(text_); }
   static BurnpackStore store_of(std::string_view file) {
-    return BurnpackStore::from_bytes(
-        Bytes::copy(std::as_bytes(std::span(file.data(), file.size()))).value());
+    return BurnpackStore::from_bytes(test::bytes_of_text(file));
   }
 
  private:
   std::string text_;
 };
-
-std::string gzipped(std::string_view file) {
-  MemorySink sink;
-  const auto gzip = detail::GzipSink::create(sink).value();
-  gzip->write(std::as_bytes(std::span(file.data(), file.size()))).value();
-  gzip->finish().value();
-  return std::string(sink.take().text());
-}
 
 struct One {
   Param w;

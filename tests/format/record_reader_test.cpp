@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "andiron/json.h"
-#include "src/codec/gzip.h"
 #include "tests/format/record_samples.h"
+#include "tests/support/archive_reading.h"
 #include "tests/support/file_head.h"
+#include "tests/support/gzip_writing.h"
 #include "tests/support/record_file.h"
 #include "tests/support/test_source.h"
 
@@ -13,20 +14,6 @@ namespace andiron::test {
 namespace {
 
 using namespace std::string_literals;
-
-std::string gzipped(std::string_view content) {
-  MemorySink sink;
-  const auto gzip = detail::GzipSink::create(sink).value();
-  gzip->write(std::as_bytes(std::span(content))).value();
-  gzip->finish().value();
-  return std::string(sink.take().text());
-}
-
-std::vector<std::string> names_of(const Archive& archive) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
-  return names;
-}
 
 TEST(RecordReader, NamesTensorsByTheirPlace) {
   const Archive archive = read_record(sample_record()).value();

@@ -8,6 +8,7 @@
 #include "andiron/quantized.h"
 #include "src/codec/gzip.h"
 #include "tests/support/archive_writing.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/record_file.h"
 
 namespace andiron {
@@ -370,11 +371,7 @@ TEST(RecordWriter, SaysHowFarItIs) {
   const Archive archive = with_names({"a", "b"});
   std::vector<std::uint64_t> seen;
   WriteOptions options;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 8u);
-    seen.push_back(done);
-    return true;
-  };
+  options.progress = test::steps_into(seen, 8);
   ASSERT_TRUE(write_record(archive, options));
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{4, 8}));
   options.progress = [](std::uint64_t, std::uint64_t) { return false; };

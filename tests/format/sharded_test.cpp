@@ -6,6 +6,7 @@
 
 #include "andiron/open.h"
 #include "andiron/write.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
@@ -272,11 +273,7 @@ TEST(ShardedWriter, ReportsProgressOverAllShards) {
   const test::TempDir folder;
   std::vector<std::uint64_t> seen;
   WriteOptions options{.max_shard_bytes = 40};
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 120u);
-    seen.push_back(done);
-    return true;
-  };
+  options.progress = test::steps_into(seen, 120);
   ASSERT_TRUE(write(numbered(3), folder.file("m.safetensors"), options));
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{40, 80, 120}));
 }

@@ -12,6 +12,7 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "tests/store/burnpack_models.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -254,8 +255,7 @@ TEST(BurnpackStore, ReadsADamagedFileAsStrictlyAsItIsTold) {
   const Bytes file = write_to_memory(archive, {.format = Format::burnpack}).value();
   std::string damaged(file.text());
   damaged.replace(damaged.find("F32"), 3, "F99");
-  const auto store =
-      BurnpackStore::from_bytes(Bytes::copy(std::as_bytes(std::span(damaged))).value());
+  const auto store = BurnpackStore::from_bytes(bytes_of_text(damaged));
   EXPECT_EQ(store.get_snapshot("a").value()->dtype_text(), "raw:F99");
   EXPECT_EQ(BurnpackStore(store).strictness(Strictness::strict).keys().error().code,
             ErrorCode::unsupported_dtype);

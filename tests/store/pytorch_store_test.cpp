@@ -15,6 +15,7 @@
 #include "andiron/nn/conv.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
 
@@ -54,9 +55,6 @@ class StateDict {
     return zip_file(torch_records(object, storages_));
   }
   Bytes bytes() const { return bytes_of_text(file()); }
-  static Bytes bytes_of_text(const std::string& text) {
-    return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
-  }
 
  private:
   py::Pairs entries_;
@@ -72,7 +70,7 @@ StateDict two_layers() {
 }
 
 PytorchStore store_of(const std::string& file) {
-  return PytorchStore::from_bytes(StateDict::bytes_of_text(file));
+  return PytorchStore::from_bytes(bytes_of_text(file));
 }
 PytorchStore store_of(const StateDict& dict) { return store_of(dict.file()); }
 

@@ -19,15 +19,22 @@ inline Archive archive_of(std::vector<TensorSnapshot> tensors) {
   return archive;
 }
 
-/// Bytes that differ from their neighbours, and booleans that are 0 or 1.
-inline Tensor filled(DType dtype, Shape shape) {
-  const std::uint64_t size = shape.byte_count(dtype).value();
-  std::vector<std::byte> data(size);
-  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 37 + 1);
-  if (dtype == DType::boolean) {
-    for (std::byte& byte : data) byte &= std::byte{1};
-  }
+/// Bytes that differ from their neighbours, of which only these bits are set.
+inline Tensor filled_with_bits(std::byte bits, DType dtype, Shape shape) {
+  std::vector<std::byte> data(shape.byte_count(dtype).value());
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 37 + 1) & bits;
   return Tensor::from_bytes(dtype, std::move(shape), Bytes::own(std::move(data))).value();
+}
+
+/// Booleans are 0 or 1.
+inline Tensor filled(DType dtype, Shape shape) {
+  const std::byte bits = dtype == DType::boolean ? std::byte{0x01} : std::byte{0xff};
+  return filled_with_bits(bits, dtype, std::move(shape));
+}
+
+/// Booleans are whatever a byte can be.
+inline Tensor filled_with_any_bits(DType dtype, Shape shape) {
+  return filled_with_bits(std::byte{0xff}, dtype, std::move(shape));
 }
 
 inline std::string written(const Archive& archive, const WriteOptions& options) {

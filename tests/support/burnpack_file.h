@@ -11,6 +11,7 @@
 
 #include "andiron/bytes.h"
 #include "andiron/open.h"
+#include "tests/support/bytes_of_text.h"
 
 namespace andiron::test {
 
@@ -181,7 +182,7 @@ inline std::string counting(std::size_t bytes) {
 inline Result<Archive> open_burnpack(std::string_view file,
                                      Strictness strictness = Strictness::standard,
                                      const Limits& limits = {}) {
-  return open(Bytes::copy(std::as_bytes(std::span(file.data(), file.size()))).value(),
+  return open(bytes_of_text(file),
               {.strictness = strictness, .format = Format::burnpack, .limits = limits});
 }
 

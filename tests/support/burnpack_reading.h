@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/archive_reading.h"
 #include "tests/support/burnpack_file.h"
 
 namespace andiron::test {
@@ -21,13 +22,6 @@ inline ErrorCode code_of(const std::string& file, Strictness strictness = Strict
 
 inline std::string data_of(const Archive& archive, std::string_view name) {
   return std::string(archive.get(name).value().read().value().bytes().text());
-}
-
-inline bool has_note(const Archive& archive, std::string_view part) {
-  for (const std::string& note : archive.notes()) {
-    if (note.find(part) != std::string::npos) return true;
-  }
-  return false;
 }
 
 }  // namespace andiron::test

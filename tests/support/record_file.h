@@ -12,12 +12,9 @@
 #include "andiron/write.h"
 #include "src/codec/msgpack_writer.h"
 #include "src/format/record/record.h"
+#include "tests/support/bytes_of_text.h"
 
 namespace andiron::test {
-
-inline Bytes bytes_of_text(std::string_view text) {
-  return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
-}
 
 inline Result<Archive> read_record(std::string_view file, const OpenOptions& options = {}) {
   return detail::read_record({memory_source(bytes_of_text(file)), options});

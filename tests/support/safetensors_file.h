@@ -8,6 +8,7 @@
 
 #include "andiron/bytes.h"
 #include "andiron/open.h"
+#include "tests/support/bytes_of_text.h"
 
 namespace andiron::test {
 
@@ -24,14 +25,10 @@ inline std::string safetensors_file(std::string_view header, std::size_t data_by
   return safetensors_file(header, std::string(data_bytes, '\1'));
 }
 
-inline Bytes to_bytes(std::string_view text) {
-  return Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value();
-}
-
 inline Result<Archive> open_safetensors(std::string_view file,
                                         Strictness strictness = Strictness::standard,
                                         const Limits& limits = {}) {
-  return open(to_bytes(file),
+  return open(bytes_of_text(file),
               {.strictness = strictness, .format = Format::safetensors, .limits = limits});
 }
 

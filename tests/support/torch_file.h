@@ -16,6 +16,7 @@
 
 #include "andiron/archive.h"
 #include "andiron/open.h"
+#include "tests/support/archive_reading.h"
 #include "tests/support/pickle_writing.h"
 #include "tests/support/zip_writing.h"
 
@@ -76,12 +77,6 @@ inline Result<Archive> open_pickle(const Py& root, const OpenOptions& options = 
 }
 
 using Names = std::vector<std::string>;
-
-inline Names names_of(const Archive& archive) {
-  Names names;
-  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
-  return names;
-}
 
 /// "NAME: REASON" of what was not taken.
 inline Names skipped_in(const Archive& archive) {

@@ -22,6 +22,7 @@
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "tests/support/bytes_of_text.h"
 #include "tests/support/sparse_source.h"
 
 namespace andiron::test {
@@ -339,8 +340,7 @@ inline std::string zip_file(const std::vector<ZipItem>& items, const ZipTail& ta
 
 /// Bytes of text as a source in memory.
 inline ByteSourcePtr source_of(std::string_view text, std::string name = "test.zip") {
-  return memory_source(Bytes::copy(std::as_bytes(std::span(text.data(), text.size()))).value(),
-                       std::move(name));
+  return memory_source(bytes_of_text(text), std::move(name));
 }
 
 }  // namespace andiron::test

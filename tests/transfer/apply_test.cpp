@@ -12,6 +12,7 @@
 
 #include "andiron/module.h"
 #include "andiron/transfer.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/test_source.h"
 #include "tests/transfer/sample_net.h"
 
@@ -564,11 +565,7 @@ TEST(Apply, TellsItsProgressInBytes) {
   std::vector<std::uint64_t> done;
   ApplyOptions options;
   options.limits.window_bytes = 16;
-  options.progress = [&](std::uint64_t now, std::uint64_t total) {
-    EXPECT_EQ(total, 36U);
-    done.push_back(now);
-    return true;
-  };
+  options.progress = test::steps_into(done, 36);
   apply(to, collect(two_params()).value(), options).value();
   EXPECT_EQ(done, (std::vector<std::uint64_t>{16, 24, 36}));
   EXPECT_EQ(to.weight.as<float>().value()[5], 6);

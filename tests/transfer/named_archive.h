@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "tests/support/archive_reading.h"
 
 namespace andiron {
 
 using Names = std::vector<std::string>;
+using test::names_of;
 
 // Tensors of these names, the i-th of shape [i + 1] so that it is known under any other name.
 inline Archive archive_of(const Names& names) {
@@ -19,12 +21,6 @@ inline Archive archive_of(const Names& names) {
     archive.add(TensorSnapshot(name, tensor)).value();
   }
   return archive;
-}
-
-inline Names names_of(const Archive& archive) {
-  Names names;
-  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.info(i).name);
-  return names;
 }
 
 // What tells tensors apart: i + 1 for the i-th of archive_of.

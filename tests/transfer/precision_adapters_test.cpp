@@ -11,10 +11,9 @@ namespace {
 using test::counting;
 using test::Floats;
 using test::floats_of;
+using test::in;
 using test::ListLookup;
 using test::tensor_of;
-
-Container in(const std::string& kind) { return Container({"Struct:Net", kind}); }
 
 TensorSnapshot stored_as(DType dtype, const Floats& values) {
   return tensor_of("m.w", Shape{values.size()}, values).cast(dtype).value();

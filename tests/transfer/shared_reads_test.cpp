@@ -12,6 +12,7 @@
 #include "andiron/module.h"
 #include "andiron/param.h"
 #include "andiron/transfer.h"
+#include "tests/support/progress_steps.h"
 #include "tests/support/test_source.h"
 #include "tests/transfer/sample_net.h"
 
@@ -125,11 +126,7 @@ TEST_F(SharedReads, CountForTheProgressOfEachParameter) {
   Model loaded = model();
   std::vector<std::uint64_t> steps;
   ApplyOptions options;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    EXPECT_EQ(total, 32U);
-    steps.push_back(done);
-    return true;
-  };
+  options.progress = test::steps_into(steps, 32);
   ASSERT_TRUE(apply(loaded, tied(), options));
   EXPECT_EQ(source->bytes_read(), 16U);
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{16, 32}));
