@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "andiron/file.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/tar_writing.h"
 #include "tests/support/zip_writing.h"
 
@@ -196,10 +196,9 @@ TEST(TarReader, EveryCutBeforeTheEndIsTruncated) {
 }
 
 TEST(TarReader, ReadsTheArchivesOfOthers) {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  if (root == nullptr || *root == '\0') GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  if (!test::has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t archives = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(test::fixtures_folder())) {
     if (file.path().extension() != ".tar") continue;
     SCOPED_TRACE(file.path().string());
     const ByteSourcePtr source = open_file(file.path().string()).value();

@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "andiron/file.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/noise.h"
 #include "tests/support/test_source.h"
 #include "tests/support/zip_reading.h"
@@ -310,10 +310,9 @@ TEST(ZipReader, ErrorsOfTheSourceArePassedOn) {
 }
 
 TEST(ZipReader, ReadsTheArchivesOfOthers) {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  if (root == nullptr || *root == '\0') GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+  if (!test::has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t archives = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(test::fixtures_folder())) {
     const std::string extension = file.path().extension().string();
     if (extension != ".pt" && extension != ".npz" && extension != ".pth") continue;
     const ByteSourcePtr source = open_file(file.path().string()).value();

@@ -17,6 +17,8 @@
 #include "andiron/sha256.h"
 #include "andiron/write.h"
 #include "tests/support/dtype_names.h"
+#include "tests/support/fixture_truth.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
@@ -25,20 +27,16 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
+using test::for_each_fixture;
+using test::has_fixtures;
 using test::our_dtype;
 
 Json shape_of(const TensorSnapshot& tensor) {
   return std::vector<std::uint64_t>(tensor.shape().begin(), tensor.shape().end());
 }
 
-bool has_fixtures() {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  return root != nullptr && *root != '\0';
-}
-
-void check_file(const fs::path& file, const Json& truth) {
-  SCOPED_TRACE(file.string());
-  Result<Archive> archive = open(file.string());
+void check_file(const std::string& file, const Json& truth) {
+  Result<Archive> archive = open(file);
   ASSERT_TRUE(archive) << archive.error().to_string();
   EXPECT_EQ(archive->size(), truth["tensors"].size());
   for (const auto& [name, expected] : truth["tensors"].items()) {
@@ -53,36 +51,12 @@ void check_file(const fs::path& file, const Json& truth) {
 TEST(Fixtures, EverySafetensorsFileAndIndexHoldsWhatItsMakerReads) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t checked = 0;
-  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
-    const fs::path truth_file = folder.path() / "truth.json";
-    if (!fs::exists(truth_file)) continue;
-    const Json all = Json::parse(test::read_file(truth_file.string()));
-    for (const auto& [name, truth] : all.items()) {
-      if (!name.ends_with(".safetensors") && !name.ends_with(".safetensors.index.json")) continue;
-      check_file(folder.path() / name, truth);
-      ++checked;
-    }
-  }
+  for_each_fixture("", [&](const std::string& file, const Json& truth) {
+    if (!file.ends_with(".safetensors") && !file.ends_with(".safetensors.index.json")) return;
+    check_file(file, truth);
+    ++checked;
+  });
   EXPECT_GT(checked, 0u);
-}
-
-// Calls `check(file, its truth)` for every file of the folders whose names begin so; returns how
-// many there are.
-std::size_t for_each_of_burn(
-    std::string_view prefix,
-    const std::function<void(const std::string& file, const Json& truth)>& check) {
-  std::size_t count = 0;
-  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
-    if (!folder.path().filename().string().starts_with(prefix)) continue;
-    const Json all = Json::parse(test::read_file((folder.path() / "truth.json").string()));
-    for (const auto& [name, truth] : all.items()) {
-      const std::string file = (folder.path() / name).string();
-      SCOPED_TRACE(file);
-      check(file, truth);
-      ++count;
-    }
-  }
-  return count;
 }
 
 // A scheme in Burn's words, of any release, as our text.
@@ -192,7 +166,7 @@ std::string listing(const Archive& archive) {
 
 TEST(Fixtures, EveryBurnpackFileHoldsWhatItsReleaseOfBurnReads) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
-  const std::size_t count = for_each_of_burn("burnpack-", [](const std::string& file,
+  const std::size_t count = for_each_fixture("burnpack-", [](const std::string& file,
                                                              const Json& truth) {
     const bool has_wrong_length = file.ends_with("corrupt_wrong_length.bpk");
     Result<Archive> archive = open(file);
@@ -226,7 +200,7 @@ TEST(Fixtures, EveryBurnpackFileHoldsWhatItsReleaseOfBurnReads) {
 TEST(Fixtures, ABurnpackFileOfTheWrongLengthIsReadAsRawBytesWhenLenient) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t found = 0;
-  for_each_of_burn("burnpack-", [&](const std::string& file, const Json& truth) {
+  for_each_fixture("burnpack-", [&](const std::string& file, const Json& truth) {
     if (!file.ends_with("corrupt_wrong_length.bpk")) return;
     ++found;
     const Archive archive = open(file, {.strictness = Strictness::lenient}).value();
@@ -241,7 +215,7 @@ TEST(Fixtures, ABurnpackFileOfTheWrongLengthIsReadAsRawBytesWhenLenient) {
 
 TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
-  for_each_of_burn("burnpack-", [](const std::string& file, const Json& truth) {
+  for_each_fixture("burnpack-", [](const std::string& file, const Json& truth) {
     BurnpackGeneration generation{};
     ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), generation));
     const BurnpackHead head = read_burnpack_head(file).value();
@@ -266,7 +240,7 @@ TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
 
 TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
-  for_each_of_burn("burnpack-", [](const std::string& file, const Json& truth) {
+  for_each_fixture("burnpack-", [](const std::string& file, const Json& truth) {
     if (truth.contains("refused") || truth.contains("corrupt")) return;
     const Archive archive = open(file).value();
     std::vector<std::size_t> order(archive.size());
@@ -288,7 +262,7 @@ TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
 TEST(Fixtures, EveryRecordOfBurnOpensByItsContent) {
   if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   const std::size_t count =
-      for_each_of_burn("mpk-", [](const std::string& file, const Json& truth) {
+      for_each_fixture("mpk-", [](const std::string& file, const Json& truth) {
         Result<Archive> archive = open(file);
         if (file.ends_with(".bin") || file.ends_with(".bin.gz")) {
           // bincode has no names: only a module can read it.

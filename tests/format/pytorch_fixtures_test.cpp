@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "andiron/open.h"
 #include "andiron/sha256.h"
 #include "tests/support/dtype_names.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_file.h"
 
@@ -26,9 +26,8 @@ using Json = nlohmann::json;
 class PytorchFixtures : public testing::Test {
  protected:
   void SetUp() override {
-    const char* root = std::getenv("ANDIRON_FIXTURES");
-    if (root == nullptr || *root == '\0') GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
-    root_ = root;
+    if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+    root_ = fixtures_folder();
   }
 
   std::string path(const std::string& name) const { return (root_ / name).string(); }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "andiron/open.h"
 #include "andiron/sha256.h"
 #include "tests/support/bytes_of_text.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/gzip_writing.h"
 #include "tests/support/temp_dir.h"
 #include "tests/transfer/sample_net.h"
@@ -29,6 +29,7 @@ using Json = nlohmann::json;
 using test::f32;
 using test::fingerprint;
 using test::gzipped;
+using test::has_fixtures;
 
 constexpr std::string_view some_id = "72d17eukbtkma";
 constexpr std::uint64_t some_id_value = 7307477237661669944U;
@@ -489,17 +490,11 @@ TEST(RecordBincode, WithHostileSizesIsRefused) {
 
 // ---- Files that Burn wrote ----
 
-bool has_fixtures() {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  return root != nullptr && *root != '\0';
-}
-
 // Loads the file of every release, with the module's dtypes as Burn does, and compares.
 template <class M>
 void expect_as_burn_loads(const M& made, const std::string& name) {
   for (const char* release : {"0.19.1", "0.20.1", "0.21.0"}) {
-    const std::string folder =
-        std::string(std::getenv("ANDIRON_FIXTURES")) + "/mpk-" + release + "/";
+    const std::string folder = test::fixtures_folder() + "/mpk-" + release + "/";
     SCOPED_TRACE(folder + name);
     const Json truth = Json::parse(test::read_file(folder + "truth.json")).at(name).at("tensors");
     M module = made;

@@ -2,7 +2,6 @@
 // Records that Burn wrote, against what it says is in them. ANDIRON_FIXTURES names the folder.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,8 @@
 #include "andiron/quantized.h"
 #include "andiron/sha256.h"
 #include "src/codec/gzip.h"
+#include "tests/support/fixture_truth.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/record_file.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+using test::has_fixtures;
 
 bool is_record(const std::string& name) {
   for (const char* ending : {".mpk", ".mpk.gz", ".json", ".json.gz"}) {
@@ -32,22 +35,12 @@ bool is_record(const std::string& name) {
 std::size_t for_each_record(
     const std::function<void(const std::string& file, const Json& truth)>& check) {
   std::size_t count = 0;
-  for (const auto& folder : fs::directory_iterator(std::getenv("ANDIRON_FIXTURES"))) {
-    if (!folder.path().filename().string().starts_with("mpk-")) continue;
-    const Json all = Json::parse(test::read_file((folder.path() / "truth.json").string()));
-    for (const auto& [name, truth] : all.items()) {
-      if (!is_record(name)) continue;
-      SCOPED_TRACE((folder.path() / name).string());
-      check((folder.path() / name).string(), truth);
-      ++count;
-    }
-  }
+  test::for_each_fixture("mpk-", [&](const std::string& file, const Json& truth) {
+    if (!is_record(file)) return;
+    check(file, truth);
+    ++count;
+  });
   return count;
-}
-
-bool has_fixtures() {
-  const char* root = std::getenv("ANDIRON_FIXTURES");
-  return root != nullptr && *root != '\0';
 }
 
 Archive read(const std::string& path) { return test::read_record(test::read_file(path)).value(); }

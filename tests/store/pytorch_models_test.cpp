@@ -2,7 +2,6 @@
 // Typed models out of the files that Burn's own tests load. ANDIRON_FIXTURES names the folder.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/pytorch_store.h"
+#include "tests/support/fixtures.h"
 
 namespace andiron {
 namespace {
@@ -21,9 +21,8 @@ using Names = std::vector<std::string>;
 class PytorchModels : public testing::Test {
  protected:
   void SetUp() override {
-    const char* root = std::getenv("ANDIRON_FIXTURES");
-    if (root == nullptr || *root == '\0') GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
-    root_ = root;
+    if (!test::has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
+    root_ = test::fixtures_folder();
   }
 
   PytorchStore store(const std::string& name) const {
