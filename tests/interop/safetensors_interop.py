@@ -16,9 +16,8 @@ import tempfile
 import safetensors
 from safetensors import TensorSpec, safe_open
 
-from safetensors_cases import (READ_BY_ALL, READ_BY_US_ALONE, REFUSED_BY_ALL,
-                               REFUSED_BY_US_ALONE)
-from suite import PROBE, RUST_PEER, TOOL, Suite, exit_code, run
+import safetensors_cases
+from suite import PROBE, RUST_PEER, TOOL, Suite, check_verdicts, exit_code, run
 
 # The file's spelling: (bits, ours, the Python package's; it has no name for the F6 types).
 DTYPES = {
@@ -296,19 +295,10 @@ def read_by_peers(path):
     return verdicts
 
 
-def check_verdicts(suite, folder):
-    cases = [(REFUSED_BY_ALL, False, False), (REFUSED_BY_US_ALONE, True, False),
-             (READ_BY_US_ALONE, False, True), (READ_BY_ALL, True, True)]
+def check_known_files(suite, folder):
     path = folder / "case.safetensors"
-    for files, peers_read, we_read in cases:
-        for what, data in files.items():
-            path.write_bytes(data)
-            for peer, verdict in read_by_peers(path).items():
-                suite.equal(f"{what}: read by {peer}", verdict, peers_read)
-            code = exit_code(TOOL, "hash", path)
-            suite.check(f"{what}: our exit code", code == 0 if we_read else code in (2, 3), code)
-            if peers_read and code == 0:
-                suite.equal(f"{what}: hash", hash_by_tool(path)[0], summary(read_by_python(path)))
+    check_verdicts(suite, safetensors_cases, path, read_by_peers, lambda what: suite.equal(
+        f"{what}: hash", hash_by_tool(path)[0], summary(read_by_python(path))))
 
 
 def main():
@@ -322,7 +312,7 @@ def main():
         check_files_of_peers(suite, rng, folder, count)
         check_our_files(suite, folder, count)
         check_shards(suite, rng, folder)
-        check_verdicts(suite, folder)
+        check_known_files(suite, folder)
     suite.finish()
 
 

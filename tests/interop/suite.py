@@ -74,3 +74,19 @@ def run(*command, stdin=b""):
 
 def exit_code(*command):
     return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def check_verdicts(suite, cases, path, read_by_peers, compare):
+    """Peers, by name, and we read each file of the lists in `cases`, or refuse it, as its list says.
+    `compare(what)` is called for those that all read."""
+    lists = [(cases.REFUSED_BY_ALL, False, False), (cases.REFUSED_BY_US_ALONE, True, False),
+             (cases.READ_BY_US_ALONE, False, True), (cases.READ_BY_ALL, True, True)]
+    for files, peers_read, we_read in lists:
+        for what, data in files.items():
+            path.write_bytes(data)
+            for peer, verdict in read_by_peers(path).items():
+                suite.equal(f"{what}: read by {peer}", verdict, peers_read)
+            code = exit_code(TOOL, "hash", path)
+            suite.check(f"{what}: our exit code", code == 0 if we_read else code in (2, 3), code)
+            if peers_read and code == 0:
+                compare(what)

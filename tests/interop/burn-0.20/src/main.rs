@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The burn-store crate of 0.20 as a program: of the commands of burn/src/main.rs, save, load, list
 // and pack, for Burnpack files.
+// Each release is a crate of its own, which must declare the modules that all share.
 
 #[path = "../../burn/src/answers.rs"]
 mod answers;
