@@ -15,17 +15,13 @@
 #include "andiron/sink.h"
 #include "andiron/write.h"
 #include "fuzz/archive_property.h"
+#include "tests/support/decoded_text.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
+using test::decoded;
 
 namespace {
-
-std::string text_of(const CborText& text) {
-  std::string out(text.raw.size(), '\0');
-  out.resize(text.decode(out.data()));
-  return out;
-}
 
 // Where the entry that counts is, for each name: the last of those given twice.
 std::unordered_map<std::string, std::uint64_t> last_places(const BurnpackView& view) {
@@ -35,7 +31,7 @@ std::unordered_map<std::string, std::uint64_t> last_places(const BurnpackView& v
   for (auto item = header.next(entry); item != BurnpackHeader::Item::end;
        item = header.next(entry)) {
     ANDIRON_HOLDS(item != BurnpackHeader::Item::error);
-    if (item == BurnpackHeader::Item::tensor) places[text_of(entry.name)] = entry.header_offset;
+    if (item == BurnpackHeader::Item::tensor) places[decoded(entry.name)] = entry.header_offset;
   }
   return places;
 }
@@ -71,10 +67,10 @@ void compare_with_view(const Archive& archive, const BurnpackView& view) {
   for (auto item = header.next(entry); item != BurnpackHeader::Item::end;
        item = header.next(entry)) {
     if (item == BurnpackHeader::Item::metadata) {
-      metadata[text_of(header.key())] = text_of(header.value());
+      metadata[decoded(header.key())] = decoded(header.value());
     } else if (item == BurnpackHeader::Item::scalar) {
-      ANDIRON_HOLDS(archive.value().find(text_of(header.key())) != nullptr);
-    } else if (places.at(text_of(entry.name)) == entry.header_offset) {
+      ANDIRON_HOLDS(archive.value().find(decoded(header.key())) != nullptr);
+    } else if (places.at(decoded(entry.name)) == entry.header_offset) {
       compare_entry(archive, index++, view, entry);
     }
   }

@@ -12,6 +12,8 @@
 #include "fuzz/property.h"
 #include "src/codec/cbor_reader.h"
 #include "src/codec/cbor_writer.h"
+#include "tests/support/decoded_text.h"
+#include "tests/support/written_by.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
@@ -19,6 +21,8 @@ using detail::CborOpen;
 using detail::CborReader;
 using detail::CborTextPieces;
 using detail::CborWriter;
+using test::decoded;
+using test::written_by;
 using Kind = CborReader::Kind;
 
 namespace {
@@ -136,12 +140,6 @@ class PlainDecoder {
   std::size_t at_ = 0;
 };
 
-std::string decoded(const CborText& text) {
-  std::string out(text.raw.size(), '\0');
-  out.resize(text.decode(out.data()));
-  return out;
-}
-
 bool is_inside(std::string_view part, std::span<const std::byte> bytes) {
   const char* begin = reinterpret_cast<const char*>(bytes.data());
   return part.data() >= begin && part.data() + part.size() <= begin + bytes.size();
@@ -159,26 +157,18 @@ void check_text(const CborText& text, std::span<const std::byte> bytes) {
   ANDIRON_HOLDS(joined == plain);
 }
 
-// Writes something and gives a reader of it.
-template <class Write>
-std::string written(Write write) {
-  std::string out;
-  CborWriter writer(out);
-  write(writer);
-  return out;
-}
-
 CborReader reader_of(const std::string& text) { return CborReader(std::as_bytes(std::span(text))); }
 
 void write_number(std::uint64_t number) {
-  const std::string text = written([&](CborWriter& out) { out.unsigned_integer(number); });
+  const std::string text =
+      written_by<CborWriter>([&](CborWriter& out) { out.unsigned_integer(number); });
   CborReader reader = reader_of(text);
   std::uint64_t back = 0;
   ANDIRON_HOLDS(reader.unsigned_integer(back) && back == number && reader.offset() == text.size());
 }
 
 void write_integer(std::int64_t number) {
-  const std::string text = written([&](CborWriter& out) { out.integer(number); });
+  const std::string text = written_by<CborWriter>([&](CborWriter& out) { out.integer(number); });
   CborReader reader = reader_of(text);
   std::int64_t back = 0;
   ANDIRON_HOLDS(reader.integer(back) && back == number && reader.offset() == text.size());
@@ -186,7 +176,7 @@ void write_integer(std::int64_t number) {
 
 // Every bit is kept, of NaN too.
 void write_floating(double number) {
-  const std::string text = written([&](CborWriter& out) { out.floating(number); });
+  const std::string text = written_by<CborWriter>([&](CborWriter& out) { out.floating(number); });
   CborReader reader = reader_of(text);
   double back = 0;
   ANDIRON_HOLDS(reader.floating(back) && reader.offset() == text.size());

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "tests/support/burnpack_file.h"
+#include "tests/support/decoded_text.h"
+#include "tests/support/repeated_text.h"
 
 namespace andiron::detail {
 namespace {
@@ -18,6 +20,7 @@ using Kind = CborReader::Kind;
 using test::cbor_head;
 using test::cbor_text;
 using test::from_hex;
+using test::repeated;
 
 CborReader reader_of(const std::string& bytes) {
   return CborReader(std::as_bytes(std::span(bytes)));
@@ -28,8 +31,7 @@ std::string read_text(const std::string& bytes) {
   CborReader reader = reader_of(bytes);
   CborText found;
   if (!reader.text(found)) return "<" + std::string(reader.what()) + ">";
-  std::string decoded(found.raw.size(), '\0');
-  decoded.resize(found.decode(decoded.data()));
+  const std::string decoded = test::decoded(found);
   EXPECT_TRUE(found.equals(decoded));
   EXPECT_FALSE(found.equals(decoded + "x"));
   EXPECT_EQ(found.equals(decoded.substr(decoded.empty() ? 0 : 1)), decoded.empty());
@@ -354,26 +356,21 @@ TEST(CborReaderSkip, RefusesBrokenGrammar) {
 }
 
 TEST(CborReaderSkip, FollowsListsMapsAnd128LevelsButNoMore) {
-  const auto nested = [](const std::string& open, unsigned levels) {
-    std::string bytes;
-    for (unsigned i = 0; i < levels; ++i) bytes += open;
-    return bytes;
-  };
-  EXPECT_TRUE(skips(nested("\x81", 128) + from_hex("00")));
-  EXPECT_FALSE(skips(nested("\x81", 129) + from_hex("00")));
-  EXPECT_TRUE(skips(nested("\x9f", 128) + nested("\xff", 128)));
-  EXPECT_FALSE(skips(nested("\x9f", 129) + nested("\xff", 129)));
-  EXPECT_TRUE(skips(nested(from_hex("a1 00"), 128) + from_hex("00")));
-  EXPECT_FALSE(skips(nested(from_hex("a1 00"), 129) + from_hex("00")));
+  EXPECT_TRUE(skips(repeated("\x81", 128) + from_hex("00")));
+  EXPECT_FALSE(skips(repeated("\x81", 129) + from_hex("00")));
+  EXPECT_TRUE(skips(repeated("\x9f", 128) + repeated("\xff", 128)));
+  EXPECT_FALSE(skips(repeated("\x9f", 129) + repeated("\xff", 129)));
+  EXPECT_TRUE(skips(repeated(from_hex("a1 00"), 128) + from_hex("00")));
+  EXPECT_FALSE(skips(repeated(from_hex("a1 00"), 129) + from_hex("00")));
   // Levels around the value count.
-  EXPECT_TRUE(skips(nested("\x81", 125) + from_hex("00"), 3));
-  EXPECT_FALSE(skips(nested("\x81", 126) + from_hex("00"), 3));
-  const std::string hostile = nested("\x81", 1'000'000);
+  EXPECT_TRUE(skips(repeated("\x81", 125) + from_hex("00"), 3));
+  EXPECT_FALSE(skips(repeated("\x81", 126) + from_hex("00"), 3));
+  const std::string hostile = repeated("\x81", 1'000'000);
   CborReader reader = reader_of(hostile);
   EXPECT_FALSE(reader.skip_value(0));
   EXPECT_EQ(reader.code(), ErrorCode::limit_exceeded);
   // Tags nest nothing.
-  EXPECT_TRUE(skips(nested("\xc1", 100'000) + from_hex("00")));
+  EXPECT_TRUE(skips(repeated("\xc1", 100'000) + from_hex("00")));
 }
 
 TEST(CborReader, EveryPrefixOfAnItemIsRefused) {

@@ -13,28 +13,22 @@
 #include "andiron/float_types.h"
 #include "src/codec/cbor_reader.h"
 #include "tests/support/burnpack_file.h"
+#include "tests/support/written_by.h"
 
 namespace andiron::detail {
 namespace {
 
 using test::from_hex;
-
-template <class Write>
-std::string written(Write write) {
-  std::string out;
-  CborWriter writer(out);
-  write(writer);
-  return out;
-}
+using test::written_by;
 
 std::string number(std::uint64_t value) {
-  return written([&](CborWriter& out) { out.unsigned_integer(value); });
+  return written_by<CborWriter>([&](CborWriter& out) { out.unsigned_integer(value); });
 }
 std::string integer(std::int64_t value) {
-  return written([&](CborWriter& out) { out.integer(value); });
+  return written_by<CborWriter>([&](CborWriter& out) { out.integer(value); });
 }
 std::string floating(double value) {
-  return written([&](CborWriter& out) { out.floating(value); });
+  return written_by<CborWriter>([&](CborWriter& out) { out.floating(value); });
 }
 
 TEST(CborWriter, WritesNumbersInTheirShortestForm) {
@@ -62,15 +56,18 @@ TEST(CborWriter, WritesNegativeNumbers) {
 }
 
 TEST(CborWriter, WritesTextListsMapsAndSimpleValues) {
-  EXPECT_EQ(written([](CborWriter& out) { out.text(""); }), from_hex("60"));
-  EXPECT_EQ(written([](CborWriter& out) { out.text("F32"); }), from_hex("63463332"));
+  EXPECT_EQ(written_by<CborWriter>([](CborWriter& out) { out.text(""); }), from_hex("60"));
+  EXPECT_EQ(written_by<CborWriter>([](CborWriter& out) { out.text("F32"); }), from_hex("63463332"));
   const std::string long_text(300, 'x');
-  EXPECT_EQ(written([&](CborWriter& out) { out.text(long_text); }), from_hex("79012c") + long_text);
-  EXPECT_EQ(written([](CborWriter& out) { out.list(0), out.list(5), out.list(24); }),
+  EXPECT_EQ(written_by<CborWriter>([&](CborWriter& out) { out.text(long_text); }),
+            from_hex("79012c") + long_text);
+  EXPECT_EQ(written_by<CborWriter>([](CborWriter& out) { out.list(0), out.list(5), out.list(24); }),
             from_hex("80 85 9818"));
-  EXPECT_EQ(written([](CborWriter& out) { out.map(0), out.map(3), out.map(100000); }),
-            from_hex("a0 a3 ba000186a0"));
-  EXPECT_EQ(written([](CborWriter& out) { out.boolean(false), out.boolean(true), out.null(); }),
+  EXPECT_EQ(
+      written_by<CborWriter>([](CborWriter& out) { out.map(0), out.map(3), out.map(100000); }),
+      from_hex("a0 a3 ba000186a0"));
+  EXPECT_EQ(written_by<CborWriter>(
+                [](CborWriter& out) { out.boolean(false), out.boolean(true), out.null(); }),
             from_hex("f4 f5 f6"));
 }
 

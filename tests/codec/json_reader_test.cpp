@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/decoded_text.h"
+#include "tests/support/repeated_text.h"
+
 namespace andiron::detail {
 namespace {
 
@@ -19,8 +22,7 @@ std::string read_string(std::string_view text) {
   JsonReader reader(text);
   JsonText found;
   if (!reader.string(found)) return "<" + std::string(reader.what()) + ">";
-  std::string decoded(found.raw.size(), '\0');
-  decoded.resize(found.decode(decoded.data()));
+  const std::string decoded = test::decoded(found);
   EXPECT_TRUE(found.equals(decoded));
   EXPECT_FALSE(found.equals(decoded + "x"));
   EXPECT_EQ(found.has_escapes, text.find('\\') != std::string_view::npos);
@@ -236,19 +238,13 @@ TEST(JsonReaderSkip, AcceptsWhatTheOracleAccepts) {
 }
 
 TEST(JsonReaderSkip, StopsAtTheDeepestNesting) {
-  const auto nested = [](unsigned levels, std::string_view open, std::string_view close) {
-    std::string text;
-    for (unsigned i = 0; i < levels; ++i) text += open;
-    text += "1";
-    for (unsigned i = 0; i < levels; ++i) text += close;
-    return text;
-  };
   for (const unsigned depth : {0u, 1u, 2u, 63u, 64u, 65u, max_json_depth - 1, max_json_depth}) {
     const unsigned left = max_json_depth - depth;
-    EXPECT_TRUE(skips(nested(left, "[", "]"), depth));
-    EXPECT_TRUE(skips(nested(left, "{\"a\":", "}"), depth));
-    for (const std::string& text : {nested(left + 1, "[", "]"), nested(left + 1, "{\"a\":", "}"),
-                                    nested(100'000, "[", "]")}) {
+    EXPECT_TRUE(skips(test::nested_json(left, "[", "]"), depth));
+    EXPECT_TRUE(skips(test::nested_json(left, "{\"a\":", "}"), depth));
+    for (const std::string& text :
+         {test::nested_json(left + 1, "[", "]"), test::nested_json(left + 1, "{\"a\":", "}"),
+          test::nested_json(100'000, "[", "]")}) {
       JsonReader reader(text);
       EXPECT_FALSE(reader.skip_value(depth));
       EXPECT_EQ(reader.code(), ErrorCode::limit_exceeded);

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "andiron/limits.h"
+#include "tests/support/repeated_text.h"
 
 namespace andiron {
 namespace {
@@ -210,19 +211,13 @@ TEST(Json, RefusesAKeyGivenTwiceHoweverItIsSpelled) {
 }
 
 TEST(Json, FollowsNestingUpToTheLimit) {
-  const auto nested = [](unsigned levels, std::string_view open, std::string_view close) {
-    std::string text;
-    for (unsigned i = 0; i < levels; ++i) text += open;
-    text += "1";
-    for (unsigned i = 0; i < levels; ++i) text += close;
-    return text;
-  };
-  EXPECT_TRUE(parse_json(nested(max_json_depth, "[", "]")).ok());
-  EXPECT_TRUE(parse_json(nested(max_json_depth, "{\"a\":", "}")).ok());
-  EXPECT_TRUE(parse_json(nested(max_json_depth / 2, "[{\"a\":", "}]")).ok());
+  EXPECT_TRUE(parse_json(test::nested_json(max_json_depth, "[", "]")).ok());
+  EXPECT_TRUE(parse_json(test::nested_json(max_json_depth, "{\"a\":", "}")).ok());
+  EXPECT_TRUE(parse_json(test::nested_json(max_json_depth / 2, "[{\"a\":", "}]")).ok());
   for (const std::string& text :
-       {nested(max_json_depth + 1, "[", "]"), nested(max_json_depth + 1, "{\"a\":", "}"),
-        std::string(1'000'000, '['), nested(1'000'000, "{\"a\":", "")}) {
+       {test::nested_json(max_json_depth + 1, "[", "]"),
+        test::nested_json(max_json_depth + 1, "{\"a\":", "}"), std::string(1'000'000, '['),
+        test::nested_json(1'000'000, "{\"a\":", "")}) {
     EXPECT_EQ(parse_json(text).error().code, ErrorCode::limit_exceeded);
   }
 }

@@ -9,18 +9,14 @@
 #include <string>
 
 #include "src/codec/msgpack_writer.h"
+#include "tests/support/written_by.h"
 
 namespace andiron::detail {
 namespace {
 
 using namespace std::string_literals;
 
-std::string written(const auto& write) {
-  std::string text;
-  MsgpackWriter writer(text);
-  write(writer);
-  return text;
-}
+using test::written_by;
 
 MsgpackItem first_item(std::string_view bytes) {
   MsgpackReader reader(bytes);
@@ -47,7 +43,8 @@ TEST(Msgpack, IntegersTakeTheirShortestForm) {
       {std::numeric_limits<std::int64_t>::min(), "\xd3\x80\x00\x00\x00\x00\x00\x00\x00"s},
   };
   for (const auto& [number, bytes] : forms) {
-    EXPECT_EQ(written([&](MsgpackWriter& out) { out.integer(number); }), bytes) << number;
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.integer(number); }), bytes)
+        << number;
     const MsgpackItem item = first_item(bytes);
     EXPECT_EQ(item.kind, number < 0 ? MsgpackKind::integer : MsgpackKind::unsigned_integer);
     EXPECT_EQ(item.integer, number < 0 ? number : item.integer);
@@ -56,7 +53,9 @@ TEST(Msgpack, IntegersTakeTheirShortestForm) {
     }
   }
   const auto largest = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(first_item(written([&](MsgpackWriter& out) { out.unsigned_integer(largest); })).number,
+  EXPECT_EQ(first_item(written_by<MsgpackWriter>([&](MsgpackWriter& out) {
+              out.unsigned_integer(largest);
+            })).number,
             largest);
 }
 
@@ -67,11 +66,16 @@ TEST(Msgpack, IntegersInLongerFormsAreReadToo) {
 }
 
 TEST(Msgpack, OtherScalarsAreReadAsWritten) {
-  EXPECT_EQ(first_item(written([](MsgpackWriter& out) { out.nil(); })).kind, MsgpackKind::nil);
-  EXPECT_TRUE(first_item(written([](MsgpackWriter& out) { out.boolean(true); })).boolean);
-  EXPECT_FALSE(first_item(written([](MsgpackWriter& out) { out.boolean(false); })).boolean);
-  const double number =
-      first_item(written([](MsgpackWriter& out) { out.floating(-0.0); })).floating;
+  EXPECT_EQ(first_item(written_by<MsgpackWriter>([](MsgpackWriter& out) { out.nil(); })).kind,
+            MsgpackKind::nil);
+  EXPECT_TRUE(
+      first_item(written_by<MsgpackWriter>([](MsgpackWriter& out) { out.boolean(true); })).boolean);
+  EXPECT_FALSE(first_item(written_by<MsgpackWriter>([](MsgpackWriter& out) {
+                 out.boolean(false);
+               })).boolean);
+  const double number = first_item(written_by<MsgpackWriter>([](MsgpackWriter& out) {
+                          out.floating(-0.0);
+                        })).floating;
   EXPECT_EQ(number, 0.0);
   EXPECT_TRUE(std::signbit(number));
   EXPECT_EQ(first_item("\xca\x3f\xc0\x00\x00"s).floating, 1.5);
@@ -94,10 +98,14 @@ TEST(Msgpack, SizesTakeTheirShortestForm) {
   };
   for (const Form& form : forms) {
     const std::string text(static_cast<std::size_t>(form.size), 'x');
-    EXPECT_EQ(written([&](MsgpackWriter& out) { out.begin_bytes(form.size); }), form.bytes);
-    EXPECT_EQ(written([&](MsgpackWriter& out) { out.text(text); }), form.text + text);
-    EXPECT_EQ(written([&](MsgpackWriter& out) { out.begin_list(form.size); }), form.list);
-    EXPECT_EQ(written([&](MsgpackWriter& out) { out.begin_map(form.size); }), form.map);
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.begin_bytes(form.size); }),
+              form.bytes);
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.text(text); }),
+              form.text + text);
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.begin_list(form.size); }),
+              form.list);
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.begin_map(form.size); }),
+              form.map);
     EXPECT_EQ(first_item(form.bytes).kind, MsgpackKind::bytes);
     EXPECT_EQ(first_item(form.text).kind, MsgpackKind::text);
     EXPECT_EQ(first_item(form.list).kind, MsgpackKind::list);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // compiles
-// What the other files do wrong, done right.
+// What the other files do wrong, done right. Each stands alone, as a program of a user does, so
+// that the same types are in several.
 #include <map>
 #include <memory>
 #include <string>

@@ -10,6 +10,7 @@
 #include "andiron/open.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/burnpack_reading.h"
+#include "tests/support/repeated_text.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -113,9 +114,7 @@ TEST(BurnpackReader, IndefiniteLengthsWithoutAnEndAreRefused) {
 
 TEST(BurnpackReader, DeepNestingIsRefused) {
   const auto deep = [](const std::string& open, std::size_t levels) {
-    std::string content;
-    for (std::size_t i = 0; i < levels; ++i) content += open;
-    return burnpack_file(pack_metadata({}, {{"x", content}}));
+    return burnpack_file(pack_metadata({}, {{"x", repeated(open, levels)}}));
   };
   EXPECT_EQ(code_of(deep("\x81", 1'000'000)), ErrorCode::limit_exceeded);
   EXPECT_EQ(code_of(deep("\x9f", 1'000'000)), ErrorCode::limit_exceeded);

@@ -6,17 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "andiron/file.h"
 #include "src/io/system.h"
+#include "tests/support/noise.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
 
+using test::noise;
 using test::read_file;
 using test::TempDir;
 using test::write_file;
@@ -24,13 +25,6 @@ using test::write_file;
 using Names = std::vector<std::string>;
 
 inline constexpr std::size_t mib = std::size_t{1} << 20;
-
-inline std::string random_text(std::size_t size) {
-  std::mt19937 random(11);
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>(random());
-  return text;
-}
 
 inline std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));

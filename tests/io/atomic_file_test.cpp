@@ -136,7 +136,7 @@ TEST_P(AtomicFileTest, ReplacesAFileThatAppearedMeanwhileWhenAsked) {
 }
 
 TEST_P(AtomicFileTest, LeavesOpenMappingsOfTheOldFileAlone) {
-  const std::string old = random_text(100000);
+  const std::string old = noise(100000);
   write_file(path_, old);
   const ByteSourcePtr source = open_file(path_).value();
   const Bytes view = source->view(0, old.size()).value();
@@ -170,7 +170,7 @@ TEST_P(AtomicFileTest, GoesOnAfterSignalsAndShortWrites) {
     errno = EINTR;
     return -1;
   };
-  const std::string content = random_text(1001);
+  const std::string content = noise(1001);
   ASSERT_TRUE(save(path_, content));
   EXPECT_EQ(read_file(path_), content);
 }
@@ -495,7 +495,7 @@ TEST_P(AtomicFileTest, LosesNothingOnAFullDisk) {
   const SmallDisk mounted(disk);
   if (!mounted) GTEST_SKIP() << "needs the right to mount a small file system";
   const std::string target = disk + "/model.bin";
-  const std::string big = random_text(2 * mib);
+  const std::string big = noise(2 * mib);
   write_file(dir_.file("source"), big);
   write_file(target, "old");
   {
@@ -530,7 +530,7 @@ TEST_P(AtomicFileTest, WritesLargeFilesInSteps) {
     begun += count;
     return 0;
   };
-  const std::string content = random_text(5 * mib + 1);
+  const std::string content = noise(5 * mib + 1);
   auto file = AtomicFile::create(path_).value();
   for (int i = 0; i < 7; ++i) ASSERT_TRUE(file->write(bytes_of(content)));
   EXPECT_GE(begun, static_cast<off_t>(20 * mib));

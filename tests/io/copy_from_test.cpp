@@ -33,7 +33,7 @@ class CopyFromTest : public AtomicFileTest {
     }
   }
 
-  std::string content_ = random_text(9 * mib + 321);
+  std::string content_ = noise(9 * mib + 321);
   std::string source_path_ = dir_.file("source.bin");
 };
 

@@ -15,28 +15,22 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <random>
 #include <thread>
 
 #include "andiron/file.h"
 #include "src/io/system.h"
+#include "tests/support/noise.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
 namespace {
 
+using test::noise;
 using test::TempDir;
 using test::write_file;
 
 constexpr IoMode all_modes[] = {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct};
 constexpr std::size_t mib = std::size_t{1} << 20;
-
-std::string random_text(std::size_t size) {
-  std::mt19937 random(7);
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>(random());
-  return text;
-}
 
 std::string text_of(const Bytes& bytes) { return std::string(bytes.text()); }
 
@@ -70,7 +64,7 @@ class FileSource : public ::testing::Test {
 };
 
 TEST_F(FileSource, ReadsAnyRangeInEveryMode) {
-  const std::string content = random_text(3 * 4096 + 123);
+  const std::string content = noise(3 * 4096 + 123);
   write_file(path_, content);
   for (const IoMode mode : all_modes) {
     const ByteSourcePtr source = open_or_fail(path_, mode);
@@ -88,7 +82,7 @@ TEST_F(FileSource, ReadsAnyRangeInEveryMode) {
 }
 
 TEST_F(FileSource, DirectReadsOfAllAlignmentsGiveTheFile) {
-  const std::string content = random_text(17 * mib + 777);
+  const std::string content = noise(17 * mib + 777);
   write_file(path_, content);
   const ByteSourcePtr source = open_or_fail(path_, IoMode::direct);
   const std::size_t space = content.size() + 4096;
@@ -111,7 +105,7 @@ TEST_F(FileSource, DirectReadsOfAllAlignmentsGiveTheFile) {
 }
 
 TEST_F(FileSource, DirectReadsAreAlignedAndPassTheCache) {
-  write_file(path_, random_text(mib + 5));
+  write_file(path_, noise(mib + 5));
   const int probe = system_calls().open_direct(path_.c_str());
   if (probe == -1) GTEST_SKIP() << "no direct reads on this file system";
   ::close(probe);
@@ -136,7 +130,7 @@ TEST_F(FileSource, DirectReadsAreAlignedAndPassTheCache) {
 }
 
 TEST_F(FileSource, ReadsThroughTheCacheWhereDirectReadsAreRefused) {
-  const std::string content = random_text(10000);
+  const std::string content = noise(10000);
   write_file(path_, content);
   system_calls().pread = [](int file, void* out, std::size_t count, off_t offset) {
     if (!is_direct(file)) return ::pread(file, out, count, offset);
@@ -154,7 +148,7 @@ TEST_F(FileSource, ReadsThroughTheCacheWhereDirectReadsAreRefused) {
 }
 
 TEST_F(FileSource, GoesOnAfterSignalsAndShortReads) {
-  const std::string content = random_text(9001);
+  const std::string content = noise(9001);
   write_file(path_, content);
   static int calls;
   calls = 0;
@@ -173,7 +167,7 @@ TEST_F(FileSource, GoesOnAfterSignalsAndShortReads) {
 }
 
 TEST_F(FileSource, SaysSoWhenTheDiskFailsInTheMiddle) {
-  write_file(path_, random_text(3 * 4096));
+  write_file(path_, noise(3 * 4096));
   system_calls().pread = [](int file, void* out, std::size_t count, off_t offset) {
     if (offset < 4096) return ::pread(file, out, std::min<std::size_t>(count, 4096), offset);
     errno = EIO;
@@ -190,7 +184,7 @@ TEST_F(FileSource, SaysSoWhenTheDiskFailsInTheMiddle) {
 
 TEST_F(FileSource, SaysTruncatedWhenTheFileIsCutUnderARead) {
   for (const IoMode mode : all_modes) {
-    write_file(path_, random_text(20000));
+    write_file(path_, noise(20000));
     const ByteSourcePtr source = open_or_fail(path_, mode);
     ASSERT_TRUE(read_text(*source, 0, 20000));
     ASSERT_EQ(::truncate(path_.c_str(), 5000), 0);
@@ -207,7 +201,7 @@ TEST_F(FileSource, SaysTruncatedWhenTheFileIsCutUnderARead) {
 
 TEST_F(FileSource, SaysFileChangedWhenTheFileIsCutUnderAView) {
   for (const IoMode mode : {IoMode::automatic, IoMode::mmap}) {
-    write_file(path_, random_text(20000));
+    write_file(path_, noise(20000));
     const ByteSourcePtr source = open_or_fail(path_, mode);
     ASSERT_TRUE(source->view(0, 20000));
     ASSERT_EQ(::truncate(path_.c_str(), 5000), 0);
@@ -228,7 +222,7 @@ TEST_F(FileSource, KeepsItsSizeWhenTheFileGrows) {
 }
 
 TEST_F(FileSource, LendsSlicesOfOneMapping) {
-  const std::string content = random_text(10000);
+  const std::string content = noise(10000);
   write_file(path_, content);
   static std::atomic<int> mappings;
   mappings = 0;
@@ -257,7 +251,7 @@ TEST_F(FileSource, LendsSlicesOfOneMapping) {
 }
 
 TEST_F(FileSource, IsOutlivedByItsViews) {
-  const std::string content = random_text(10000);
+  const std::string content = noise(10000);
   write_file(path_, content);
   Bytes view;
   int descriptor = -1;

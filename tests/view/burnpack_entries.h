@@ -16,6 +16,11 @@ inline std::span<const std::byte> span_of(const std::string& bytes) {
   return std::as_bytes(std::span(bytes));
 }
 
+inline ViewStatus open_file(const std::string& file) {
+  BurnpackView view;
+  return BurnpackView::open(span_of(file), view);
+}
+
 /// `file` must outlive the view.
 inline BurnpackView view_of(const std::string& file) {
   BurnpackView view;

@@ -8,24 +8,15 @@
 
 #include "andiron/burnpack_view.h"
 #include "tests/support/burnpack_file.h"
+#include "tests/view/burnpack_entries.h"
 
 namespace andiron::test {
 namespace {
 
 using Generation = BurnpackGeneration;
 
-ViewStatus open_file(const std::string& file) {
-  BurnpackView view;
-  return BurnpackView::open(std::as_bytes(std::span(file)), view);
-}
-
 // The layout that is found for a file.
-BurnpackLayout layout_of(const std::string& file) {
-  BurnpackView view;
-  const ViewStatus status = BurnpackView::open(std::as_bytes(std::span(file)), view);
-  EXPECT_TRUE(status.ok()) << status.what << " at " << status.offset;
-  return view.layout();
-}
+BurnpackLayout layout_of(const std::string& file) { return view_of(file).layout(); }
 
 // Tensors of these sizes as a release lays them out, whether or not it says who it is.
 struct Pack {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/burnpack_file.h"
+#include "tests/support/decoded_text.h"
 #include "tests/view/burnpack_entries.h"
 
 namespace andiron::test {
@@ -17,19 +18,8 @@ namespace {
 using Generation = BurnpackGeneration;
 using Item = BurnpackHeader::Item;
 
-ViewStatus open_file(const std::string& file) {
-  BurnpackView view;
-  return BurnpackView::open(span_of(file), view);
-}
-
 ViewStatus open_metadata(const Cbor& metadata, std::size_t data_bytes = 0) {
   return open_file(burnpack_file(metadata, counting(data_bytes)));
-}
-
-std::string decoded(const CborText& text) {
-  std::string out(text.raw.size(), '\0');
-  out.resize(text.decode(out.data()));
-  return out;
 }
 
 // Metadata with one tensor, u8 [4] at 0, whose descriptor is this.

@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/decoded_text.h"
+
 namespace andiron {
 namespace {
 
+using test::decoded;
 using File = std::vector<std::byte>;
 
 // A file of this header and so many bytes of data, which count 0, 1, 2 ...
@@ -49,17 +52,12 @@ ViewStatus layout_of(std::string_view header, std::size_t data_bytes) {
   return view.check_layout(scratch);
 }
 
-std::string decoded(const JsonText& text) {
-  std::string out(text.raw.size(), '\0');
-  out.resize(text.decode(out.data()));
-  return out;
-}
-
 struct KnownDType {
   const char* name;
   DType dtype;
 };
-// In the order by which the reference implementation lays tensors out.
+// In the order by which the reference implementation lays tensors out. The library has the same
+// table, which is held against this one.
 constexpr KnownDType known_dtypes[] = {
     {"BOOL", DType::boolean},
     {"F4", DType::f4e2m1},
