@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tests/support/bytes_of_text.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/gzip_writing.h"
+#include "tests/support/module_fingerprint.h"
 #include "tests/support/temp_dir.h"
 #include "tests/transfer/sample_net.h"
 
@@ -26,6 +26,7 @@ namespace andiron {
 namespace {
 
 using Json = nlohmann::json;
+using test::bytes_by_path;
 using test::f32;
 using test::fingerprint;
 using test::gzipped;
@@ -133,14 +134,6 @@ Bincode record_of(const Net& net) {
   return record;
 }
 
-std::map<std::string, std::string> numbers(const Net& net) {
-  std::map<std::string, std::string> numbers;
-  for (const TensorSnapshot& tensor : collect(net).value()) {
-    numbers[tensor.full_path()] = tensor.read().value().bytes().text();
-  }
-  return numbers;
-}
-
 // ---- What a record holds ----
 
 TEST(RecordBincode, FillsTheFieldsOfAModuleInOrder) {
@@ -149,7 +142,7 @@ TEST(RecordBincode, FillsTheFieldsOfAModuleInOrder) {
   const ApplyResult result = load_from(to, record_of(from).store()).value();
   EXPECT_EQ(result.applied.size(), 7u);
   EXPECT_TRUE(result.unused.empty());
-  EXPECT_EQ(numbers(to), numbers(from));
+  EXPECT_EQ(bytes_by_path(to), bytes_by_path(from));
   EXPECT_EQ(to.stem.weight.id().to_text(), "aaaaaaaaaaaa0");
   EXPECT_EQ(to.tail.id().to_text(), "gggggggggggg0");
 }
@@ -178,7 +171,7 @@ TEST(RecordBincode, MayBeCompressed) {
   const Net from = net_of(1);
   Net to = net_of(1000);
   load_from(to, Bincode::store_of(gzipped(record_of(from).file()))).value();
-  EXPECT_EQ(numbers(to), numbers(from));
+  EXPECT_EQ(bytes_by_path(to), bytes_by_path(from));
 }
 
 TEST(RecordBincode, MayBePlannedFilteredAndCast) {
@@ -199,7 +192,7 @@ TEST(RecordBincode, GivesAlignedNumbersWhereverTheyLie) {
   const BurnpackStore store = record_of(net_of(1)).store().zero_copy(true);
   Net to = net_of(1000);
   load_from(to, store).value();
-  EXPECT_EQ(numbers(to), numbers(net_of(1)));
+  EXPECT_EQ(bytes_by_path(to), bytes_by_path(net_of(1)));
   EXPECT_TRUE(to.stem.weight.as<float>());
   EXPECT_TRUE(to.tail.as<float>());
 }

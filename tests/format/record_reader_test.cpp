@@ -191,6 +191,16 @@ TEST(RecordReader, RefusesUnknownDTypesOnlyWhenStrict) {
 
 TEST(RecordReader, ReadsRecordsFromBeforeTensorsWereBytes) {
   Msgpack file;
+  // {"value": [...], "shape": [...]}
+  const auto begin_values = [&](std::size_t count) {
+    file.write.begin_map(2);
+    file.write.text("value");
+    file.write.begin_list(count);
+  };
+  const auto write_dims = [&](std::uint64_t dim) {
+    file.write.begin_list(1);
+    file.write.unsigned_integer(dim);
+  };
   file.begin_record("f32", "i32");
   file.write.begin_map(4);
   file.write.text("weight");
@@ -198,40 +208,28 @@ TEST(RecordReader, ReadsRecordsFromBeforeTensorsWereBytes) {
   file.write.text("id");
   file.write.text("30b82c23-788d-4d63-a743-ada258d5f13c");
   file.write.text("param");
-  file.write.begin_map(2);
-  file.write.text("value");
-  file.write.begin_list(2);
+  begin_values(2);
   file.write.floating(1.5);
   file.write.floating(-2);
   file.write.text("shape");
-  file.write.begin_list(1);
-  file.write.unsigned_integer(2);
+  write_dims(2);
   file.write.text("counts");
-  file.write.begin_map(2);
-  file.write.text("value");
-  file.write.begin_list(2);
+  begin_values(2);
   file.write.integer(-70000);
   file.write.integer(3);
   file.write.text("shape");
   file.write.begin_map(1);
   file.write.text("dims");
-  file.write.begin_list(1);
-  file.write.unsigned_integer(2);
+  write_dims(2);
   file.write.text("mask");
-  file.write.begin_map(2);
-  file.write.text("value");
-  file.write.begin_list(1);
+  begin_values(1);
   file.write.boolean(true);
   file.write.text("shape");
-  file.write.begin_list(1);
-  file.write.unsigned_integer(1);
+  write_dims(1);
   file.write.text("none");
-  file.write.begin_map(2);
-  file.write.text("value");
-  file.write.begin_list(0);
+  begin_values(0);
   file.write.text("shape");
-  file.write.begin_list(1);
-  file.write.unsigned_integer(0);
+  write_dims(0);
   const Archive archive = read_record(file.text()).value();
   EXPECT_EQ(names_of(archive), (std::vector<std::string>{"weight", "counts", "mask", "none"}));
   const auto read = [&](const char* name) { return archive.get(name).value().read().value(); };

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/param_numbers.h"
+
 namespace andiron::nn {
 namespace {
 
-std::vector<float> values_of(const Param& param) {
-  return param.val().value().to_vector<float>().value();
-}
+using test::numbers;
 
 ErrorCode code_of(const Param& param) {
   const Result<Tensor> value = param.val();
@@ -30,7 +30,7 @@ struct Statistics {
 };
 
 Statistics statistics_of(const Param& param) {
-  const std::vector<float> values = values_of(param);
+  const std::vector<float> values = numbers(param);
   double sum = 0;
   double squares = 0;
   for (float value : values) {
@@ -72,10 +72,10 @@ class InitializerTest : public testing::Test {
 };
 
 TEST_F(InitializerTest, FillsWithOneNumber) {
-  EXPECT_EQ(values_of(Initializer::constant(2.5).init({2, 2})), std::vector<float>(4, 2.5F));
-  EXPECT_EQ(values_of(Initializer::ones().init({3})), std::vector<float>(3, 1.0F));
-  EXPECT_EQ(values_of(Initializer::zeros().init({3})), std::vector<float>(3, 0.0F));
-  EXPECT_EQ(values_of(Initializer::ones().init({})), std::vector<float>(1, 1.0F));
+  EXPECT_EQ(numbers(Initializer::constant(2.5).init({2, 2})), std::vector<float>(4, 2.5F));
+  EXPECT_EQ(numbers(Initializer::ones().init({3})), std::vector<float>(3, 1.0F));
+  EXPECT_EQ(numbers(Initializer::zeros().init({3})), std::vector<float>(3, 0.0F));
+  EXPECT_EQ(numbers(Initializer::ones().init({})), std::vector<float>(1, 1.0F));
 }
 
 TEST_F(InitializerTest, DrawsUniformly) {
@@ -99,7 +99,7 @@ TEST_F(InitializerTest, XavierScalesByBothFans) {
 }
 
 TEST_F(InitializerTest, DrawsAnOddNumberOfNormals) {
-  const std::vector<float> values = values_of(Initializer::normal(0, 1).init({7}));
+  const std::vector<float> values = numbers(Initializer::normal(0, 1).init({7}));
   ASSERT_EQ(values.size(), 7U);
   EXPECT_NE(values[6], 0.0F);
 }
@@ -124,9 +124,9 @@ TEST_F(InitializerTest, GivesTheSameNumbersForTheSameSeed) {
   const Param first_again = initializer.init({10});
   seed(8);
   const Param other = initializer.init({10});
-  EXPECT_EQ(values_of(first), values_of(first_again));
-  EXPECT_NE(values_of(first), values_of(second));
-  EXPECT_NE(values_of(first), values_of(other));
+  EXPECT_EQ(numbers(first), numbers(first_again));
+  EXPECT_NE(numbers(first), numbers(second));
+  EXPECT_NE(numbers(first), numbers(other));
 }
 
 TEST_F(InitializerTest, NumbersDoNotDependOnTheOrderOfFirstUse) {
@@ -134,14 +134,14 @@ TEST_F(InitializerTest, NumbersDoNotDependOnTheOrderOfFirstUse) {
   seed(7);
   const Param a = initializer.init({10});
   const Param b = initializer.init({10});
-  const std::vector<float> a_first = values_of(a);
-  const std::vector<float> b_second = values_of(b);
+  const std::vector<float> a_first = numbers(a);
+  const std::vector<float> b_second = numbers(b);
   seed(7);
   const Param c = initializer.init({10});
   const Param d = initializer.init({10});
   seed(99);
-  const std::vector<float> d_first = values_of(d);
-  const std::vector<float> c_second = values_of(c);
+  const std::vector<float> d_first = numbers(d);
+  const std::vector<float> c_second = numbers(c);
   EXPECT_EQ(a_first, c_second);
   EXPECT_EQ(b_second, d_first);
 }
@@ -149,11 +149,11 @@ TEST_F(InitializerTest, NumbersDoNotDependOnTheOrderOfFirstUse) {
 // Computed with another implementation of the engine; what a seed means must not change.
 TEST_F(InitializerTest, SeedsKeepTheirMeaning) {
   seed(2024);
-  const std::vector<float> uniform = values_of(Initializer::uniform(0, 1).init({3}));
+  const std::vector<float> uniform = numbers(Initializer::uniform(0, 1).init({3}));
   EXPECT_FLOAT_EQ(uniform[0], 0.57121089F);
   EXPECT_FLOAT_EQ(uniform[1], 0.16733438F);
   EXPECT_FLOAT_EQ(uniform[2], 0.05797029F);
-  const std::vector<float> normal = values_of(Initializer::normal(0, 1).init({2}));
+  const std::vector<float> normal = numbers(Initializer::normal(0, 1).init({2}));
   EXPECT_FLOAT_EQ(normal[0], -0.06418864F);
   EXPECT_FLOAT_EQ(normal[1], -0.41219339F);
 }
@@ -169,7 +169,7 @@ TEST_F(InitializerTest, GivesEveryParameterItsOwnStreamAcrossThreads) {
   for (std::thread& thread : threads) thread.join();
   std::vector<std::vector<float>> all;
   for (const std::vector<Param>& mine : made) {
-    for (const Param& param : mine) all.push_back(values_of(param));
+    for (const Param& param : mine) all.push_back(numbers(param));
   }
   std::sort(all.begin(), all.end());
   EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());

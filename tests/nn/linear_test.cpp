@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "tests/nn/module_places.h"
+#include "tests/support/param_numbers.h"
 
 namespace andiron::nn {
 namespace {
 
+using test::numbers;
 using Places = std::vector<std::string>;
 
 static_assert(std::is_aggregate_v<Linear>);
@@ -42,7 +44,7 @@ TEST(Linear, StartsUniformWithinTheRootOfItsInputs) {
   seed(42);
   const Linear linear = LinearConfig(16, 400).init();
   for (const Param* param : {&linear.weight, &*linear.bias}) {
-    const std::vector<float> values = param->val().value().to_vector<float>().value();
+    const std::vector<float> values = numbers(*param);
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
     EXPECT_GE(*min, -0.25F);
     EXPECT_LT(*min, -0.24F);
@@ -60,7 +62,7 @@ TEST(Linear, TakesAnInitializer) {
 TEST(Linear, GivesXavierBothFans) {
   seed(42);
   const Linear linear = LinearConfig(20, 4).with_initializer(Initializer::xavier_uniform(2)).init();
-  const std::vector<float> values = linear.weight.val().value().to_vector<float>().value();
+  const std::vector<float> values = numbers(linear.weight);
   for (float value : values) EXPECT_LE(std::abs(value), 1.0F);
   EXPECT_GT(*std::max_element(values.begin(), values.end()), 0.9F);
 }
@@ -118,8 +120,7 @@ TEST(Linear, GivesTheSameModelForTheSameSeed) {
   const Net first = Net::init();
   seed(5);
   const Net second = Net::init();
-  EXPECT_EQ(first.output.weight.val().value().to_vector<float>().value(),
-            second.output.weight.val().value().to_vector<float>().value());
+  EXPECT_EQ(numbers(first.output.weight), numbers(second.output.weight));
 }
 
 }  // namespace

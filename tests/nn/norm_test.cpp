@@ -10,19 +10,17 @@
 #include <vector>
 
 #include "tests/nn/module_places.h"
+#include "tests/support/param_numbers.h"
 
 namespace andiron::nn {
 namespace {
 
+using test::numbers;
 using Places = std::vector<std::string>;
 
 static_assert(std::is_aggregate_v<BatchNorm> && std::is_aggregate_v<LayerNorm>);
 static_assert(std::is_aggregate_v<GroupNorm> && std::is_aggregate_v<InstanceNorm>);
 static_assert(std::is_aggregate_v<RmsNorm>);
-
-std::vector<float> values_of(const Param& param) {
-  return param.val().value().to_vector<float>().value();
-}
 
 const std::vector<float> two_ones = {1, 1};
 const std::vector<float> two_zeros = {0, 0};
@@ -39,10 +37,10 @@ TEST(BatchNorm, StartsAsTheIdentityAndLazily) {
   for (const Param* param : {&norm.gamma, &norm.beta, &norm.running_mean, &norm.running_var}) {
     EXPECT_FALSE(param->is_initialized());
   }
-  EXPECT_EQ(values_of(norm.gamma), two_ones);
-  EXPECT_EQ(values_of(norm.beta), two_zeros);
-  EXPECT_EQ(values_of(norm.running_mean), two_zeros);
-  EXPECT_EQ(values_of(norm.running_var), two_ones);
+  EXPECT_EQ(numbers(norm.gamma), two_ones);
+  EXPECT_EQ(numbers(norm.beta), two_zeros);
+  EXPECT_EQ(numbers(norm.running_mean), two_zeros);
+  EXPECT_EQ(numbers(norm.running_var), two_ones);
 }
 
 TEST(BatchNorm, DoesNotTrainItsStatistics) {
@@ -66,8 +64,8 @@ TEST(LayerNorm, HasBurnsNames) {
   EXPECT_EQ(places_of(norm),
             (Places{"gamma f32 [2] in Struct:LayerNorm", "beta f32 [2] in Struct:LayerNorm"}));
   EXPECT_EQ(norm.epsilon, 1e-5);
-  EXPECT_EQ(values_of(norm.gamma), two_ones);
-  EXPECT_EQ(values_of(*norm.beta), two_zeros);
+  EXPECT_EQ(numbers(norm.gamma), two_ones);
+  EXPECT_EQ(numbers(*norm.beta), two_zeros);
 }
 
 TEST(LayerNorm, CanGoWithoutBeta) {
@@ -85,8 +83,8 @@ TEST(GroupNorm, HasBurnsNames) {
   EXPECT_EQ(norm.num_channels, 2U);
   EXPECT_EQ(norm.epsilon, 1e-6);
   EXPECT_TRUE(norm.affine);
-  EXPECT_EQ(values_of(*norm.gamma), two_ones);
-  EXPECT_EQ(values_of(*norm.beta), two_zeros);
+  EXPECT_EQ(numbers(*norm.gamma), two_ones);
+  EXPECT_EQ(numbers(*norm.beta), two_zeros);
 }
 
 TEST(GroupNorm, CanGoWithoutParameters) {
@@ -109,8 +107,8 @@ TEST(InstanceNorm, HasBurnsNames) {
                                      "beta f32 [2] in Struct:InstanceNorm"}));
   EXPECT_EQ(norm.num_channels, 2U);
   EXPECT_EQ(norm.epsilon, 1e-6);
-  EXPECT_EQ(values_of(*norm.gamma), two_ones);
-  EXPECT_EQ(values_of(*norm.beta), two_zeros);
+  EXPECT_EQ(numbers(*norm.gamma), two_ones);
+  EXPECT_EQ(numbers(*norm.beta), two_zeros);
 }
 
 TEST(InstanceNorm, CanGoWithoutParameters) {
@@ -124,7 +122,7 @@ TEST(RmsNorm, HasBurnsNames) {
   EXPECT_EQ(places_of(norm), Places{"gamma f32 [2] in Struct:RmsNorm"});
   EXPECT_EQ(norm.epsilon, 1e-6);
   EXPECT_FALSE(norm.gamma.is_initialized());
-  EXPECT_EQ(values_of(norm.gamma), two_ones);
+  EXPECT_EQ(numbers(norm.gamma), two_ones);
 }
 
 TEST(RmsNorm, RefusesAnEpsilonThatDoesNotHelp) {

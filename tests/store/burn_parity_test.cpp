@@ -2,7 +2,6 @@
 // What users of burn-store rely on, told with whole models (docs/parity.md has the list).
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,12 +14,14 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/safetensors_store.h"
+#include "tests/support/module_fingerprint.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_source.h"
 
 namespace andiron {
 namespace {
 
+using test::bytes_by_path;
 using test::TempDir;
 using Names = std::vector<std::string>;
 
@@ -37,16 +38,6 @@ struct Net {
   nn::Linear head = nn::LinearConfig(3, 2).init();
   ANDIRON_MODULE(Net, encoder, decoder, head)
 };
-
-// The bytes of every parameter.
-template <class M>
-std::map<std::string, std::string> numbers(const M& module) {
-  std::map<std::string, std::string> content;
-  for (const TensorSnapshot& snapshot : collect(module).value()) {
-    content[snapshot.full_path()] = snapshot.read().value().bytes().text();
-  }
-  return content;
-}
 
 // A store in memory that holds `module`.
 template <class M>
@@ -192,7 +183,7 @@ TEST(BurnParity, AModelComesBackWhole) {
   EXPECT_TRUE(result.is_success());
   EXPECT_TRUE(result.missing.empty());
   EXPECT_TRUE(result.unused.empty());
-  EXPECT_EQ(numbers(loaded), numbers(model));
+  EXPECT_EQ(bytes_by_path(loaded), bytes_by_path(model));
 }
 
 TEST(BurnParity, AFilterOnTheLoadTakesPartOfAWholeFile) {
@@ -248,20 +239,20 @@ TEST(BurnParity, TuplesAndNestedModulesComeBack) {
   Compose loaded;
   const ApplyResult result = load_from(loaded, saved(model)).value();
   EXPECT_EQ(result.applied.size(), 12u);
-  EXPECT_EQ(numbers(loaded), numbers(model));
+  EXPECT_EQ(bytes_by_path(loaded), bytes_by_path(model));
 }
 
 TEST(BurnParity, AShapeThatDoesNotFitIsRefusedOrReported) {
   const SafetensorsStore store = saved(nn::LinearConfig(3, 5).init());
   nn::Linear target = nn::LinearConfig(3, 4).init();
-  const auto before = numbers(target);
+  const auto before = bytes_by_path(target);
   const Result<ApplyResult> refused = load_from(target, store);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::shape_mismatch);
   const ApplyResult reported = load_from(target, SafetensorsStore(store).validate(false)).value();
   EXPECT_EQ(reported.errors.size(), 2u);
   EXPECT_EQ(reported.errors[0].code, ErrorCode::shape_mismatch);
-  EXPECT_EQ(numbers(target), before);
+  EXPECT_EQ(bytes_by_path(target), before);
 }
 
 TEST(BurnParity, RunningStatisticsTakeTheIdsOfASource) {
@@ -286,7 +277,7 @@ TEST(BurnParity, FilesAndMemoryShowTheSameTensors) {
     const std::optional<TensorSnapshot> bias = store.get_snapshot("encoder.fc1.bias").value();
     ASSERT_TRUE(bias.has_value());
     EXPECT_EQ(bias->shape(), Shape({4}));
-    EXPECT_EQ(bias->read()->bytes().text(), numbers(model).at("encoder.fc1.bias"));
+    EXPECT_EQ(bias->read()->bytes().text(), bytes_by_path(model).at("encoder.fc1.bias"));
     EXPECT_EQ(bias->read()->bytes().text(),
               store.get_snapshot("encoder.fc1.bias").value()->read()->bytes().text());
     EXPECT_FALSE(store.get_snapshot("encoder.fc9.bias").value().has_value());
@@ -335,7 +326,7 @@ TEST(BurnParity, AModelOfManyDtypesComesBack) {
   loaded.floats = Tensor::zeros(DType::f32, {4}).value();
   loaded.flags = Tensor::zeros(DType::boolean, {3}).value();
   EXPECT_EQ(load_from(loaded, store)->applied.size(), 7u);
-  EXPECT_EQ(numbers(loaded), numbers(model));
+  EXPECT_EQ(bytes_by_path(loaded), bytes_by_path(model));
 }
 
 // ---- Adapters ----
@@ -425,7 +416,7 @@ TEST(BurnParity, AFileOfPytorchIsLoadedThroughTheAdapter) {
 
   MultiLayer again;
   load_from(again, saved(model)).value();
-  EXPECT_EQ(numbers(again), numbers(model));
+  EXPECT_EQ(bytes_by_path(again), bytes_by_path(model));
 }
 
 TEST(BurnParity, PartOfAFileOfPytorchIsLoaded) {

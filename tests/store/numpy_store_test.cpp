@@ -4,20 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "andiron/module.h"
+#include "tests/support/param_numbers.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron {
 namespace {
+
+using test::numbers;
 
 struct Pair {
   Param first = Param(Tensor::from_values<float>({2}, {1, 2}).value());
   Param second = Param(Tensor::from_values<std::int32_t>({1, 2}, {3, 4}).value());
   ANDIRON_MODULE(Pair, first, second)
 };
-
-std::vector<float> numbers(const Param& param) {
-  return param.val().value().to_vector<float>().value();
-}
 
 TEST(NumpyStore, SavesAModuleThatItLoadsAgain) {
   test::TempDir folder;

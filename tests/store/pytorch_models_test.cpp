@@ -12,10 +12,12 @@
 #include "andiron/nn/norm.h"
 #include "andiron/pytorch_store.h"
 #include "tests/support/fixtures.h"
+#include "tests/support/param_numbers.h"
 
 namespace andiron {
 namespace {
 
+using test::numbers;
 using Names = std::vector<std::string>;
 
 class PytorchModels : public testing::Test {
@@ -34,10 +36,6 @@ class PytorchModels : public testing::Test {
 
   std::string root_;
 };
-
-std::vector<float> numbers(const Param& param) {
-  return param.val().value().to_vector<float>().value();
-}
 
 // The tensor of the file, as it is or with rows and columns exchanged.
 std::vector<float> stored(const Store& store, std::string_view name, bool transposed = false) {

@@ -16,6 +16,7 @@
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "tests/support/bytes_of_text.h"
+#include "tests/support/param_numbers.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
 
@@ -79,8 +80,6 @@ struct Net {
   nn::Linear fc2 = nn::LinearConfig(3, 4).init();
   ANDIRON_MODULE(Net, fc1, fc2)
 };
-
-Floats numbers(const Param& param) { return param.val().value().to_vector<float>().value(); }
 
 TEST(PytorchStore, TransposesLinearWeights) {
   Net net;

@@ -12,6 +12,7 @@
 
 #include "andiron/json.h"
 #include "andiron/safetensors_store.h"
+#include "tests/store/pair_model.h"
 #include "tests/support/temp_dir.h"
 #include "tests/transfer/sample_net.h"
 
@@ -20,6 +21,8 @@ namespace {
 
 using test::f32;
 using test::fingerprint;
+using test::Pair;
+using test::pair_of;
 using test::sample_net;
 using test::SampleNet;
 using test::TempDir;
@@ -28,12 +31,7 @@ using Names = std::vector<std::string>;
 
 // A file in memory with tensors of shape [2] under these names.
 Bytes file_with(const Names& names, const Metadata& metadata = {}) {
-  Archive archive;
-  float first = 1;
-  for (const std::string& name : names) {
-    archive.add(TensorSnapshot(name, f32({2}, first))).value();
-    first += 10;
-  }
+  Archive archive = test::archive_with(names);
   archive.set_metadata(metadata);
   return write_to_memory(archive).value();
 }
@@ -41,14 +39,6 @@ Bytes file_with(const Names& names, const Metadata& metadata = {}) {
 SafetensorsStore store_with(const Names& names) {
   return SafetensorsStore::from_bytes(file_with(names));
 }
-
-struct Pair {
-  Param a;
-  Param b;
-  ANDIRON_MODULE(Pair, a, b)
-};
-
-Pair pair_of(float first) { return {Param(f32({2}, first)), Param(f32({2}, first + 2))}; }
 
 TEST(Store, SavesAndLoadsAModel) {
   const TempDir dir;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A way to tell whether anything about a module changed.
+// Ways to tell whether anything about a module changed.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "andiron/transfer.h"
@@ -20,6 +21,16 @@ std::string fingerprint(const M& module) {
     text += " " + (tensor ? std::string(tensor->bytes().text()) : "unset") + "\n";
   }
   return text;
+}
+
+/// The bytes of every parameter, by its path.
+template <class M>
+std::map<std::string, std::string> bytes_by_path(const M& module) {
+  std::map<std::string, std::string> bytes;
+  for (const TensorSnapshot& tensor : collect(module).value()) {
+    bytes[tensor.full_path()] = tensor.read().value().bytes().text();
+  }
+  return bytes;
 }
 
 }  // namespace andiron::test

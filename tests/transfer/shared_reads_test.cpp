@@ -12,6 +12,7 @@
 #include "andiron/module.h"
 #include "andiron/param.h"
 #include "andiron/transfer.h"
+#include "tests/support/param_numbers.h"
 #include "tests/support/progress_steps.h"
 #include "tests/support/test_source.h"
 #include "tests/transfer/sample_net.h"
@@ -76,20 +77,16 @@ class SharedReads : public testing::Test {
   static Model model() { return {zeros(), zeros()}; }
   static ScaledModel scaled_model() { return {zeros(), zeros(), zeros()}; }
 
-  static Floats numbers(const Param& param) {
-    return param.val().value().to_vector<float>().value();
-  }
-
   // What is written to one of the parameters is not in the other.
   static void expect_apart(Model& loaded) {
     EXPECT_FALSE(loaded.embedding.is_tied_with(loaded.head));
-    const Floats head = numbers(loaded.head);
+    const Floats head = test::numbers(loaded.head);
     loaded.embedding.as_mutable<float>().value()[0] = 90;
-    EXPECT_EQ(numbers(loaded.head), head);
-    const Floats embedding = numbers(loaded.embedding);
+    EXPECT_EQ(test::numbers(loaded.head), head);
+    const Floats embedding = test::numbers(loaded.embedding);
     EXPECT_EQ(embedding[0], 90);
     loaded.head.as_mutable<float>().value()[1] = 91;
-    EXPECT_EQ(numbers(loaded.embedding), embedding);
+    EXPECT_EQ(test::numbers(loaded.embedding), embedding);
   }
 
   const Floats first_four = {1, 2, 3, 4};
@@ -104,16 +101,16 @@ TEST_F(SharedReads, OfTiedTensorsThereIsOne) {
   Model loaded = model();
   ASSERT_TRUE(apply(loaded, tied()));
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, OfOthersThereIsOneEach) {
   Model loaded = model();
   ASSERT_TRUE(apply(loaded, apart()));
   EXPECT_EQ(source->bytes_read(), 32U);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), last_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), last_four);
 }
 
 TEST_F(SharedReads, DoNotTieWhatTheModuleHasApart) {
@@ -130,7 +127,7 @@ TEST_F(SharedReads, CountForTheProgressOfEachParameter) {
   ASSERT_TRUE(apply(loaded, tied(), options));
   EXPECT_EQ(source->bytes_read(), 16U);
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{16, 32}));
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, TakeMemoryOnce) {
@@ -151,8 +148,8 @@ TEST_F(SharedReads, AreNoneInPlaceWhereEachParameterHasMemory) {
   EXPECT_EQ(source->bytes_read(), 32U);
   EXPECT_EQ(loaded.embedding.as<float>().value().data(), embedding);
   EXPECT_EQ(loaded.head.as<float>().value().data(), head);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
   expect_apart(loaded);
 }
 
@@ -160,8 +157,8 @@ TEST_F(SharedReads, ServeInPlaceParametersThatAreNotSet) {
   Model loaded;
   ASSERT_TRUE(apply(loaded, tied(), {.in_place = true}));
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
   expect_apart(loaded);
 }
 
@@ -173,8 +170,8 @@ TEST_F(SharedReads, InPlaceLeaveAParameterTheMemoryThatItHas) {
     const float* memory = set.as<float>().value().data();
     ASSERT_TRUE(apply(loaded, tied(), {.in_place = true}));
     EXPECT_EQ(set.as<float>().value().data(), memory);
-    EXPECT_EQ(numbers(loaded.embedding), first_four);
-    EXPECT_EQ(numbers(loaded.head), first_four);
+    EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+    EXPECT_EQ(test::numbers(loaded.head), first_four);
     expect_apart(loaded);
   }
 }
@@ -184,13 +181,13 @@ TEST_F(SharedReads, LetALaterLoadInPlaceTellTheParametersApart) {
   Model loaded = model();
   ASSERT_TRUE(apply(loaded, tied()));
   ASSERT_TRUE(apply(loaded, apart(), {.in_place = true}));
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), last_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), last_four);
   const Snapshots swapped({view("embedding", 16), view("head", 0)});
   ASSERT_TRUE(apply(loaded, tied()));
   ASSERT_TRUE(apply(loaded, swapped, {.in_place = true}));
-  EXPECT_EQ(numbers(loaded.embedding), last_four);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), last_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
   expect_apart(loaded);
 }
 
@@ -215,8 +212,8 @@ TEST_F(SharedReads, WithoutACopyThereIsOneWhereTheSourceLendsNothing) {
   Model loaded = model();
   ASSERT_TRUE(apply(loaded, tied(), {.zero_copy = true}));
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
   expect_apart(loaded);
 }
 
@@ -227,32 +224,32 @@ TEST_F(SharedReads, LeaveATiedPlaceItsNumbersWhereAnAdapterChangesTheOther) {
     Model loaded = model();
     const Negates adapter({changes_first ? "embedding" : "head"});
     ASSERT_TRUE(apply(loaded, tied(), {.adapter = adapter}));
-    EXPECT_EQ(numbers(loaded.embedding), changes_first ? first_negated : first_four);
-    EXPECT_EQ(numbers(loaded.head), changes_first ? first_four : first_negated);
+    EXPECT_EQ(test::numbers(loaded.embedding), changes_first ? first_negated : first_four);
+    EXPECT_EQ(test::numbers(loaded.head), changes_first ? first_four : first_negated);
   }
 }
 
 TEST_F(SharedReads, LeaveThePlacesAroundAChangedOneTheirNumbers) {
   ScaledModel loaded = scaled_model();
   ASSERT_TRUE(apply(loaded, all_tied(), {.adapter = Negates({"scale"})}));
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.scale), first_negated);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.scale), first_negated);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, OfPlacesThatAreChangedAlikeThereIsOne) {
   Model loaded = model();
   ASSERT_TRUE(apply(loaded, tied(), {.adapter = Negates({"embedding", "head"})}));
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), first_negated);
-  EXPECT_EQ(numbers(loaded.head), first_negated);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_negated);
+  EXPECT_EQ(test::numbers(loaded.head), first_negated);
   expect_apart(loaded);
 }
 
 TEST_F(SharedReads, LeaveATiedPlaceItsDtypeWhereTheOtherIsConverted) {
   Model loaded{zeros(), Param(Tensor::zeros(DType::f64, {4}).value())};
   ASSERT_TRUE(apply(loaded, tied(), {.dtype_policy = DTypePolicy::cast_to_module}));
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
   EXPECT_EQ(loaded.head.val().value().to_vector<double>().value(),
             (std::vector<double>{1, 2, 3, 4}));
 }
@@ -270,7 +267,7 @@ TEST_F(SharedReads, ThatFailLeaveTheModuleAsItWas) {
   EXPECT_EQ(fingerprint(loaded), before);
   source->fail_reads_past(std::numeric_limits<std::uint64_t>::max());
   ASSERT_TRUE(apply(loaded, tied()));
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, LeaveTheModuleAsItWasWhenAnotherReadFails) {
@@ -304,9 +301,9 @@ TEST_F(SharedReads, InAPartialLoadPassOverWhatIsMissing) {
   const ApplyResult result = apply(loaded, tied(), {.allow_partial = true}).value();
   EXPECT_EQ(result.applied, (Names{"embedding", "head"}));
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), first_four);
-  EXPECT_EQ(numbers(loaded.scale), none);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), first_four);
+  EXPECT_EQ(test::numbers(loaded.scale), none);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, InAPartialLoadFeedNoParameterOfAnotherName) {
@@ -316,8 +313,8 @@ TEST_F(SharedReads, InAPartialLoadFeedNoParameterOfAnotherName) {
   EXPECT_EQ(result.applied, Names{"head"});
   EXPECT_EQ(result.unused, Names{"lm_head"});
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), none);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), none);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 TEST_F(SharedReads, ServeWhatTheFilterTakesWhereItLeavesTheFirstOut) {
@@ -326,8 +323,8 @@ TEST_F(SharedReads, ServeWhatTheFilterTakesWhereItLeavesTheFirstOut) {
   const ApplyResult result = apply(loaded, tied(), {.filter = only_head}).value();
   EXPECT_EQ(result.applied, Names{"head"});
   EXPECT_EQ(source->bytes_read(), 16U);
-  EXPECT_EQ(numbers(loaded.embedding), none);
-  EXPECT_EQ(numbers(loaded.head), first_four);
+  EXPECT_EQ(test::numbers(loaded.embedding), none);
+  EXPECT_EQ(test::numbers(loaded.head), first_four);
 }
 
 }  // namespace
