@@ -28,22 +28,16 @@ constexpr std::string_view pytorch_names[] = {"pytorch_model.bin", ".metadata"};
 template <class Settings>
 constexpr std::size_t settings_index = FormatSettings(Settings()).index();
 
-// What follows from the rest of a row.
-template <std::size_t count>
-constexpr std::array<FormatRow, count> with_derived(std::array<FormatRow, count> rows) {
-  for (FormatRow& row : rows) row.info.is_written = row.write != nullptr;
-  return rows;
-}
-
 // SafeTensors comes first: a header of 640 bytes makes the file begin like a pickle. NumPy's zip
 // archives come before PyTorch's, which any other is taken for.
-constexpr auto rows = with_derived(std::to_array<FormatRow>({
+constexpr FormatRow rows[] = {
     {
         .info = {.format = Format::safetensors,
                  .name = "safetensors",
                  .title = "SafeTensors",
                  .endings = safetensors_endings,
-                 .has_shards = true},
+                 .has_shards = true,
+                 .is_written = true},
         .is_format = is_safetensors,
         .read = read_safetensors,
         .write = write_safetensors,
@@ -55,7 +49,8 @@ constexpr auto rows = with_derived(std::to_array<FormatRow>({
         .info = {.format = Format::burnpack,
                  .name = "burnpack",
                  .title = "Burnpack",
-                 .endings = burnpack_endings},
+                 .endings = burnpack_endings,
+                 .is_written = true},
         .is_format = is_burnpack,
         .read = read_burnpack,
         .write = write_burnpack,
@@ -64,8 +59,11 @@ constexpr auto rows = with_derived(std::to_array<FormatRow>({
         .settings = settings_index<BurnpackSettings>,
     },
     {
-        .info =
-            {.format = Format::mpk, .name = "mpk", .title = "MessagePack", .endings = mpk_endings},
+        .info = {.format = Format::mpk,
+                 .name = "mpk",
+                 .title = "MessagePack",
+                 .endings = mpk_endings,
+                 .is_written = true},
         .is_format = is_record,
         .may_be_gzip = true,
         .read = read_record,
@@ -74,8 +72,11 @@ constexpr auto rows = with_derived(std::to_array<FormatRow>({
         .settings = settings_index<MpkSettings>,
     },
     {
-        .info =
-            {.format = Format::numpy, .name = "numpy", .title = "NumPy", .endings = numpy_endings},
+        .info = {.format = Format::numpy,
+                 .name = "numpy",
+                 .title = "NumPy",
+                 .endings = numpy_endings,
+                 .is_written = true},
         .is_format = is_numpy,
         .read = read_numpy,
         .write = write_numpy,
@@ -102,7 +103,7 @@ constexpr auto rows = with_derived(std::to_array<FormatRow>({
                   .hint = "that file tells what is in them: get it from where they came from"},
         .settings = settings_index<PytorchSettings>,
     },
-}));
+};
 
 constexpr auto infos = [] {
   std::array<FormatInfo, std::size(rows)> all{};
