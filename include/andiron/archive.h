@@ -86,6 +86,9 @@ class Archive {
   /// after it where it is compressed; of a PyTorch file "zip", "legacy", "tar", "torchscript",
   /// "pickle", "sharded", "distributed" or "pt2"; of NumPy's "npz" or "npy".
   const std::string& container() const noexcept;
+  /// Whether PyTorch pickled the tensors: names are then paths in what was saved, which may wrap the
+  /// model, and the weights of Linear layers lie the other way round than Burn's.
+  bool is_pickled() const noexcept;
   /// Bytes of all files together; 0 for an archive made in memory.
   std::uint64_t file_bytes() const noexcept;
 

@@ -172,6 +172,8 @@ ArchiveState& Archive::change() {
 }
 
 const std::string& Archive::format() const noexcept { return state_->format; }
+
+bool Archive::is_pickled() const noexcept { return state_->is_pickled; }
 const std::string& Archive::origin() const noexcept { return state_->origin; }
 const std::string& Archive::container() const noexcept { return state_->container; }
 std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; }

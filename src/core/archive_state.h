@@ -85,6 +85,7 @@ struct ArchiveState {
   std::string origin;
   std::string format;
   std::string container;
+  bool is_pickled = false;
   std::uint64_t file_bytes = 0;
   Table<ArchiveEntry> entries;
   Table<std::uint64_t> dims;

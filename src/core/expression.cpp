@@ -9,6 +9,7 @@
 #include "andiron/quantized.h"
 #include "src/core/convert.h"
 #include "src/core/expression_source.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -77,12 +78,12 @@ bool fold_reshape(const Shape& shape, const std::vector<std::int64_t>& strides, 
 }
 
 Status check_depth(unsigned depth) {
-  if (depth <= max_expression_depth) return {};
-  return Error{.code = ErrorCode::limit_exceeded,
-               .message = "too many operations on an unread tensor",
-               .found = std::to_string(depth) + " levels",
-               .expected = "at most " + std::to_string(max_expression_depth),
-               .hint = "read it and go on from the result"};
+  Status status = check_limit(depth, max_expression_depth,
+                              {"too many operations on an unread tensor", "", "levels"});
+  if (status) return {};
+  Error error = std::move(status).error();
+  error.hint = "read it and go on from the result";
+  return error;
 }
 
 }  // namespace

@@ -17,12 +17,14 @@ std::string with_unit(std::string number, std::string_view unit) {
 }  // namespace
 
 Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check) {
+  // The unit is said once.
+  const std::string_view unit = found.empty() ? check.unit : "";
   Error error{.code = ErrorCode::limit_exceeded,
               .message = std::string(check.message),
               .file = std::string(check.file),
               .tensor = std::string(check.tensor),
               .found = with_unit(std::move(found), check.unit),
-              .expected = "at most " + std::to_string(most)};
+              .expected = "at most " + with_unit(std::to_string(most), unit)};
   if (!check.limit.empty()) {
     error.hint = "raise Limits::" + std::string(check.limit) + " if the file is trusted";
   }

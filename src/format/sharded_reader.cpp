@@ -175,6 +175,7 @@ class ShardedReader {
     ANDIRON_ASSIGN(shard.archive, row_->read({*source, options_, context_.files, place}));
     shard.file = builder_.add_file_of(shard.archive, name);
     builder_.keep_names_of(shard.archive);
+    builder_.state().is_pickled |= shard.archive.is_pickled();
     for (const std::string& note : shard.archive.notes()) {
       builder_.state().notes.push_back(name + ": " + note);
     }

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "andiron/format.h"
 #include "src/core/parse_index.h"
 #include "src/core/quoted.h"
 #include "src/transfer/names_of_torch.h"
@@ -149,9 +148,8 @@ void note_square_matrices(const std::vector<Slot>& slots,
                           const std::vector<Assignment>& assignments, const Archive& source,
                           const ApplyOptions& options, ApplyResult& result) {
   const auto format = source.metadata().find("format");
-  const bool is_pickle = source.format() == format_name(Format::pytorch);
   const bool says_so = format != source.metadata().end() && format->second == "pt";
-  if (options.adapter.is_set() || (!is_pickle && !says_so)) return;
+  if (options.adapter.is_set() || (!source.is_pickled() && !says_so)) return;
   std::vector<std::string_view> square;
   for (const Assignment& assignment : assignments) {
     const Slot& slot = slots[assignment.slot];
@@ -162,7 +160,7 @@ void note_square_matrices(const std::vector<Slot>& slots,
   }
   if (square.empty()) return;
   result.notes.push_back(
-      (is_pickle ? "this is a PyTorch file, which stores "
+      (source.is_pickled() ? "this is a PyTorch file, which stores "
                  : "the metadata says that PyTorch wrote this file, which stores ") +
       some(square) + " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
 }

@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "andiron/format.h"
 #include "andiron/index_gaps.h"
 #include "andiron/pattern.h"
 #include "andiron/top_level_key.h"
@@ -18,7 +17,7 @@ namespace {
 
 // Other formats have no wrappers: a "model" in their names is a part of the model.
 void note_top_level_key(Archive& archive) {
-  if (archive.format() != format_name(Format::pytorch)) return;
+  if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key) return;
   archive.add_note("the model seems to lie below " + detail::quoted(*key) +

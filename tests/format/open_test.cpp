@@ -24,6 +24,7 @@ TEST(Open, FindsTheFormatByContentWhateverTheName) {
     const Archive archive = open(folder.file("weights.bin"), {.io = mode}).value();
     EXPECT_EQ(archive.format(), "safetensors");
     EXPECT_EQ(archive.container(), "single");
+    EXPECT_FALSE(archive.is_pickled());
     EXPECT_EQ(archive.file_bytes(), sample.size());
     EXPECT_EQ(archive.get("t").value().read().value().bytes().text(), "abc");
   }

@@ -127,6 +127,7 @@ TEST_F(Checkpoint, PutsTensorsTogetherFromThePiecesOfAllRanks) {
   const Archive archive = read().value();
   EXPECT_EQ(archive.format(), "pytorch");
   EXPECT_EQ(archive.container(), "distributed");
+  EXPECT_TRUE(archive.is_pickled());
   EXPECT_EQ(archive.origin(), folder_.path());
   EXPECT_EQ(names_of(archive), (Names{"model.w", "model.b"}));
   EXPECT_EQ(floats(archive, "model.w"), (Floats{0, 1, 2, 3, 4, 5, 6, 7}));

@@ -161,6 +161,7 @@ TEST(PytorchParity, NumbersThatLookLikeTheEndOfAZipArchiveAreNumbers) {
   EXPECT_EQ(read(legacy, "").bytes().text(), content);
   const Archive zip = open_text(zip_file(torch_records(tensor({}), {{"0", content}}))).value();
   EXPECT_EQ(zip.container(), "zip");
+  EXPECT_TRUE(zip.is_pickled());
   EXPECT_EQ(read(zip, "").bytes().text(), content);
 }
 

@@ -42,6 +42,7 @@ TEST_F(Sharded, IsReadAsOneArchiveByIndexOrFolder) {
   for (const std::string& path : {folder_.file("m.safetensors.index.json"), folder_.path()}) {
     const Archive archive = open(path).value();
     EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_FALSE(archive.is_pickled());
     EXPECT_EQ(archive.size(), 2u);
     EXPECT_EQ(archive.info(1).file, "m-00002-of-00002.safetensors");
     EXPECT_EQ(archive.get("b").value().read().value().bytes().text(), "bbbb");
@@ -163,6 +164,7 @@ TEST_F(ShardedPytorch, IsReadAsOneArchiveByIndexOrFolder) {
     const Archive archive = open(path).value();
     EXPECT_EQ(archive.format(), "pytorch");
     EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_TRUE(archive.is_pickled());
     EXPECT_EQ(test::names_of(archive), (test::Names{"w", "b", "u", "t", "v"}));
     EXPECT_EQ(archive.info(1).file, first_);
     EXPECT_EQ(archive.info(2).file, second_);

@@ -2,9 +2,13 @@
 // Tested by tests/codec/pickle_machine_test.cpp and tests/codec/pickle_hostile_test.cpp
 #include "src/codec/pickle/assembler.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "src/codec/pickle/machine.h"
+#include "src/core/limit.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -120,8 +124,9 @@ bool PickleAssembler::stack_global() {
   const PickleBlob& module = builder_.blob(stack_.top(1));
   const PickleBlob& name = builder_.blob(stack_.top());
   if (module.data == nullptr || name.data == nullptr) {
-    return failure_.fail({.code = ErrorCode::limit_exceeded,
-                          .message = "a module or name is longer than what is kept in memory"});
+    return failure_.fail(
+        over_limit(std::to_string(std::max(module.size, name.size)), kept_pickle_bytes,
+                   {"a module or name is longer than what is kept in memory", "", "bytes"}));
   }
   PickleValue made;
   return builder_.global({module.view(), name.view()}, made) && replace(2, made);

@@ -10,6 +10,7 @@
 
 #include "src/codec/pickle/literals.h"
 #include "src/codec/pickle/machine.h"
+#include "src/core/limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/utf8.h"
 
@@ -35,9 +36,7 @@ bool PickleOperands::negative_size() { return failure_.bad("a length is negative
 
 bool PickleOperands::too_long_integer() {
   return failure_.fail(
-      {.code = ErrorCode::limit_exceeded,
-       .message = "an integer is longer than allowed",
-       .expected = "at most " + std::to_string(largest_pickle_integer) + " bytes"});
+      over_limit("", largest_pickle_integer, {"an integer is longer than allowed", "", "bytes"}));
 }
 
 bool PickleOperands::fill() {

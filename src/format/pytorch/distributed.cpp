@@ -107,7 +107,9 @@ class DistributedReader {
         path_(context.source->name()),
         options_(context.options),
         builder_(context.files->name(), std::string(format_name(Format::pytorch)), "distributed"),
-        names_(path_, options_.limits) {}
+        names_(path_, options_.limits) {
+    builder_.state().is_pickled = true;
+  }
 
   Result<Archive> read() {
     const ByteSourcePtr& source = context_.source;

@@ -51,6 +51,7 @@ struct Content {
   ArchiveBuilder builder(std::string container) const {
     if (compressed_bytes != 0) container += ".gz";
     ArchiveBuilder builder(source->name(), std::string(format_name(Format::pytorch)), container);
+    builder.state().is_pickled = true;
     return builder;
   }
   // The number of the file in which tensors lie: none where the file has them compressed.
