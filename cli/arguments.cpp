@@ -298,7 +298,12 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& de
   CLI::App& verb = *app.add_subcommand(name, description);
   verb.footer(names_footer + footer);
   reading.threads = usual_threads();
-  verb.add_option("INPUT", reading.inputs, "Weight files, shard indexes or folders")
+  const auto set_inputs = [&reading](const std::vector<std::string>& inputs) {
+    reading.inputs = inputs;
+    for (std::string& input : reading.inputs) unmark(input);
+  };
+  verb.add_option_function<std::vector<std::string>>("INPUT", set_inputs,
+                                                     "Weight files, shard indexes or folders")
       ->required()
       ->option_text(" ");
   add_output_options(verb, reading);
@@ -307,7 +312,11 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& de
 
 void add_writing_options(CLI::App& verb, WritingOptions& writing) {
   const std::string group = "Writing";
-  verb.add_option("-o,--output", writing.output, "The file to write")
+  const auto set_output = [&writing](std::string path) {
+    unmark(path);
+    writing.output = std::move(path);
+  };
+  verb.add_option_function<std::string>("-o,--output", set_output, "The file to write")
       ->required()
       ->option_text("OUT")
       ->group(group);
@@ -500,11 +509,6 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     return usage_error(app, error.what());
   }
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
-  for (ReadingOptions* reading :
-       {&ls.reading, &info.reading, &hash.reading, &convert.options.reading}) {
-    for (std::string& input : reading->inputs) unmark(input);
-  }
-  unmark(convert.options.writing.output);
   if (ls_verb.parsed()) return ls;
   if (info_verb.parsed()) return info;
   if (hash_verb.parsed()) return hash;

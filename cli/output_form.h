@@ -25,8 +25,8 @@ std::vector<OutputForm> output_forms();
 /// By the name of a file, or nothing.
 std::optional<OutputForm> form_of(std::string_view path);
 
-/// "safetensors, burnpack (bpk),\nmpk, mpk.gz" in two lines, and ".safetensors, .bpk, .mpk or
-/// .mpk.gz".
+/// "safetensors, burnpack (bpk),\nmpk, mpk.gz ..." in two lines, and ".safetensors, .bpk ... or
+/// .npy". The tool sees public headers alone: the library's own list is not for it.
 std::string list_of_forms();
 std::string list_of_endings();
 

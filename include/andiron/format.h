@@ -17,7 +17,8 @@ enum class Format : std::uint8_t {
   burnpack,  ///< .bpk, of every release of Burn
   mpk,    ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
   numpy,  ///< .npz, .npy: the arrays of np.savez and np.save
-  pytorch,  ///< .pt, .pth, .bin, .ckpt: what torch.save of any release wrote, and its relatives
+  pytorch,  ///< .pt, .pth, .bin, .ckpt, .pt2: what torch.save of any release wrote, and its
+            ///< relatives
 };
 
 /// What is known of a format without a file.
@@ -82,5 +83,16 @@ struct PytorchSettings {
 /// Settings of one format; none for the defaults of whatever format it is.
 using FormatSettings = std::variant<std::monostate, SafetensorsSettings, BurnpackSettings,
                                     MpkSettings, PytorchSettings>;
+
+namespace detail {
+
+/// Those of one format, to be changed; the defaults first where others are given, or none.
+template <class Settings>
+Settings& settings_of(FormatSettings& all) {
+  if (!std::holds_alternative<Settings>(all)) all = Settings();
+  return std::get<Settings>(all);
+}
+
+}  // namespace detail
 
 }  // namespace andiron::inline v1

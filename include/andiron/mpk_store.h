@@ -26,7 +26,7 @@ class MpkStore : public StoreBuilder<MpkStore> {
   /// The number types that a save converts floats and integers to. An integer that does not fit is
   /// an error.
   MpkStore& precision(RecordPrecision precision) {
-    return change().write.settings = MpkSettings{precision}, *this;
+    return detail::settings_of<MpkSettings>(change().write.settings).precision = precision, *this;
   }
 
  private:

@@ -26,7 +26,8 @@ class PytorchStore : public StoreBuilder<PytorchStore> {
 
   /// NumPy's arrays beside PyTorch's tensors are tensors as well (PytorchSettings).
   PytorchStore& numpy_arrays(bool take = true) {
-    return change_content().open.settings = PytorchSettings{take}, *this;
+    auto& settings = detail::settings_of<PytorchSettings>(change_content().open.settings);
+    return settings.numpy_arrays = take, *this;
   }
 
  private:

@@ -28,7 +28,8 @@ class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
   /// Keeps the ids of parameters in the metadata (SafetensorsSettings::param_ids). A load then
   /// gives them back.
   SafetensorsStore& write_param_ids(bool write = true) {
-    return change().write.settings = SafetensorsSettings{.param_ids = write}, *this;
+    auto& settings = detail::settings_of<SafetensorsSettings>(change().write.settings);
+    return settings.param_ids = write, *this;
   }
 
  private:

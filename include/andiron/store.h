@@ -275,7 +275,8 @@ class StoreBuilder : public Store {
   Self& clear_metadata() { return change().write.metadata.clear(), self(); }
   /// Whether a save may replace a file.
   Self& overwrite(bool overwrite = true) { return change().write.overwrite = overwrite, self(); }
-  /// Adds the format's extension to a path that has none.
+  /// Adds the format's extension to a path that has none. A load takes the path as it is where
+  /// there is nothing under the other.
   Self& auto_extension(bool add = true) { return change_content().auto_extension = add, self(); }
   /// Whether a save survives a power cut (fsync).
   Self& sync(bool sync) { return change().write.sync = sync, self(); }

@@ -183,11 +183,11 @@ class TarReader {
     long_size_.reset();
   }
 
-  Result<std::string> read_text(std::uint64_t bytes, std::uint64_t most) {
+  Result<std::string> read_text(std::uint64_t bytes, std::uint64_t most, std::string_view limit) {
     if (bytes > source_.size() - at_) return cut_off("within a header");
     ANDIRON_TRY(check_limit(
         bytes, most,
-        {"a header of the tar archive is larger than allowed", "", "bytes", source_.name()}));
+        {"a header of the tar archive is larger than allowed", limit, "bytes", source_.name()}));
     std::string text(static_cast<std::size_t>(bytes), '\0');
     ANDIRON_TRY(source_.read_at(at_, std::as_writable_bytes(std::span(text))));
     ANDIRON_TRY(skip(bytes));
@@ -195,7 +195,7 @@ class TarReader {
   }
 
   Status read_long_name(std::uint64_t bytes) {
-    ANDIRON_ASSIGN(std::string name, read_text(bytes, limits_.name_bytes));
+    ANDIRON_ASSIGN(std::string name, read_text(bytes, limits_.name_bytes, "name_bytes"));
     name.resize(std::min(name.find('\0'), name.size()));
     long_name_ = std::move(name);
     return {};
@@ -203,7 +203,8 @@ class TarReader {
 
   // Records "LENGTH KEY=VALUE\n", where the length counts all of the record.
   Status read_records(std::uint64_t bytes, bool for_all) {
-    ANDIRON_ASSIGN(const std::string text, read_text(bytes, limits_.metadata_bytes));
+    ANDIRON_ASSIGN(const std::string text,
+                   read_text(bytes, limits_.metadata_bytes, "metadata_bytes"));
     for (std::string_view rest = text; !rest.empty();) {
       const std::size_t space = rest.find(' ');
       const std::optional<std::uint64_t> size =

@@ -23,12 +23,12 @@ constexpr std::uint64_t most_tail_bytes =
 // PyTorch's own limit. It keeps the memory for a directory within reason.
 constexpr std::uint64_t max_directory_bytes = 0xffffffff;
 
-std::string count_of(std::uint64_t count, const char* what) {
+std::string with_words(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what;
 }
 
 std::string range_of(std::uint64_t count, std::uint64_t offset) {
-  return count_of(count, "bytes from ") + std::to_string(offset);
+  return with_words(count, "bytes from ") + std::to_string(offset);
 }
 
 // What the bytes at the end of an archive tell.
@@ -62,12 +62,12 @@ class EndRecords {
   Error no_record(std::string_view head) const {
     if (ends_before()) {
       return bad("bytes follow the end of the zip archive",
-                 count_of(end_of_archive_ - *ends_before(), "more bytes"), "none",
+                 with_words(end_of_archive_ - *ends_before(), "more bytes"), "none",
                  "something was appended to the file; a lenient reading leaves it alone");
     }
     if (elsewhere_ || zip_local_signature.starts_with(head)) {
       return error(ErrorCode::truncated, "the zip archive is cut off",
-                   count_of(end_of_archive_, "bytes without the directory that ends an archive"),
+                   with_words(end_of_archive_, "bytes without the directory that ends an archive"),
                    "a directory at the end of the file", "the download may be incomplete");
     }
     return bad("this is not a zip archive", "a file that begins with " + quoted(head),
@@ -106,7 +106,8 @@ class EndRecords {
     }
     if (load_u64(at + 4) != locator_offset - offset - 12) {
       return bad("the ZIP64 record does not end where its locator begins",
-                 count_of(load_u64(at + 4), "bytes"), std::to_string(locator_offset - offset - 12));
+                 with_words(load_u64(at + 4), "bytes"),
+                 std::to_string(locator_offset - offset - 12));
     }
     const End end{load_u32(at + 16), load_u32(at + 20), load_u64(at + 24),
                   load_u64(at + 32), load_u64(at + 40), load_u64(at + 48)};
@@ -120,8 +121,8 @@ class EndRecords {
         !agrees(end_.bytes, end.bytes, zip64_elsewhere) ||
         !agrees(end_.offset, end.offset, zip64_elsewhere)) {
       return bad("the two end records of the zip archive contradict each other",
-                 count_of(end_.count, "entries in ") + range_of(end_.bytes, end_.offset),
-                 count_of(end.count, "entries in ") + range_of(end.bytes, end.offset));
+                 with_words(end_.count, "entries in ") + range_of(end_.bytes, end_.offset),
+                 with_words(end.count, "entries in ") + range_of(end.bytes, end.offset));
     }
     end_ = end;
     directory_end_ = offset;
@@ -141,7 +142,7 @@ class EndRecords {
     }
     if (end_.count > end_.bytes / zip_entry_bytes) {
       return bad("the zip directory is too small for its entries",
-                 count_of(end_.count, "entries in ") + count_of(end_.bytes, "bytes"));
+                 with_words(end_.count, "entries in ") + with_words(end_.bytes, "bytes"));
     }
     const std::uint64_t most = std::min<std::uint64_t>(limits.zip_entries, 0xfffffffe);
     ANDIRON_TRY(check_limit(

@@ -31,6 +31,9 @@ namespace andiron::inline v1::detail {
 // How an archive begins: with its first entry, or with its end record where it has none.
 inline constexpr std::string_view zip_local_signature = "PK\3\4";
 inline constexpr std::string_view zip_end_signature = "PK\5\6";
+constexpr bool is_zip(std::string_view head) noexcept {
+  return head.starts_with(zip_local_signature) || head.starts_with(zip_end_signature);
+}
 inline constexpr std::uint32_t zip_local_number = 0x04034b50;  // the same, loaded
 inline constexpr std::uint32_t zip_end_number = 0x06054b50;
 inline constexpr std::uint32_t zip_entry_number = 0x02014b50;

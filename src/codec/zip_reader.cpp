@@ -207,12 +207,13 @@ class ContentSource final : public ByteSource {
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     std::optional<Bytes> content = state_.recent.find(index_);
     if (!content) {
-      ANDIRON_ASSIGN(content, zip_->read(index_, state_.limits.inflated_bytes));
+      ANDIRON_ASSIGN(content, zip_->read(index_, {state_.limits.inflated_bytes, "inflated_bytes"}));
       state_.recent.add(index_, *content);
     }
+    lock.unlock();
     if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
     return {};
   }
@@ -347,13 +348,13 @@ void ZipReader::locate_data(std::uint64_t alignment) const {
 
 const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked_source_; }
 
-Result<Bytes> ZipReader::read(std::uint32_t index, std::uint64_t most) const {
+Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
   const ByteSource& file = *source();
   const ZipEntry& wanted = state_->entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
-  ANDIRON_TRY(check_limit(wanted.bytes, most,
+  ANDIRON_TRY(check_limit(wanted.bytes, most.bytes,
                           {"zip entry " + quoted(wanted.name) + " is larger than allowed",
-                           "inflated_bytes", "bytes", file.name()}));
+                           most.limit, "bytes", file.name()}));
   ANDIRON_TRY(state_->check_can_inflate(index));
   // The header comes along with the data, or with its beginning.
   constexpr std::uint64_t window_bytes = 256 * 1024;

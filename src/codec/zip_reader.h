@@ -26,7 +26,8 @@ struct ZipState;
 class ZipReader;
 using ZipReaderPtr = std::shared_ptr<const ZipReader>;
 
-// Immutable and safe from several threads. All errors name the file and the entry.
+// Immutable and safe from several threads. All errors but OutOfMemory name the file
+// and the entry.
 class ZipReader : public std::enable_shared_from_this<ZipReader> {
  public:
   // BadArchive for what breaks the rules, Truncated where the directory is cut off, Unsupported for
@@ -62,10 +63,18 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   // in order come out of larger ones (ReadAhead), which bring what lies in between.
   const ByteSourcePtr& checked_source() const noexcept;
 
+  // How large an entry may be, and the member of Limits that says so, if one does.
+  struct Most {
+    Most(std::uint64_t most_bytes, std::string_view limit_name = "")
+        : bytes(most_bytes), limit(limit_name) {}
+    std::uint64_t bytes;
+    std::string_view limit;
+  };
+
   // The content of one entry: its local header is checked, it is inflated where it is deflated, and
-  // its CRC compared unless that is 0. BadArchive when anything disagrees, LimitExceeded for more
-  // than `most` bytes.
-  Result<Bytes> read(std::uint32_t entry, std::uint64_t most) const;
+  // its CRC compared unless that is 0. BadArchive when anything disagrees, LimitExceeded beyond
+  // `most`.
+  Result<Bytes> read(std::uint32_t entry, Most most) const;
 
   // The first `count` bytes of an entry, or all where there are fewer, by one small read: the local
   // header, which is checked, comes along, and what is deflated is inflated that far. CRCs are not

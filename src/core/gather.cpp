@@ -195,6 +195,8 @@ struct Block {
   Dims dims;
   std::uint64_t offset;  // of its first element in the source
   std::byte* out;        // where that goes
+  std::uint64_t bytes;   // from the first to the last byte in the source
+  std::uint64_t before;  // of these, those that backward strides reach below the first element
   bool is_run;           // one run on both sides, which needs no scratch
 };
 
@@ -245,10 +247,18 @@ class BoxCutter {
       block.dims.push(last);
     }
     for (const Dim& dim : inner(outer_)) block.dims.push(dim);
+    block.bytes = extent(block.dims.all());
+    block.before = 0;
+    for (const Dim& dim : block.dims.all()) {
+      if (dim.source_stride < 0) block.before += (dim.size - 1) * dim.source_step();
+    }
     block.is_run = together_ == 1 && !in_memory_ && is_run(inner(outer_));
     step();
     return true;
   }
+
+ private:
+  std::span<const Dim> inner(std::size_t d) const { return box_.all().subspan(d); }
 
   // Bytes from the first to the last element.
   std::uint64_t extent(std::span<const Dim> dims) const {
@@ -256,9 +266,6 @@ class BoxCutter {
     for (const Dim& dim : dims) bytes += (dim.size - 1) * dim.source_step();
     return bytes;
   }
-
- private:
-  std::span<const Dim> inner(std::size_t d) const { return box_.all().subspan(d); }
 
   // Whether neighbours along every dimension are close enough to be read together.
   bool is_dense(std::span<const Dim> dims) const {
@@ -332,8 +339,8 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
     product *= view.shape[d];
   }
   const ByteSource& source = view.source;
-  const auto mover =
-      std::make_unique<BlockMover>(map);  // too large for the stacks of small threads
+  // Too large for the stacks of small threads.
+  const auto mover = std::make_unique<BlockMover>(map);
   BoxCutter cutter(map, source.in_memory());
   Block block;
   Bytes scratch;
@@ -355,29 +362,22 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
     }
     cutter.begin(make_box(view, dim, steps, width), offset, out);
     while (cutter.next(block)) {
-      const std::span<const Dim> dims = block.dims.all();
-      const std::uint64_t bytes = cutter.extent(dims);
       if (block.is_run) {
-        ANDIRON_TRY(source.read_at(block.offset, {block.out, static_cast<std::size_t>(bytes)}));
+        ANDIRON_TRY(
+            source.read_at(block.offset, {block.out, static_cast<std::size_t>(block.bytes)}));
         continue;
-      }
-      std::uint64_t before = 0;  // bytes that backward strides reach below the first element
-      for (const Dim& dim_of_block : dims) {
-        if (dim_of_block.source_stride < 0) {
-          before += (dim_of_block.size - 1) * dim_of_block.source_step();
-        }
       }
       if (source.in_memory()) {
-        ANDIRON_ASSIGN(const Bytes lent, source.view(block.offset - before, bytes));
-        mover->move(dims, lent.data() + before, block.out);
+        ANDIRON_ASSIGN(const Bytes lent, source.view(block.offset - block.before, block.bytes));
+        mover->move(block.dims.all(), lent.data() + block.before, block.out);
         continue;
       }
-      if (scratch.size() < bytes) {
-        ANDIRON_ASSIGN(scratch, Bytes::allocate(std::max<std::size_t>(bytes, scratch_bytes)));
+      if (scratch.size() < block.bytes) {
+        ANDIRON_ASSIGN(scratch, Bytes::allocate(std::max(block.bytes, scratch_bytes)));
       }
-      const auto room = scratch.writable().first(static_cast<std::size_t>(bytes));
-      ANDIRON_TRY(source.read_at(block.offset - before, room));
-      mover->move(dims, room.data() + before, block.out);
+      const auto room = scratch.writable().first(static_cast<std::size_t>(block.bytes));
+      ANDIRON_TRY(source.read_at(block.offset - block.before, room));
+      mover->move(block.dims.all(), room.data() + block.before, block.out);
     }
     out += elements * width;
     first += elements;

@@ -47,6 +47,7 @@ bool ReadAhead::copy(std::uint64_t offset, std::span<std::byte> out) const {
   if (last.owner != id_) {
     last = {.owner = id_, .window = {.memory = std::move(last.window.memory)}};
   }
+  // Asked for again after a window was read, it is still the same read.
   if (offset + out.size() != last.end) {
     const bool follows = offset >= last.end && offset - last.end <= largest_gap;
     last.in_order = follows ? std::min(last.in_order + 1, worth_it) : 0;

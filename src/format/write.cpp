@@ -20,6 +20,14 @@ namespace {
 
 using namespace detail;
 
+std::string title_of(const FormatSettings& settings) {
+  const auto rows = format_rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const FormatRow& candidate) {
+    return candidate.settings == settings.index();
+  });
+  return std::string(row == rows.end() ? "no format" : row->info.title);
+}
+
 // The format to write and the ending that tells its form, which a path may lack.
 Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options) {
   NamedFormat named = format_by_name(path);
@@ -43,7 +51,8 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "the settings are those of another format",
-                 .found = "a " + std::string(named.row->info.title) + " file to write"};
+                 .found = "settings of " + title_of(options.settings),
+                 .expected = "none, or settings of " + std::string(named.row->info.title)};
   }
   if (options.max_shard_bytes != 0 && !named.row->info.has_shards) {
     return Error{
@@ -132,7 +141,6 @@ Status check_data_bytes(const Archive& archive) {
 
 Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
                          const WriteOptions& options) {
-  ANDIRON_TRY(check_data_bytes(archive));
   Prepared prepared;
   ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
   const std::size_t ties = prepared.archive.aliases().size();
@@ -140,6 +148,7 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
   if (copies) {
     ANDIRON_ASSIGN(prepared.archive, prepared.archive.with_ties_as_copies());
   }
+  ANDIRON_TRY(check_data_bytes(prepared.archive));
   prepared.notes = notes_on(row, prepared.archive, options);
   if (copies) {
     prepared.notes.push_back(count_of(ties, "tied name") + " written as " +

@@ -16,7 +16,7 @@ detail::StoreSettings BurnpackStore::defaults() {
 
 BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) {
   WriteOptions& options = change().write;
-  options.settings = BurnpackSettings{release};
+  detail::settings_of<BurnpackSettings>(options.settings).release = release;
   options.metadata.erase("burn");
   if (release != BurnpackGeneration::burn_0_22) options.metadata.emplace("burn", name_of(release));
   return *this;

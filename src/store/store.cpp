@@ -43,7 +43,7 @@ Error no_files() {
 
 Error with_extension_hint(Error error, Format format) {
   error.hint = quoted(file_extension(format)) +
-               "' was added to the path; auto_extension(false) takes it as it is";
+               " was added to the path; auto_extension(false) takes it as it is";
   return error;
 }
 
@@ -100,7 +100,11 @@ detail::StoreSettings& Store::change_content() {
 std::string Store::path() const {
   const auto* path = std::get_if<std::string>(&content_->location);
   if (path == nullptr) return {};
-  if (!settings_.auto_extension || std::filesystem::path(*path).has_extension()) return *path;
+  // A folder, or nothing, is no name to be completed.
+  const bool is_name = std::filesystem::path(*path).has_filename();
+  if (!settings_.auto_extension || !is_name || std::filesystem::path(*path).has_extension()) {
+    return *path;
+  }
   return *path + std::string(file_extension(*settings_.write.format));
 }
 
@@ -122,7 +126,11 @@ Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
     const std::string file = path();
     archive = open(file, options);
     if (!archive && archive.error().code == ErrorCode::not_found && file != *path_given) {
-      return detail::with_extension_hint(std::move(archive).error(), *settings_.write.format);
+      Result<Archive> as_given = open(*path_given, options);
+      if (!as_given && as_given.error().code == ErrorCode::not_found) {
+        return detail::with_extension_hint(std::move(archive).error(), *settings_.write.format);
+      }
+      archive = std::move(as_given);
     }
   } else if (const auto* in = std::get_if<detail::StoreFiles>(&content_->location)) {
     if (in->files == nullptr) return detail::no_files();

@@ -107,6 +107,14 @@ TEST_F(Ls, NamesCannotSpeakToTheTerminal) {
   EXPECT_EQ(names_of(objects_of(tool({"ls", "--json", file})).at(0)), Names{name});
 }
 
+TEST_F(Ls, NamesCannotSpeakToTheTerminalInJsonEither) {
+  const std::string name = "a\x7f\xc2\x9b\u202e\U000e0001\u00e9\\";
+  const std::string file = write("m", {{name}});
+  const Outcome run = tool({"ls", "--json", file});
+  EXPECT_TRUE(contains(run.out, "\"a\\u007f\\u009b\\u202e\\udb40\\udc01\u00e9\\\\\"")) << run.out;
+  EXPECT_EQ(names_of(objects_of(run).at(0)), Names{name});
+}
+
 TEST_F(Ls, JsonHasTheFieldsOfSchema1AndNoOthers) {
   const std::string file =
       write("m.safetensors", {{"a.weight", "F32", {2, 3}, 24}}, {{"format", "pt"}});

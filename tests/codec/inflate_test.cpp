@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The checksum, which folds blocks where the processor can: it must be zlib's whatever the size and
-// wherever the data begins. What inflates is tested with the archives that have it.
+// wherever the data begins. Inflating goes part by part, wherever the parts end.
 #include "src/codec/inflate.h"
 
 #include <gtest/gtest.h>
@@ -82,6 +82,92 @@ TEST(CrcOf, TellsEveryBitOfABlockApart) {
     EXPECT_NE(crc_of_text(data), before) << bit;
     EXPECT_EQ(crc_of_text(data), crc_of_zlib(data)) << bit;
     data[bit / 8] = static_cast<char>(data[bit / 8] ^ flipped);
+  }
+}
+
+std::string deflated(std::string_view text) {
+  std::string out(::compressBound(text.size()) + 16, '\0');
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+struct Inflated {
+  std::string text;
+  std::string fault;  // why not
+};
+
+// Hands over `step` bytes at a time.
+Inflated inflate(std::string_view data, std::size_t size, std::size_t step,
+                 Inflater::Wanted wanted = Inflater::Wanted::all) {
+  Inflated result{std::string(size, '?'), ""};
+  Inflater inflater(std::as_writable_bytes(std::span(result.text)), wanted);
+  for (std::size_t at = 0; at < data.size(); at += step) {
+    const Status status = inflater.take(std::as_bytes(std::span(data.substr(at, step))));
+    if (!status) return {"", status.error().message};
+  }
+  const Status status = inflater.finish();
+  if (!status) return {"", status.error().message};
+  return result;
+}
+
+TEST(Inflater, PartsMayEndAnywhere) {
+  for (const std::string& text : {std::string(), std::string("a"), std::string(100'000, 'a'),
+                                  noise(5000), noise(300) + std::string(70'000, '\0')}) {
+    const std::string data = deflated(text);
+    for (std::size_t step = 1; step < data.size() + 2; step += 1 + step / 3) {
+      const Inflated all = inflate(data, text.size(), step);
+      ASSERT_EQ(all.fault, "") << text.size() << " bytes, " << step << " at a time";
+      ASSERT_EQ(all.text, text);
+    }
+  }
+}
+
+TEST(Inflater, EmptyPartsChangeNothing) {
+  const std::string data = deflated("some text");
+  std::string text(9, '?');
+  Inflater inflater(std::as_writable_bytes(std::span(text)), Inflater::Wanted::all);
+  EXPECT_TRUE(inflater.take({}));
+  EXPECT_TRUE(inflater.take(std::as_bytes(std::span(data))));
+  EXPECT_TRUE(inflater.take({}));
+  EXPECT_TRUE(inflater.is_full());
+  EXPECT_TRUE(inflater.finish());
+  EXPECT_EQ(text, "some text");
+}
+
+TEST(Inflater, WhatDoesNotFitIsToldWhereverPartsEnd) {
+  const std::string text = noise(1000);
+  const std::string data = deflated(text);
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, data.size() + 10}) {
+    EXPECT_EQ(inflate(data, 999, step).fault, "its data inflates to more than the directory tells");
+    EXPECT_EQ(inflate(data, 1001, step).fault,
+              "its data inflates to less than the directory tells");
+    EXPECT_EQ(inflate(data + "x", 1000, step).fault, "bytes follow its deflated data");
+    EXPECT_EQ(inflate(data.substr(0, data.size() - 1), 1000, step).fault, "its data ends too soon");
+    EXPECT_EQ(inflate("\xff\xff\xff", 1000, step).fault, "its deflated data is damaged");
+  }
+  EXPECT_EQ(inflate("", 10, 1).fault, "its data ends too soon");
+}
+
+TEST(Inflater, AHeadIsEnoughWhateverFollows) {
+  const std::string text = noise(1000);
+  const std::string data = deflated(text);
+  for (const std::size_t step : {std::size_t{1}, std::size_t{64}, data.size()}) {
+    for (const std::size_t count : {0U, 1U, 100U, 1000U}) {
+      const Inflated head = inflate(data + "junk", count, step, Inflater::Wanted::head);
+      EXPECT_EQ(head.fault, count == 1000 ? head.fault : "") << count;
+      if (head.fault.empty()) {
+        EXPECT_EQ(head.text, text.substr(0, count));
+      }
+    }
+    EXPECT_EQ(inflate(data, 1001, step, Inflater::Wanted::head).fault, "its data ends too soon");
   }
 }
 

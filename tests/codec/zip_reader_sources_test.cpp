@@ -48,6 +48,39 @@ TEST(ZipReader, CheckedReadsLookAtEachHeaderOnce) {
   EXPECT_EQ(reads(), 0u);
 }
 
+TEST(ZipReader, DataThatWasLocatedIsNotLookedForAgain) {
+  ZipWriting zip;
+  const std::uint64_t padded = zip.add(torch_item("padded", noise(500)));
+  const std::uint64_t plain = zip.add({.name = "plain", .content = noise(500)});
+  zip.add({.name = "lying", .content = "x", .local = {.name = "other"}});
+  zip.add({.name = "deflated", .content = noise(500), .deflate = true});
+  const auto source = std::make_shared<TestSource>(zip.finish());
+  const ZipReaderPtr reader = ZipReader::open(source, {}).value();
+  reader->locate_data(64);
+  const std::uint64_t before = source->reads();
+  EXPECT_EQ(reader->data_offset(0).value(), padded);
+  EXPECT_EQ(reader->data_offset(1).value(), plain);
+  EXPECT_EQ(source->reads(), before);
+  EXPECT_EQ(reader->data_offset(2).error().code, ErrorCode::bad_archive);
+  EXPECT_EQ(read_range(*reader->checked_source(), padded, 500), noise(500));
+  EXPECT_EQ(read_range(*reader->checked_source(), plain, 500), noise(500));
+}
+
+TEST(ZipReader, AnArchiveMayEndBeforeItsFile) {
+  for (const bool zip64 : {false, true}) {
+    const std::string file = zip_file({{.name = "a", .content = "text"}}, {.zip64 = zip64});
+    const auto source = std::make_shared<TestSource>(file + "PK and more");
+    EXPECT_FALSE(ZipReader::open(source, {}));
+    std::vector<std::string> notes;
+    const std::uint64_t end = find_zip_end(*source, notes).value();
+    EXPECT_EQ(end, file.size());
+    EXPECT_EQ(notes.size(), 1u);
+    const ZipReaderPtr zip = ZipReader::open(source, {}, ZipNames::any_case, end).value();
+    EXPECT_EQ(test::content(zip, "a"), "text");
+    EXPECT_FALSE(ZipReader::open(source, {}, ZipNames::any_case, end - 1));
+  }
+}
+
 TEST(ZipReader, TheCheckedSourceIsTheFileInAllElse) {
   const std::string file = zip_file({torch_item("a", "some text")});
   const ZipReaderPtr zip = open_zip(file);

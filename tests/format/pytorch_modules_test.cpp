@@ -143,7 +143,10 @@ class PytorchWalk : public PytorchModules {
     options.limits.pickle_repeats = repeats;
     const Archive archive = file.open(root, options).value();
     for (const Skipped& skipped : archive.skipped()) {
-      EXPECT_EQ(skipped.reason, "shared by more names than are followed (Limits::pickle_repeats)");
+      EXPECT_EQ(
+          skipped.reason,
+          "shared by more names than are followed; raise Limits::pickle_repeats if the file is "
+          "trusted");
     }
     return {archive.size(), archive.skipped().size()};
   }

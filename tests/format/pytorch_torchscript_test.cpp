@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "src/codec/pickle/machine.h"
 #include "src/format/pytorch/script_classes.h"
 #include "tests/support/torch_containers.h"
+#include "tests/support/zip_reading.h"
 
 namespace andiron::test {
 namespace {
@@ -69,7 +71,7 @@ std::string script_file(const py::Pairs& attributes, const Py& constants = py::t
 }
 
 TEST(ScriptClasses, AreReadFromTheirLists) {
-  const auto classes = detail::script_classes_in(net_code);
+  const auto classes = detail::script_classes_in(net_code, {"Net", "Box", "Other"});
   ASSERT_EQ(classes.size(), 2u);
   EXPECT_TRUE(classes.at("Net").is_module);
   EXPECT_EQ(classes.at("Net").tensors, (std::set<std::string, std::less<>>{"p", "tied", "kept"}));
@@ -77,19 +79,51 @@ TEST(ScriptClasses, AreReadFromTheirLists) {
   EXPECT_TRUE(classes.at("Box").tensors.empty());
 }
 
+TEST(ScriptClasses, OnlyThoseThatAreWantedAreKept) {
+  const auto classes = detail::script_classes_in(net_code, {"Box"});
+  ASSERT_EQ(classes.size(), 1u);
+  EXPECT_TRUE(classes.at("Box").tensors.empty());
+}
+
 TEST(ScriptClasses, CodeThatSaysNothingGivesNothing) {
+  const auto classes_in = [](std::string_view code) {
+    return detail::script_classes_in(code, {"A", ""});
+  };
   for (const char* code : {"", "\n\n", "def f(x):\n  return x\n", "  __parameters__ = [\"p\"]\n",
                            "class", "import torch"}) {
-    EXPECT_TRUE(detail::script_classes_in(code).empty()) << code;
+    EXPECT_TRUE(classes_in(code).empty()) << code;
   }
-  const auto broken = detail::script_classes_in("class A(Module):\n  __parameters__ = [\"a\", \"b");
+  const auto broken = classes_in("class A(Module):\n  __parameters__ = [\"a\", \"b");
   EXPECT_EQ(broken.at("A").tensors, (std::set<std::string, std::less<>>{"a"}));
-  EXPECT_TRUE(detail::script_classes_in("class A").contains("A"));
-  EXPECT_FALSE(detail::script_classes_in("class A(NamedTuple):\n").at("A").is_module);
+  EXPECT_TRUE(classes_in("class A").contains("A"));
+  EXPECT_FALSE(classes_in("class A(NamedTuple):\n").at("A").is_module);
   // What a method has is no list of the class.
-  EXPECT_TRUE(detail::script_classes_in("class A(Module):\n    __parameters__ = [\"a\"]\n")
-                  .at("A")
-                  .tensors.empty());
+  EXPECT_TRUE(
+      classes_in("class A(Module):\n    __parameters__ = [\"a\"]\n").at("A").tensors.empty());
+}
+
+// The code of a model is small: what is beyond 16 MiB in all is not looked at, nor is what fails.
+TEST(ScriptClasses, CodeBeyondReasonIsLeftAlone) {
+  const std::string long_code = net_code + std::string(9 << 20, '\n');
+  const auto script = [](const std::string& module) { return script_object(module, "Net", {}); };
+  const Py object = py::list({script("__torch__.a"), script("__torch__.b"), script("__torch__.c"),
+                              script("__torch__.d"), script("__torch__/a"), script("other")});
+  const Bytes pickle = bytes_of_text(py::pickle(object));
+  const auto graph = detail::read_pickle(*memory_source(pickle), 0, pickle.size(), {}).value();
+  const auto zip =
+      open_zip(zip_file({{.name = "code/__torch__/a.py", .content = long_code, .deflate = true},
+                         {.name = "code/__torch__/b.py", .content = long_code, .deflate = true},
+                         {.name = "code/__torch__/c.py", .content = net_code},
+                         {.name = "code/__torch__/d.py", .content = net_code, .local = {.crc = 1}},
+                         {.name = "code/other.py", .content = net_code}}));
+  const auto classes = detail::ScriptClasses::read(*zip, "", graph);
+  EXPECT_NE(classes.find({"__torch__.a", "Net"}), nullptr);
+  EXPECT_EQ(classes.find({"__torch__.a", "Box"}), nullptr) << "the pickle does not name it";
+  EXPECT_EQ(classes.find({"__torch__.b", "Net"}), nullptr) << "no room for it";
+  EXPECT_NE(classes.find({"__torch__.c", "Net"}), nullptr);
+  EXPECT_EQ(classes.find({"__torch__.d", "Net"}), nullptr) << "it is damaged";
+  EXPECT_EQ(classes.find({"__torch__/a", "Net"}), nullptr);
+  EXPECT_EQ(classes.find({"other", "Net"}), nullptr);
 }
 
 TEST(PytorchTorchScript, GivesParametersAndBuffersOfItsModules) {

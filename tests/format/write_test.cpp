@@ -155,6 +155,45 @@ TEST(Write, NamesTheFolderThatIsNotThere) {
   EXPECT_NE(report.error().to_string().find("absent"), std::string::npos);
 }
 
+TEST(Write, RefusesSettingsOfAnotherFormat) {
+  MemorySink sink;
+  const Error error =
+      write(small_archive(), sink, {.format = Format::numpy, .settings = SafetensorsSettings()})
+          .error();
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.found, "settings of SafeTensors");
+  EXPECT_EQ(error.expected, "none, or settings of NumPy");
+}
+
+TEST(Write, RefusesMoreDataThanCanBeAddressed) {
+  const auto repeated = [](std::string name, std::uint64_t count) {
+    return TensorSnapshot(std::move(name), Tensor::from_values<std::uint8_t>({1}, {7}).value())
+        .expand({count})
+        .value();
+  };
+  const auto refusal = [](const Archive& archive, Format format) {
+    MemorySink sink;
+    return write(archive, sink, {.format = format}).error();
+  };
+  constexpr std::uint64_t most = std::uint64_t{1} << 60;
+  for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk, Format::numpy}) {
+    Archive one;
+    one.add(repeated("a", most + 1)).value();
+    EXPECT_EQ(refusal(one, format).code, ErrorCode::overflow);
+    EXPECT_EQ(refusal(one, format).message, "the data is too large to address");
+    Archive two;
+    two.add(repeated("a", most)).value();
+    two.add(repeated("b", 1)).value();
+    EXPECT_EQ(refusal(two, format).tensor, "b");
+    EXPECT_EQ(refusal(two, format).code, ErrorCode::overflow);
+  }
+  // A tied name that is written as a copy counts.
+  Archive tied;
+  tied.add(repeated("a", most / 2 + 1)).value();
+  tied.set_aliases({{"b", "a"}});
+  EXPECT_EQ(refusal(tied, Format::numpy).code, ErrorCode::overflow);
+}
+
 // Metadata, an id, and values beside the tensors: one at the top, two below it.
 Archive full_archive() {
   Archive archive;

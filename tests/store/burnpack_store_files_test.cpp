@@ -49,6 +49,29 @@ TEST(BurnpackStore, NotesAnExtensionOfAnotherFormat) {
       save_into(pair_of(1), BurnpackStore::from_file(dir.file("m.burn"))).value().notes.empty());
 }
 
+TEST(BurnpackStore, APathThatIsNotThereIsNotBlamedOnItsUser) {
+  const TempDir dir;
+  const Error error = BurnpackStore::from_file(dir.file("absent")).keys().error();
+  EXPECT_EQ(error.code, ErrorCode::not_found);
+  EXPECT_EQ(error.hint, "'.bpk' was added to the path; auto_extension(false) takes it as it is");
+}
+
+TEST(BurnpackStore, APathThatIsThereIsReadAsItIs) {
+  const TempDir dir;
+  save_into(pair_of(1), BurnpackStore::from_file(dir.file("model.bpk"))).value();
+  EXPECT_EQ(BurnpackStore::from_file(dir.path()).keys().value(), (Names{"a", "b"}));
+  save_into(pair_of(1), BurnpackStore::from_file(dir.file("other")).auto_extension(false)).value();
+  EXPECT_EQ(BurnpackStore::from_file(dir.file("other")).keys().value(), (Names{"a", "b"}));
+}
+
+TEST(BurnpackStore, AFolderAndNothingAreNoNamesToSaveUnder) {
+  const TempDir dir;
+  for (const std::string& path : {dir.path() + "/", std::string()}) {
+    EXPECT_FALSE(save_into(pair_of(1), BurnpackStore::from_file(path)));
+  }
+  EXPECT_TRUE(dir.names().empty());
+}
+
 TEST(BurnpackStore, WritesAndReadsTheExactPathWhenToldTo) {
   const TempDir dir;
   const auto store = [&] {

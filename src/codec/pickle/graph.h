@@ -222,6 +222,10 @@ class PickleGraph {
   PickleItems pairs(PickleValue value) const noexcept;
   PickleItems states(PickleValue object) const noexcept;
   const PickleGlobal& global(PickleValue value) const noexcept { return globals_[value.index]; }
+  // All of them, each once.
+  std::span<const PickleGlobal> globals() const noexcept {
+    return {globals_.data(), globals_.size()};
+  }
   const PickleObject& object(PickleValue value) const noexcept { return objects_[value.index]; }
   // Whether nothing was added to an object after it was made.
   bool is_as_made(PickleValue object) const noexcept {

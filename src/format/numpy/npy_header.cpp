@@ -12,12 +12,12 @@
 //
 // Tested by tests/format/numpy_reader_test.cpp and numpy_hostile_test.cpp
 #include "src/format/numpy/npy_header.h"
-#include "src/core/quoted.h"
 
 #include <algorithm>
 
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -62,9 +62,9 @@ class HeaderParser {
     return Error{.code = ErrorCode::bad_header,
                  .message = std::move(message),
                  .found = rest.empty() ? "the end of the header"
-                                       : "'" + std::string(rest.substr(0, shown)) +
-                                             (rest.size() > shown ? "...'" : "'") + " at byte " +
-                                             std::to_string(at_) + " of the header",
+                                       : quoted(std::string(rest.substr(0, shown)) +
+                                                (rest.size() > shown ? "..." : "")) +
+                                             " at byte " + std::to_string(at_) + " of the header",
                  .expected = std::move(expected)};
   }
   Error bad_form(std::string expected) const {

@@ -357,16 +357,15 @@ Result<Archive> read_numpy(const ReadContext& context) {
       static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source->size()));
   ANDIRON_TRY(source->read_at(0, std::span(buffer).first(count)));
   const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
-  const bool is_zip = head.starts_with(zip_local_signature) || head.starts_with(zip_end_signature);
-  if (!is_zip && !npy_magic.starts_with(head)) {
+  if (!is_zip(head) && !npy_magic.starts_with(head)) {
     return Error{.code = ErrorCode::not_a_weight_file,
                  .message = "not a file of NumPy",
                  .file = source->name(),
                  .found = "a file that begins with " + quoted(head),
                  .expected = "\\x93NUMPY, or a zip archive"};
   }
-  NumpyReader reader(source, options, is_zip ? "npz" : "npy");
-  Result<Archive> archive = is_zip ? reader.read_npz() : reader.read_npy();
+  NumpyReader reader(source, options, is_zip(head) ? "npz" : "npy");
+  Result<Archive> archive = is_zip(head) ? reader.read_npz() : reader.read_npy();
   if (!archive) return with_file(std::move(archive).error(), source->name());
   return archive;
 }

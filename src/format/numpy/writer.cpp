@@ -11,6 +11,7 @@
 #include "src/codec/entry_name.h"
 #include "src/codec/zip_writer.h"
 #include "src/core/limit.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/core/utf8.h"
 #include "src/format/data_copier.h"
@@ -50,8 +51,8 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
 }
 
 Status check_name(std::string_view name, const Limits& limits) {
-  const std::uint64_t most = std::min(limits.name_bytes, most_entry_name_bytes - ending.size());
-  ANDIRON_TRY(check_limit(name.size(), most,
+  ANDIRON_TRY(check_name_length(name, limits, {}));
+  ANDIRON_TRY(check_limit(name.size(), most_entry_name_bytes - ending.size(),
                           {"this name is too long for an .npz file", "", "bytes", {}, name}));
   Error error{.code = ErrorCode::bad_header,
               .message = "this name is not written to an .npz file",
@@ -129,7 +130,7 @@ class NpzWriter {
       return Error{.code = ErrorCode::name_collision,
                    .message = "np.load cannot tell two names apart",
                    .tensor = std::string(item.name),
-                   .found = "a tensor '" + std::string(other) + "' beside it",
+                   .found = "a tensor " + quoted(other) + " beside it",
                    .hint = "rename one of the tensors"};
     }
     return {};

@@ -140,7 +140,7 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
 }
 
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 const Bytes& front, bool lenient) {
+                                                 const Bytes& front, Strictness strictness) {
   std::uint64_t at = bytes.offset;
   const std::uint64_t end = bytes.offset + bytes.bytes;
   std::vector<PickleGraph> pickles;
@@ -173,7 +173,7 @@ Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Lim
       fits = !__builtin_mul_overflow(elements, size->second, &count) && count <= end - at - 8;
     }
     // What came before the cut can be read.
-    if (!fits && lenient) break;
+    if (!fits && strictness == Strictness::lenient) break;
     if (!fits) return cut_short(bytes, key, at);
     at += 8;
     storages->add(std::move(key), {at, count});

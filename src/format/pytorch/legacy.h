@@ -16,7 +16,8 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
 // The file in `bytes`, which begins with the magic number. `front` may hold the first bytes of its
 // source.
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 const Bytes& front, bool lenient = false);
+                                                 const Bytes& front,
+                                                 Strictness strictness = Strictness::standard);
 
 // The storage that a whole file consists of, as bytes within a pickle do.
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);

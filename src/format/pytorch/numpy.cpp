@@ -9,15 +9,15 @@
 //
 // Tested by tests/format/pytorch_numpy_test.cpp
 #include "src/format/pytorch/numpy.h"
-#include "src/core/quoted.h"
-#include "src/format/numpy/npy_type.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
+#include "src/format/numpy/npy_type.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -10,7 +10,6 @@
 //
 // Tested by tests/format/pytorch_pt2_test.cpp
 #include "src/format/pytorch/pt2.h"
-#include "src/core/quoted.h"
 
 #include <map>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "andiron/json.h"
+#include "src/core/quoted.h"
 #include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
@@ -123,7 +123,8 @@ class Pt2Reader {
 
   // {"config": {name: {...}}}
   Result<ValueDict> read_config(std::uint32_t entry) const {
-    ANDIRON_ASSIGN(const Bytes text, zip_->read(entry, options_.limits.index_bytes));
+    ANDIRON_ASSIGN(const Bytes text,
+                   zip_->read(entry, {options_.limits.index_bytes, "index_bytes"}));
     ANDIRON_ASSIGN(const Value parsed, parse_json(text.text()));
     const Value* config = parsed.find("config");
     const auto* tensors = (config != nullptr ? *config : parsed).get<ValueDict>();
@@ -162,8 +163,7 @@ class Pt2Reader {
   Status skip_constants(std::uint32_t entry) {
     ANDIRON_ASSIGN(const ValueDict constants, read_config(entry));
     for (const auto& constant : constants) {
-      builder_.state().skipped.push_back(
-          {constant.first, "a constant of the program, not part of its state_dict"});
+      builder_.state().skipped.push_back({constant.first, constant_of_program});
     }
     return {};
   }

@@ -84,8 +84,7 @@ void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
   std::size_t count = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!makes_tensor(pickle.callable_of(values[i])) || ++count > most_named) continue;
-    builder.state().skipped.push_back({"constants." + std::to_string(i),
-                                       "a constant of the program, not part of its state_dict"});
+    builder.state().skipped.push_back({"constants." + std::to_string(i), constant_of_program});
   }
   if (count > most_named) {
     builder.state().skipped.push_back(
@@ -121,7 +120,8 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
   ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
-  if (is_script) pickled->classes = ScriptClasses::read(*zip, content.root);
+  if (is_script)
+    pickled->classes = ScriptClasses::read(*zip, content.root, pickled->content.graph());
   zip->locate_data(content.data_alignment());
   ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
   if (is_script) {
@@ -145,8 +145,7 @@ Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) 
   const std::uint32_t file = opened.add_to(builder, source);
   if (is_legacy) {
     const Storage whole{source, 0, source->size(), &byte_elements(), file};
-    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, front,
-                                            options.strictness == Strictness::lenient));
+    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, front, options.strictness));
     return finished(std::move(legacy), options, builder);
   }
   if (first.end() != source->size()) {
@@ -204,8 +203,7 @@ bool is_distributed(const ReadContext& context) {
 }  // namespace
 
 bool is_pytorch(const FileHead& head) {
-  return head.bytes.starts_with(zip_local_signature) || head.bytes.starts_with(zip_end_signature) ||
-         is_tar(head.bytes) || is_pickle(head.bytes);
+  return is_zip(head.bytes) || is_tar(head.bytes) || is_pickle(head.bytes);
 }
 
 Result<Archive> read_pytorch(const ReadContext& context) {
@@ -218,12 +216,12 @@ Result<Archive> read_pytorch(const ReadContext& context) {
     ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
     opened.compressed_bytes = source->size();
   }
-  Result<Archive> archive = head.bytes.starts_with("PK") ? read_zip(opened, options)
-                            : is_tar(head.bytes)         ? read_tar_content(opened, options)
-                                                         : read_pickles(opened, options);
+  Result<Archive> archive = is_zip(head.bytes)   ? read_zip(opened, options)
+                            : is_tar(head.bytes) ? read_tar_content(opened, options)
+                                                 : read_pickles(opened, options);
   if (archive) return archive;
   Error error = with_file(std::move(archive).error(), context.source->name());
-  if (context.source->name().ends_with(".distcp")) {
+  if (context.source->name().ends_with(row_of(Format::pytorch).parts.ending)) {
     error.hint = "this is a part of a distributed checkpoint: open the folder that it lies in";
   }
   return error;

@@ -8,7 +8,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 // Of all code; it is a few kilobytes a class.
-constexpr std::uint64_t most_code_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t most_code_bytes = std::uint64_t{16} << 20;
 
 // Adds what stands between quotes.
 void add_quoted(std::string_view text, std::set<std::string, std::less<>>& out) {
@@ -22,7 +22,8 @@ void add_quoted(std::string_view text, std::set<std::string, std::less<>>& out) 
 
 }  // namespace
 
-std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_view code) {
+std::map<std::string, ScriptClass, std::less<>> script_classes_in(
+    std::string_view code, const std::set<std::string_view>& wanted) {
   std::map<std::string, ScriptClass, std::less<>> classes;
   ScriptClass* current = nullptr;
   while (!code.empty()) {
@@ -33,7 +34,8 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_vi
     if (line.starts_with(class_word)) {
       const std::string_view rest = line.substr(class_word.size());
       const std::string_view name = rest.substr(0, rest.find_first_of("(:"));
-      current = &classes[std::string(name)];
+      current = wanted.contains(name) ? &classes[std::string(name)] : nullptr;
+      if (current == nullptr) continue;
       current->is_module = rest.substr(name.size()).starts_with("(Module)");
     } else if (current != nullptr && (line.starts_with("  __parameters__ = [") ||
                                       line.starts_with("  __buffers__ = ["))) {
@@ -44,30 +46,31 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_vi
   return classes;
 }
 
-ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root) {
+ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root,
+                                  const PickleGraph& pickle) {
+  std::map<std::string_view, std::set<std::string_view>> wanted;
+  for (const PickleGlobal& global : pickle.globals()) {
+    // With a slash, one file could be asked for by many names.
+    const bool is_code =
+        global.module.starts_with("__torch__") && global.module.find('/') == std::string_view::npos;
+    if (is_code) wanted[global.module].insert(global.name);
+  }
   ScriptClasses classes;
-  const std::string folder = root + "code/";
-  constexpr std::string_view ending = ".py";
   std::uint64_t left = most_code_bytes;
-  const auto entries = zip.entries();
-  for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
-    std::string_view name = entries[i].name;
-    if (!name.starts_with(folder) || !name.ends_with(ending)) continue;
-    name = name.substr(folder.size(), name.size() - folder.size() - ending.size());
-    // The dots of a module are the slashes of its path.
-    if (name.find('.') != name.npos) continue;
-    const Result<Bytes> code = zip.read(i, left);
-    if (!code) continue;
-    left -= code->size();
-    std::string module(name);
-    std::replace(module.begin(), module.end(), '/', '.');
-    classes.modules_[std::move(module)] = script_classes_in(code->text());
+  for (const auto& [module, names] : wanted) {
+    std::string path(module);
+    std::replace(path.begin(), path.end(), '.', '/');
+    const auto entry = zip.find(root + "code/" + path + ".py");
+    if (!entry || zip.entries()[*entry].bytes > left) continue;
+    left -= zip.entries()[*entry].bytes;
+    const Result<Bytes> code = zip.read(*entry, most_code_bytes);
+    if (code)
+      classes.modules_.try_emplace(std::string(module), script_classes_in(code->text(), names));
   }
   return classes;
 }
 
 const ScriptClass* ScriptClasses::find(const PickleGlobal& global) const {
-  if (!global.module.starts_with("__torch__")) return nullptr;
   const auto module = modules_.find(global.module);
   if (module == modules_.end()) return nullptr;
   const auto found = module->second.find(global.name);

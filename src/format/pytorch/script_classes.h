@@ -26,13 +26,16 @@ struct ScriptClass {
 //   class Net(Module):
 //     __parameters__ = ["weight", "bias", ]
 //     __buffers__ = ["running_mean", ]
-std::map<std::string, ScriptClass, std::less<>> script_classes_in(std::string_view code);
+// Of those, the ones that are `wanted`.
+std::map<std::string, ScriptClass, std::less<>> script_classes_in(
+    std::string_view code, const std::set<std::string_view>& wanted);
 
-// The classes of all code in an archive. What cannot be read, or is beyond 64 MiB, has none.
+// The classes that a pickle names. Code that cannot be read, or is beyond 16 MiB in all, has none.
 class ScriptClasses {
  public:
   // `root` is the archive's folder, with a slash, or empty.
-  static ScriptClasses read(const ZipReader& zip, const std::string& root);
+  static ScriptClasses read(const ZipReader& zip, const std::string& root,
+                            const PickleGraph& pickle);
 
   // Of "__torch__.Net", by module and name; nullptr where the program does not say.
   const ScriptClass* find(const PickleGlobal& global) const;

@@ -229,7 +229,9 @@ bool StructureWalk::may_share(PickleValue value, const char* skip) {
     repeats_left_ -= cost;
     return true;
   }
-  remark_skip("shared by more names than are followed (Limits::pickle_repeats)");
+  remark_skip(
+      "shared by more names than are followed; raise Limits::pickle_repeats if the file is "
+      "trusted");
   return false;
 }
 

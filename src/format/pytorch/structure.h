@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +56,7 @@ bool stops_reading(ErrorCode code) noexcept;
 // Goes from the root on, one value at a time.
 class StructureWalk {
  public:
-  // `classes` is nullptr but for TorchScript. Python never writes a dict with a key twice; with
+  // `classes` are those of TorchScript. Python never writes a dict with a key twice; with
   // `check_all_keys` the last one counts then. Without, which takes less time, such a dict gives
   // NameCollision, or two tensors of one name.
   StructureWalk(const PickleContent& content, TensorResolver resolver, const ScriptClasses& classes,

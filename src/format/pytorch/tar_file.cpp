@@ -13,7 +13,6 @@
 // Some tools write no `tensors`, but rebuild calls into `pickle`, as later files have them.
 // Tested by tests/format/pytorch_tar_test.cpp
 #include "src/format/pytorch/tar_file.h"
-#include "src/core/quoted.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +22,9 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
+#include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -216,7 +217,8 @@ class TarFileReader {
 
   Status read_tensors(MemberCursor cursor, TarStorages& out) {
     ANDIRON_ASSIGN(const std::uint64_t count, cursor.count());
-    if (count > limits_.tensors) return bad_file(*source_, "too many tensors");
+    ANDIRON_TRY(
+        check_limit(count, limits_.tensors, {"too many tensors", "tensors", "", source_->name()}));
     for (std::uint64_t i = 0; i < count; ++i) {
       ANDIRON_ASSIGN(const auto content, cursor.pickle());
       const auto items = content->tuple(content->graph().root());

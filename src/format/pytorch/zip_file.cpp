@@ -238,8 +238,9 @@ Result<ZipContent> read_zip_content(const ZipReader& zip) {
       {"byteorder", &ZipContent::byte_order},
       {".storage_alignment", &ZipContent::alignment}};
   for (const auto& [name, text] : records) {
+    const bool is_used = content.kind != ZipContent::Kind::pt2 || text == &ZipContent::byte_order;
     const auto entry = zip.find(content.root + name);
-    if (!entry || content.*text) continue;
+    if (!entry || !is_used || content.*text) continue;
     ANDIRON_ASSIGN(const Bytes bytes, zip.read(*entry, most_text_bytes));
     content.*text = without_space(bytes.text());
   }
@@ -266,7 +267,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
   // It is there: the archive was recognised by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, options.limits.inflated_bytes));
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
   ANDIRON_ASSIGN(
       auto object,
       pickled_file(std::move(pickle), zip,
@@ -280,7 +281,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const OpenOptions& options,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, options.limits.inflated_bytes));
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
   return pickled_file(std::move(pickle), zip,
                       std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),
                       options, notes);

@@ -38,6 +38,10 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
                                                    const OpenOptions& options,
                                                    std::vector<std::string>& notes);
 
+// Why a tensor of a program is skipped.
+inline constexpr const char* constant_of_program =
+    "a constant of the program, not part of its state_dict";
+
 // The constants of a TorchScript program: a tuple, of which some are tensors.
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const ZipContent& content,

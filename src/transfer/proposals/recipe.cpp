@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/transfer/proposals_test.cpp
 #include "src/transfer/proposals/recipe.h"
-#include "src/core/quoted.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "andiron/names.h"
+#include "src/core/quoted.h"
 #include "src/core/try.h"
 #include "src/transfer/archive_lookup.h"
 #include "src/transfer/fitted.h"
@@ -56,10 +56,10 @@ std::string unescaped(std::string_view pattern) {
 
 std::string in_words(const NameRule& rule) {
   const std::string_view pattern = rule.pattern;
-  if (pattern == "^") return "putting '" + rule.replacement + "' before names";
+  if (pattern == "^") return "putting " + quoted(rule.replacement) + " before names";
   const bool is_strip = rule.replacement.empty() && pattern.starts_with('^') &&
                         pattern.find("(\\d+)") == std::string_view::npos;
-  if (is_strip) return "stripping '" + unescaped(pattern.substr(1)) + "' from names";
+  if (is_strip) return "stripping " + quoted(unescaped(pattern.substr(1))) + " from names";
   return "renaming " + quoted(rule.pattern) + " to " + quoted(rule.replacement);
 }
 
