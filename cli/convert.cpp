@@ -64,6 +64,13 @@ Error nothing_passes() {
                .hint = "'andiron ls' shows the names"};
 }
 
+Error nothing_taken(const Archive& source) {
+  return Error{.code = ErrorCode::unsupported,
+               .message = "no tensor of the file can be taken",
+               .found = count_of(source.skipped().size(), "tensor") + " that cannot",
+               .hint = "'andiron info' says why"};
+}
+
 // What a record says of its recorder. Other formats have no use for it, and records say their own.
 constexpr std::string_view recorder_keys[] = {"float", "int", "format", "version", "settings"};
 
@@ -89,7 +96,8 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   tell_copies(source, notes);
   const bool is_record = source.format() == format_name(Format::mpk);
   const bool to_record = options.format() == Format::mpk;
-  if (source.format() == format_name(Format::pytorch) && !to_record) note_origin(*archive);
+  const bool keeps_notes = !to_record && options.format() != Format::numpy;
+  if (source.is_pickled() && keeps_notes) note_origin(*archive);
   if (is_record && !to_record) drop_recorder_metadata(*archive);
   return archive;
 }
@@ -164,6 +172,7 @@ ExitCode run(const ConvertOptions& options) {
       [&](const std::string& path, const Archive& source, std::string& out) -> Status {
         std::vector<std::string> notes;
         if (source.empty() && !options.reading.filter.is_empty()) return nothing_passes();
+        if (source.empty() && !source.skipped().empty()) return nothing_taken(source);
         Result<Archive> archive = prepare(source, options, notes);
         if (!archive) return std::move(archive).error();
         Result<WriteReport> report = write_output(*archive, options);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/expression.h"
+#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -153,11 +154,14 @@ Status Loader::allow(std::uint64_t bytes) {
     taken_ += bytes;
     return {};
   }
-  return Error{.code = ErrorCode::out_of_memory,
-               .message = "the tensors need more memory than a load may take",
-               .found = std::to_string(plan_.byte_size) + " bytes in all",
-               .expected = "at most " + std::to_string(options_.limits.load_bytes),
-               .hint = "raise Limits::load_bytes, filter, or borrow with zero_copy"};
+  Error error = over_limit(
+      std::to_string(plan_.byte_size), options_.limits.load_bytes,
+      {"the tensors need more memory than a load may take", "load_bytes", "bytes in all"});
+  error.code = ErrorCode::out_of_memory;
+  error.hint = "raise Limits::load_bytes, or filter";
+  // Of a mapping, and without a conversion on the way.
+  if (!options_.zero_copy) error.hint += "; zero_copy may borrow some instead";
+  return error;
 }
 
 Status Loader::advance(std::uint64_t bytes) {

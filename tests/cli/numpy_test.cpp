@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // NumPy's files in the tool.
+#include <filesystem>
+
 #include "tests/cli/sample_files.h"
 #include "tests/support/npy_file.h"
 
@@ -37,6 +39,14 @@ TEST_F(NumpyFiles, OfOneTensorMayBeASingleArray) {
   // A form that the name contradicts.
   EXPECT_EQ(tool({"convert", "--include", "a", "--to", "npz", in, "-o", path("n.npy")}).exit_code,
             4);
+}
+
+TEST_F(NumpyFiles, AFileOfWhichNothingCanBeTakenIsNotConverted) {
+  const Outcome run =
+      tool({"convert", write_text("m.npy", npy_file("|O", "(1,)")), "-o", path("out.npz")});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_TRUE(contains(run.err, "no tensor of the file can be taken")) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(path("out.npz")));
 }
 
 TEST_F(NumpyFiles, ReasonsForWhatIsSkippedCannotSpeakToTheTerminal) {

@@ -74,6 +74,9 @@ TEST(SafetensorsWriter, AlignsTheDataWhenAsked) {
             .code,
         ErrorCode::invalid_argument);
   }
+  const SafetensorsSettings huge{.data_alignment = 1 << 30};
+  EXPECT_EQ(write_to_memory(Archive(), {.settings = huge}).error().hint,
+            "choose a smaller alignment");
 }
 
 TEST(SafetensorsWriter, RefusesWhatTheFormatCannotHold) {

@@ -42,7 +42,7 @@ Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
     Error error = over_limit(std::to_string(length), limits.header_bytes,
                              {"the header would be larger than allowed", "", "bytes"});
     error.code = ErrorCode::header_too_large;
-    error.hint = "write several shards";
+    error.hint = end > limits.header_bytes ? "write several shards" : "choose a smaller alignment";
     return error;
   }
   header.append(static_cast<std::size_t>(padded - end), ' ');
