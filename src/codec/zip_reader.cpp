@@ -244,16 +244,20 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
                                                std::span<const std::byte> head) const {
   const std::uint64_t place = places[index].load(std::memory_order_acquire);
   if ((place & checked) != 0) return place & ~checked;
-  ANDIRON_TRY(check_zip_entry_is_readable(*source, entry(index)));
+  const ZipEntry& asked = entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(*source, asked));
+  const std::uint64_t end = directory.end_of(index);
+  const auto is_whole = [&] {
+    return head.size() >= std::min(end - asked.header_offset, zip_local_header_size(asked, head));
+  };
   Bytes header;
-  for (const std::uint64_t count : {usual_header_bytes(index), most_header_bytes(index)}) {
-    if (head.size() >= std::min(room_of(index), zip_local_header_size(entry(index), head))) break;
-    ANDIRON_ASSIGN(header, Bytes::allocate(count));
-    ANDIRON_TRY(source->read_at(entry(index).header_offset, header.writable()));
+  for (const auto bytes : {&ZipState::usual_header_bytes, &ZipState::most_header_bytes}) {
+    if (is_whole()) break;
+    ANDIRON_ASSIGN(header, Bytes::allocate((this->*bytes)(index)));
+    ANDIRON_TRY(source->read_at(asked.header_offset, header.writable()));
     head = header.span();
   }
-  ANDIRON_ASSIGN(const std::uint64_t offset,
-                 check_zip_local_header(*source, entry(index), directory.end_of(index), head));
+  ANDIRON_ASSIGN(const std::uint64_t offset, check_zip_local_header(*source, asked, end, head));
   if (place != 0 && place != offset) {
     return error(ErrorCode::bad_archive, index, "does not begin where the directory tells",
                  "data from byte " + std::to_string(offset), "byte " + std::to_string(place));

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "andiron/limits.h"
 #include "src/core/convert.h"
@@ -328,23 +329,26 @@ Dims make_box(const StridedView& view, std::size_t dim, std::uint64_t count, std
 
 }  // namespace
 
-Status gather(const StridedView& view, const ElementMap& map, std::uint64_t first,
-              std::uint64_t count, std::byte* out) {
-  const std::size_t rank = view.shape.size();
-  const std::uint64_t width = bit_width(map.result()) / 8;
-  std::array<std::uint64_t, max_rank> inner;  // elements under one step of each dimension
-  std::uint64_t product = 1;
-  for (std::size_t d = rank; d-- > 0;) {
-    inner[d] = product;
-    product *= view.shape[d];
+struct Gather::State {
+  State(const StridedView& strided, const ElementMap& elements, std::uint64_t first_element,
+        std::uint64_t element_count, std::byte* target)
+      : view(strided),
+        width(bit_width(elements.result()) / 8),
+        first(first_element),
+        count(element_count),
+        out(target),
+        mover(elements),
+        cutter(elements, strided.source.in_memory()) {
+    std::uint64_t product = 1;
+    for (std::size_t d = view.shape.size(); d-- > 0;) {
+      inner[d] = product;
+      product *= view.shape[d];
+    }
   }
-  const ByteSource& source = view.source;
-  // Too large for the stacks of small threads.
-  const auto mover = std::make_unique<BlockMover>(map);
-  BoxCutter cutter(map, source.in_memory());
-  Block block;
-  Bytes scratch;
-  while (count != 0) {
+
+  // The largest box of whole steps from `first` on. REQUIRES: count != 0.
+  void begin_box() {
+    const std::size_t rank = view.shape.size();
     // The outermost dimension along which whole steps fit from here.
     std::size_t dim = 0;
     while (dim < rank && (first % inner[dim] != 0 || inner[dim] > count)) ++dim;
@@ -361,29 +365,62 @@ Status gather(const StridedView& view, const ElementMap& map, std::uint64_t firs
       offset += static_cast<std::uint64_t>(index * view.strides[d]);
     }
     cutter.begin(make_box(view, dim, steps, width), offset, out);
-    while (cutter.next(block)) {
-      if (block.is_run) {
-        ANDIRON_TRY(
-            source.read_at(block.offset, {block.out, static_cast<std::size_t>(block.bytes)}));
-        continue;
-      }
-      if (source.in_memory()) {
-        ANDIRON_ASSIGN(const Bytes lent, source.view(block.offset - block.before, block.bytes));
-        mover->move(block.dims.all(), lent.data() + block.before, block.out);
-        continue;
-      }
-      if (scratch.size() < block.bytes) {
-        ANDIRON_ASSIGN(scratch, Bytes::allocate(std::max(block.bytes, scratch_bytes)));
-      }
-      const auto room = scratch.writable().first(static_cast<std::size_t>(block.bytes));
-      ANDIRON_TRY(source.read_at(block.offset - block.before, room));
-      mover->move(block.dims.all(), room.data() + block.before, block.out);
-    }
     out += elements * width;
     first += elements;
     count -= elements;
   }
-  return {};
+
+  const StridedView view;
+  const std::uint64_t width;                  // of an element in the output
+  std::array<std::uint64_t, max_rank> inner;  // elements under one step of each dimension
+  // What is still to be cut into boxes.
+  std::uint64_t first;
+  std::uint64_t count;
+  std::byte* out;
+  BlockMover mover;
+  BoxCutter cutter;
+  Block block = {};
+  Bytes scratch;
+  bool is_in_scratch = false;  // the block, which is then to be moved
+};
+
+// On the heap: too large for the stacks of small threads.
+Gather::Gather(const StridedView& view, const ElementMap& map, std::uint64_t first,
+               std::uint64_t count, std::byte* out)
+    : state_(std::make_unique<State>(view, map, first, count, out)) {}
+
+Gather::~Gather() = default;
+
+Result<std::span<std::byte>> Gather::next() {
+  Block& block = state_->block;
+  const ByteSource& source = state_->view.source;
+  const auto move_from = [&](const std::byte* bytes) {
+    state_->mover.move(block.dims.all(), bytes + block.before, block.out);
+  };
+  if (std::exchange(state_->is_in_scratch, false)) move_from(state_->scratch.data());
+  for (;;) {
+    if (!state_->cutter.next(block)) {
+      if (state_->count == 0) return std::span<std::byte>();
+      state_->begin_box();
+      continue;
+    }
+    const auto bytes = static_cast<std::size_t>(block.bytes);
+    if (block.is_run) return std::span(block.out, bytes);
+    if (source.in_memory()) {
+      ANDIRON_ASSIGN(const Bytes lent, source.view(offset(), bytes));
+      move_from(lent.data());
+      continue;
+    }
+    if (state_->scratch.size() < bytes) {
+      ANDIRON_ASSIGN(state_->scratch, Bytes::allocate(std::max(block.bytes, scratch_bytes)));
+    }
+    state_->is_in_scratch = true;
+    return state_->scratch.writable().first(bytes);
+  }
+}
+
+std::uint64_t Gather::offset() const noexcept {
+  return state_->block.offset - state_->block.before;
 }
 
 }  // namespace andiron::inline v1::detail

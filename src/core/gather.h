@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "andiron/byte_source.h"
@@ -19,12 +20,36 @@ struct StridedView {
   std::span<const std::int64_t> strides;  // in bytes
 };
 
-// Writes elements [first, first + count) of the view, in row-major order, to `out`.
+// Writes elements [first, first + count) of the view, in row-major order, to `out`. It says what to
+// read; the reading is the caller's:
+//
+//   Gather gather(view, map, first, count, out);
+//   for (;;) {
+//     ANDIRON_ASSIGN(const std::span<std::byte> room, gather.next());
+//     if (room.empty()) return {};
+//     ANDIRON_TRY(view.source.read_at(gather.offset(), room));
+//   }
 //
 // The source is read in its own order, in pieces of about a megabyte, and only where the view has
 // elements; gaps up to a page are read along, since the system reads whole pages anyway. Sources
 // that lie in memory are not copied first.
-Status gather(const StridedView& view, const ElementMap& map, std::uint64_t first,
-              std::uint64_t count, std::byte* out);
+class Gather {
+ public:
+  // REQUIRES: what the view refers to, and the map, outlive this.
+  Gather(const StridedView& view, const ElementMap& map, std::uint64_t first, std::uint64_t count,
+         std::byte* out);
+  ~Gather();
+  Gather(const Gather&) = delete;
+  Gather& operator=(const Gather&) = delete;
+
+  // Moves what was read last to its place, and gives the room for what is to be read next, from
+  // offset() on; none when all is done.
+  Result<std::span<std::byte>> next();
+  std::uint64_t offset() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace andiron::inline v1::detail

@@ -3,6 +3,8 @@
 #include "src/core/similarity.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 namespace andiron::inline v1 {
@@ -85,30 +87,72 @@ std::size_t NearestName::edits_up_to(std::string_view a, std::string_view b, std
   return row_[b.size()];
 }
 
+namespace {
+
+// Characters of one name that stand in the other, each once, at most `reach` apart.
+struct SharedCharacters {
+  std::size_t matches = 0;
+  std::size_t transpositions = 0;
+  std::size_t previous = 0;
+
+  void add(std::size_t place) noexcept {
+    if (place < previous) ++transpositions;
+    previous = place;
+    ++matches;
+  }
+};
+
+constexpr std::size_t word_bits = 64;
+
+// The places of b that are free, and those of each character, are bits of a word.
+SharedCharacters shared_in_a_word(std::string_view a, std::string_view b, std::size_t reach) {
+  std::array<std::uint64_t, 256> places{};
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    places[static_cast<unsigned char>(b[j])] |= std::uint64_t{1} << j;
+  }
+  SharedCharacters shared;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::size_t first = i > reach ? i - reach : 0;
+    const std::size_t last = std::min(b.size(), i + reach + 1);
+    if (first >= last) break;
+    std::uint64_t& free = places[static_cast<unsigned char>(a[i])];
+    const std::uint64_t near =
+        (~std::uint64_t{0} << first) & (~std::uint64_t{0} >> (word_bits - last));
+    if ((free & near) == 0) continue;
+    const auto place = static_cast<std::size_t>(std::countr_zero(free & near));
+    free &= ~(std::uint64_t{1} << place);
+    shared.add(place);
+  }
+  return shared;
+}
+
+SharedCharacters shared_characters(std::string_view a, std::string_view b, std::size_t reach) {
+  std::vector<bool> taken(b.size(), false);
+  SharedCharacters shared;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::size_t last = std::min(b.size(), i + reach + 1);
+    for (std::size_t j = i > reach ? i - reach : 0; j < last; ++j) {
+      if (taken[j] || a[i] != b[j]) continue;
+      taken[j] = true;
+      shared.add(j);
+      break;
+    }
+  }
+  return shared;
+}
+
+}  // namespace
+
 double jaro_similarity(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.empty() && b.empty() ? 1 : 0;
   // Characters match when they stand at most this far apart.
   const std::size_t reach = std::max<std::size_t>(std::max(a.size(), b.size()) / 2, 1) - 1;
-  std::vector<bool> taken(b.size(), false);
-  std::size_t matches = 0;
-  std::size_t transpositions = 0;
-  std::size_t previous = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::size_t first = i > reach ? i - reach : 0;
-    const std::size_t last = std::min(b.size(), i + reach + 1);
-    for (std::size_t j = first; j < last; ++j) {
-      if (taken[j] || a[i] != b[j]) continue;
-      taken[j] = true;
-      if (j < previous) ++transpositions;
-      previous = j;
-      ++matches;
-      break;
-    }
-  }
-  if (matches == 0) return 0;
-  const auto m = static_cast<double>(matches);
+  const SharedCharacters shared =
+      b.size() <= word_bits ? shared_in_a_word(a, b, reach) : shared_characters(a, b, reach);
+  if (shared.matches == 0) return 0;
+  const auto m = static_cast<double>(shared.matches);
   return (m / static_cast<double>(a.size()) + m / static_cast<double>(b.size()) +
-          (m - static_cast<double>(transpositions)) / m) /
+          (m - static_cast<double>(shared.transpositions)) / m) /
          3;
 }
 

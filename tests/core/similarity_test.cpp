@@ -120,5 +120,45 @@ TEST(JaroSimilarity, HasTheKnownValues) {
   EXPECT_EQ(jaro_similarity("a", "b"), 0);
 }
 
+// As its definition has it, character by character.
+double plain_jaro(std::string_view a, std::string_view b) {
+  const std::size_t reach = std::max<std::size_t>(std::max(a.size(), b.size()) / 2, 1) - 1;
+  std::string left(b);
+  double matches = 0;
+  double transpositions = 0;
+  std::size_t previous = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = i > reach ? i - reach : 0; j < b.size() && j <= i + reach; ++j) {
+      if (left[j] != a[i]) continue;
+      left[j] = '\0';
+      transpositions += j < previous ? 1 : 0;
+      previous = j;
+      matches += 1;
+      break;
+    }
+  }
+  if (matches == 0) return 0;
+  return (matches / static_cast<double>(a.size()) + matches / static_cast<double>(b.size()) +
+          (matches - transpositions) / matches) /
+         3;
+}
+
+TEST(JaroSimilarity, IsTheSameForNamesOfAnyLength) {
+  std::mt19937 random(11);
+  const auto name = [&](std::size_t length) {
+    std::string text(length, ' ');
+    for (char& c : text) c = "abc.\xff"[random() % 5];
+    return text;
+  };
+  for (std::size_t length = 1; length <= 130; ++length) {
+    for (const std::size_t other : {std::size_t{1}, std::size_t{7}, std::size_t{63},
+                                    std::size_t{64}, std::size_t{65}, length, 2 * length}) {
+      const std::string a = name(length);
+      const std::string b = name(other);
+      ASSERT_EQ(jaro_similarity(a, b), plain_jaro(a, b)) << a << " " << b;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace andiron
