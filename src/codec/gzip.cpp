@@ -28,35 +28,41 @@ Error out_of_memory() {
   return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
 }
 
-class Inflater {
+class GzipInflater {
  public:
-  Inflater(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
-  ~Inflater() {
+  GzipInflater(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
+  ~GzipInflater() {
     if (open_) inflateEnd(&stream_);
   }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
+  GzipInflater(const GzipInflater&) = delete;
+  GzipInflater& operator=(const GzipInflater&) = delete;
 
   // Stops when there are `enough` bytes.
   Result<Bytes> run(std::uint64_t enough = ~std::uint64_t{0}) {
     if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) return out_of_memory();
     open_ = true;
     windows_ = std::make_unique<Windows>();
-    for (;;) {
-      ANDIRON_TRY(fill());
+    for (bool has_ended = false;;) {
+      if (stream_.avail_in == 0) {
+        const auto part = std::span(windows_->in)
+                              .first(static_cast<std::size_t>(
+                                  std::min<std::uint64_t>(window_bytes, source_.size() - read_)));
+        ANDIRON_TRY(source_.read_at(read_, part));
+        read_ += part.size();
+        stream_.next_in = zlib_bytes(part.data());
+        stream_.avail_in = static_cast<uInt>(part.size());
+      }
+      if (stream_.avail_in == 0 && has_ended) return out_.take();
       if (stream_.avail_in == 0) return error(ErrorCode::truncated, "the gzip data ends too soon");
+      if (has_ended && inflateReset(&stream_) != Z_OK) return out_of_memory();
       stream_.next_out = zlib_bytes(windows_->out.data());
       stream_.avail_out = window_bytes;
       const int code = ::inflate(&stream_, Z_NO_FLUSH);
       ANDIRON_TRY(take_output());
       if (inflated_ >= enough) return out_.take();
-      if (code == Z_STREAM_END) {
-        ANDIRON_TRY(fill());
-        if (stream_.avail_in == 0) return out_.take();
-        if (inflateReset(&stream_) != Z_OK) return out_of_memory();
-      } else if (code == Z_MEM_ERROR) {
-        return out_of_memory();
-      } else if (code != Z_OK) {
+      has_ended = code == Z_STREAM_END;
+      if (code == Z_MEM_ERROR) return out_of_memory();
+      if (code != Z_OK && !has_ended) {
         return error(ErrorCode::bad_header, "the gzip data is damaged");
       }
     }
@@ -74,17 +80,6 @@ class Inflater {
                  .file = source_.name(),
                  .found = "at byte " + std::to_string(read_ - stream_.avail_in),
                  .hint = "the download may be incomplete"};
-  }
-
-  Status fill() {
-    if (stream_.avail_in != 0) return {};
-    const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, source_.size() - read_));
-    ANDIRON_TRY(source_.read_at(read_, std::span(windows_->in).first(count)));
-    read_ += count;
-    stream_.next_in = zlib_bytes(windows_->in.data());
-    stream_.avail_in = static_cast<uInt>(count);
-    return {};
   }
 
   Status take_output() {
@@ -109,7 +104,7 @@ class Inflater {
 }  // namespace
 
 Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits) {
-  return Inflater(source, limits).run();
+  return GzipInflater(source, limits).run();
 }
 
 Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits) {
@@ -123,7 +118,7 @@ Result<ContentHead> content_head(const ByteSource& source, std::size_t count) {
   if (!is_gzip(head)) return ContentHead{false, std::move(head)};
   // Not the caller's limit, which is for content that is kept.
   const Limits a_window_more{.inflated_bytes = count + window_bytes};
-  ANDIRON_ASSIGN(const Bytes content, Inflater(source, a_window_more).run(count));
+  ANDIRON_ASSIGN(const Bytes content, GzipInflater(source, a_window_more).run(count));
   return ContentHead{true, std::string(content.text().substr(0, count))};
 }
 

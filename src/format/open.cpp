@@ -37,23 +37,18 @@ Error not_a_weight_file(const ByteSource& source, Recognised content) {
                .hint = std::move(content.hint)};
 }
 
-struct Reader {
-  Result<Archive> (*read)(const ReadContext& context);
-};
-
-// The reader of what a file holds, or why there is none.
-Result<Reader> reader_for(const ReadContext& context) {
+// The format of what a file holds, nullptr for an index of shards, or why there is none.
+Result<const FormatRow*> format_of(const ReadContext& context) {
   const bool is_index = context.name.ends_with(index_ending);
-  if (context.options.format && !is_index) return Reader{row_of(*context.options.format).read};
+  if (context.options.format && !is_index) return &row_of(*context.options.format);
   const ByteSource& source = *context.source;
   ANDIRON_ASSIGN(const Recognised content, recognise(source));
-  if (content.row != nullptr) return Reader{content.row->read};
-  if (content.is_json) return Reader{read_sharded};
+  if (content.row != nullptr || content.is_json) return content.row;
   // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
   // was meant to be.
   const FormatRow* meant = format_by_name(source.name()).row;
   const bool is_broken = content.what.empty() && meant != nullptr && meant->folder_rank == 0;
-  if (is_broken) return Reader{meant->read};
+  if (is_broken) return meant;
   return not_a_weight_file(source, content);
 }
 
@@ -81,29 +76,38 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
 
 }  // namespace
 
-Result<Archive> open(const std::string& path, const OpenOptions& options) {
+Result<detail::PathInFolder> detail::folder_and_name(const std::string& path, IoMode io) {
   const bool is_in_folder = !is_folder(path);
-  const std::string name = is_in_folder ? file_name_of(path) : "";
+  std::string name = is_in_folder ? file_name_of(path) : "";
   // A path that names nothing: the system says why.
-  if (is_in_folder && name.empty()) return open_file(path, options.io).error();
-  const FolderFiles files(path.substr(0, path.size() - name.size()), options.io);
-  ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
-  const ReadContext context{found.source, options, &files, found.name};
-  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
-  return reader.read(context);
+  if (is_in_folder && name.empty()) return open_file(path, io).error();
+  return PathInFolder{folder_files(path.substr(0, path.size() - name.size()), io), std::move(name)};
+}
+
+Result<Archive> open(const std::string& path, const OpenOptions& options) {
+  ANDIRON_ASSIGN(const PathInFolder place, folder_and_name(path, options.io));
+  return open(*place.files, place.name, options);
 }
 
 Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options) {
   ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
   const ReadContext context{found.source, options, &files, found.name};
-  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
-  return reader.read(context);
+  ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
+  if (format != nullptr) return format->read(context);
+  ANDIRON_ASSIGN(ShardedModel model, ShardedModel::read_index(context));
+  for (;;) {
+    ANDIRON_ASSIGN(const bool has_shard, model.next());
+    if (!has_shard) return model.finish();
+    ANDIRON_ASSIGN(Archive shard, model.format().read(model.shard()));
+    model.add(std::move(shard));
+  }
 }
 
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
   const ReadContext context{source, options};
-  ANDIRON_ASSIGN(const Reader reader, reader_for(context));
-  return reader.read(context);
+  ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
+  if (format != nullptr) return format->read(context);
+  return ShardedModel::read_index(context).error();
 }
 
 Result<Archive> open(Bytes bytes, const OpenOptions& options) {

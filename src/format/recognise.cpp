@@ -50,12 +50,11 @@ std::string in_words(const Recognised& content) {
   return content.what.empty() ? "unknown content" : content.what;
 }
 
-// Looks before a file is inflated, which may take long and much memory.
-Result<Recognised> by_compressed_head(const ByteSource& source) {
-  ANDIRON_ASSIGN(const ContentHead head, content_head(source, head_bytes));
+// By how the content begins: inflating all of it may take long and much memory.
+Result<Recognised> by_content_of_gzip(std::string_view head) {
   std::string what = "another gzip file";
-  if (!is_gzip(head.bytes)) {
-    const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head.bytes)));
+  if (!is_gzip(head)) {
+    const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head)));
     ANDIRON_ASSIGN(Recognised content, recognise(*memory_source(bytes)));
     if (content.row != nullptr && content.row->may_be_gzip) return content;
     what = in_words(content);
@@ -76,7 +75,9 @@ Result<Recognised> recognise(const ByteSource& source) {
   for (const FormatRow& row : format_rows()) {
     if (row.is_format({bytes, source})) return Recognised{.row = &row};
   }
-  return is_gzip(bytes) ? by_compressed_head(source) : by_signature(bytes);
+  if (!is_gzip(bytes)) return by_signature(bytes);
+  ANDIRON_ASSIGN(const ContentHead content, content_head(source, head_bytes));
+  return by_content_of_gzip(content.bytes);
 }
 
 }  // namespace andiron::inline v1::detail

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,38 @@
 
 namespace andiron::inline v1::detail {
 
-// The model whose index this is; NotAWeightFile for other JSON.
-Result<Archive> read_sharded(const ReadContext& context);
+// Puts a model together from its shards. The reading of each is the caller's:
+//
+//   ANDIRON_ASSIGN(ShardedModel model, ShardedModel::read_index(context));
+//   for (;;) {
+//     ANDIRON_ASSIGN(const bool has_shard, model.next());
+//     if (!has_shard) return model.finish();
+//     ANDIRON_ASSIGN(Archive shard, model.format().read(model.shard()));
+//     model.add(std::move(shard));
+//   }
+class ShardedModel {
+ public:
+  // The model whose index this is; NotAWeightFile for other JSON. REQUIRES: the context outlives
+  // this.
+  static Result<ShardedModel> read_index(const ReadContext& context);
+  ShardedModel(ShardedModel&& other) noexcept;
+  ~ShardedModel();
+
+  // Opens the next shard; false after the last. MissingShard for one that is not there.
+  Result<bool> next();
+  // Of the shard that was opened last, until the next.
+  ReadContext shard() const;
+  const FormatRow& format() const noexcept;
+  void add(Archive shard);
+
+  // The map of the index decides which shard a tensor comes from.
+  Result<Archive> finish();
+
+ private:
+  class State;
+  explicit ShardedModel(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 // Tensors in archive order, a new shard whenever the next tensor does not fit.
 std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most);

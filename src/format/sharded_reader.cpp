@@ -3,8 +3,10 @@
 // Tested by tests/format/sharded_test.cpp
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "andiron/natural_order.h"
@@ -33,44 +35,18 @@ const FormatRow* shard_format(std::string_view file) {
   return row != nullptr && row->info.has_shards ? row : nullptr;
 }
 
-class ShardedReader {
+}  // namespace
+
+class ShardedModel::State {
  public:
-  ShardedReader(const ReadContext& context, std::string_view index_text)
+  State(const ReadContext& context, Bytes index_text)
       : context_(context),
         path_(context.source->name()),
-        json_(index_text),
+        text_(std::move(index_text)),
+        json_(text_.text()),
         options_(context.options),
         builder_(path_, "", "sharded") {
-    builder_.state().file_bytes = index_text.size();
-  }
-
-  Result<Archive> read() {
-    ANDIRON_TRY(read_index());
-    builder_.state().format = row_->info.name;
-    for (auto& [name, shard] : shards_) ANDIRON_TRY(open_shard(name, shard));
-    ANDIRON_TRY(check_map());
-    ANDIRON_TRY(merge());
-    note_total();
-    return builder_.finish();
-  }
-
- private:
-  struct Shard {
-    Archive archive;
-    std::uint32_t file = 0;
-  };
-  using Shards = std::map<std::string, Shard, NaturalLess>;
-  struct Mapping {
-    std::string tensor;
-    Shards::value_type* shard;
-  };
-
-  Error json_error() const {
-    return Error{
-        .code = json_.code() == ErrorCode::bad_header ? ErrorCode::bad_index : json_.code(),
-        .message = json_.what(),
-        .file = path_,
-        .found = "at byte " + std::to_string(json_.offset())};
+    builder_.state().file_bytes = text_.size();
   }
 
   // Read piece by piece rather than into a tree: an index can be large, and most of what a hostile
@@ -100,6 +76,70 @@ class ShardedReader {
                  .message = "this is JSON, but no shard index",
                  .file = path_,
                  .expected = "a top-level \"weight_map\""};
+  }
+
+  Result<bool> next() {
+    at_ = is_begun_ ? std::next(at_) : shards_.begin();
+    is_begun_ = true;
+    if (at_ == shards_.end()) return false;
+    place_ = context_.name_beside(at_->first);
+    Result<ByteSourcePtr> source = context_.files->open(place_);
+    if (source) {
+      source_ = *std::move(source);
+      return true;
+    }
+    Error error = std::move(source).error();
+    if (error.code == ErrorCode::not_found) {
+      error.code = ErrorCode::missing_shard;
+      error.message = "a shard that the index names is not there";
+      error.found.clear();
+      error.hint = "download it, next to the index";
+    }
+    return error;
+  }
+
+  ReadContext shard() const { return {source_, options_, context_.files, place_}; }
+  const FormatRow& format() const noexcept { return *row_; }
+
+  void add(Archive archive) {
+    auto& [name, shard] = *at_;
+    shard.archive = std::move(archive);
+    shard.file = builder_.add_file_of(shard.archive, name);
+    builder_.keep_names_of(shard.archive);
+    builder_.state().is_pickled |= shard.archive.is_pickled();
+    for (const std::string& note : shard.archive.notes()) {
+      builder_.state().notes.push_back(name + ": " + note);
+    }
+    for (const Skipped& skipped : shard.archive.skipped()) {
+      builder_.state().skipped.push_back(skipped);
+    }
+  }
+
+  Result<Archive> finish() {
+    builder_.state().format = row_->info.name;
+    ANDIRON_TRY(check_map());
+    ANDIRON_TRY(merge());
+    note_total();
+    return builder_.finish();
+  }
+
+ private:
+  struct Shard {
+    Archive archive;
+    std::uint32_t file = 0;
+  };
+  using Shards = std::map<std::string, Shard, NaturalLess>;
+  struct Mapping {
+    std::string tensor;
+    Shards::value_type* shard;
+  };
+
+  Error json_error() const {
+    return Error{
+        .code = json_.code() == ErrorCode::bad_header ? ErrorCode::bad_index : json_.code(),
+        .message = json_.what(),
+        .file = path_,
+        .found = "at byte " + std::to_string(json_.offset())};
   }
 
   void read_metadata() {
@@ -156,32 +196,6 @@ class ShardedReader {
     ANDIRON_TRY(check_limit(shards_.size(), options_.limits.shards,
                             {"too many shards", "shards", "", path_}));
     map_.push_back({std::move(tensor), &shard});
-    return {};
-  }
-
-  Status open_shard(const std::string& name, Shard& shard) {
-    const std::string place = context_.name_beside(name);
-    Result<ByteSourcePtr> source = context_.files->open(place);
-    if (!source) {
-      Error error = std::move(source).error();
-      if (error.code == ErrorCode::not_found) {
-        error.code = ErrorCode::missing_shard;
-        error.message = "a shard that the index names is not there";
-        error.found.clear();
-        error.hint = "download it, next to the index";
-      }
-      return error;
-    }
-    ANDIRON_ASSIGN(shard.archive, row_->read({*source, options_, context_.files, place}));
-    shard.file = builder_.add_file_of(shard.archive, name);
-    builder_.keep_names_of(shard.archive);
-    builder_.state().is_pickled |= shard.archive.is_pickled();
-    for (const std::string& note : shard.archive.notes()) {
-      builder_.state().notes.push_back(name + ": " + note);
-    }
-    for (const Skipped& skipped : shard.archive.skipped()) {
-      builder_.state().skipped.push_back(skipped);
-    }
     return {};
   }
 
@@ -267,6 +281,7 @@ class ShardedReader {
 
   const ReadContext& context_;
   const std::string& path_;
+  Bytes text_;
   JsonReader json_;
   const OpenOptions& options_;
   ArchiveBuilder builder_;
@@ -274,11 +289,18 @@ class ShardedReader {
   std::optional<std::uint64_t> claimed_bytes_;
   std::vector<Mapping> map_;
   Shards shards_;
+  // The shard that was opened last.
+  bool is_begun_ = false;
+  Shards::iterator at_;
+  std::string place_;
+  ByteSourcePtr source_;
 };
 
-}  // namespace
+ShardedModel::ShardedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ShardedModel::ShardedModel(ShardedModel&& other) noexcept = default;
+ShardedModel::~ShardedModel() = default;
 
-Result<Archive> read_sharded(const ReadContext& context) {
+Result<ShardedModel> ShardedModel::read_index(const ReadContext& context) {
   const ByteSource& source = *context.source;
   if (context.files == nullptr) {
     return Error{.code = ErrorCode::unsupported,
@@ -291,7 +313,15 @@ Result<Archive> read_sharded(const ReadContext& context) {
                   {"the index is larger than allowed", "index_bytes", "bytes", source.name()}));
   ANDIRON_ASSIGN(Bytes text, Bytes::allocate(source.size()));
   ANDIRON_TRY(source.read_at(0, text.writable()));
-  return ShardedReader(context, text.text()).read();
+  auto state = std::make_unique<State>(context, std::move(text));
+  ANDIRON_TRY(state->read_index());
+  return ShardedModel(std::move(state));
 }
+
+Result<bool> ShardedModel::next() { return state_->next(); }
+ReadContext ShardedModel::shard() const { return state_->shard(); }
+const FormatRow& ShardedModel::format() const noexcept { return state_->format(); }
+void ShardedModel::add(Archive shard) { state_->add(std::move(shard)); }
+Result<Archive> ShardedModel::finish() { return state_->finish(); }
 
 }  // namespace andiron::inline v1::detail

@@ -11,6 +11,7 @@
 #include "andiron/top_level_key.h"
 #include "src/core/quoted.h"
 #include "src/core/try.h"
+#include "src/format/model_in_folder.h"
 
 namespace andiron::inline v1 {
 namespace detail {
@@ -124,13 +125,15 @@ Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
   Result<Archive> archive = detail::nothing_in_memory();
   if (const auto* path_given = std::get_if<std::string>(&content_->location)) {
     const std::string file = path();
-    archive = open(file, options);
+    for (const std::string& tried : {file, *path_given}) {
+      ANDIRON_ASSIGN(const detail::PathInFolder place, detail::folder_and_name(tried, options.io));
+      Result<Archive> found = open(*place.files, place.name, options);
+      const bool is_there = found || found.error().code != ErrorCode::not_found;
+      if (is_there || tried == file) archive = std::move(found);
+      if (is_there || file == *path_given) break;
+    }
     if (!archive && archive.error().code == ErrorCode::not_found && file != *path_given) {
-      Result<Archive> as_given = open(*path_given, options);
-      if (!as_given && as_given.error().code == ErrorCode::not_found) {
-        return detail::with_extension_hint(std::move(archive).error(), *settings_.write.format);
-      }
-      archive = std::move(as_given);
+      return detail::with_extension_hint(std::move(archive).error(), *settings_.write.format);
     }
   } else if (const auto* in = std::get_if<detail::StoreFiles>(&content_->location)) {
     if (in->files == nullptr) return detail::no_files();
