@@ -88,21 +88,57 @@ void remove_here(std::string& name) {
   while (name.starts_with("./")) name.erase(0, 2);
 }
 
-class TarReader {
+// Takes the headers of an archive in turn.
+class TarIndex {
  public:
-  TarReader(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
+  TarIndex(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
 
-  Result<std::vector<TarMember>> read() {
-    std::array<char, tar_block_bytes> block;
-    for (;;) {
-      begin_ = at_;
-      if (source_.size() - at_ < tar_block_bytes) return cut_off("without the block that ends it");
-      ANDIRON_TRY(source_.read_at(at_, std::as_writable_bytes(std::span(block))));
-      const TarHeader header(std::string_view(block.data(), block.size()));
-      if (header.is_empty()) break;
-      at_ += tar_block_bytes;
-      ANDIRON_TRY(read_member(header));
+  // Where the next header lies. Truncated where there is no room for one.
+  Result<std::uint64_t> next() {
+    begin_ = at_;
+    if (source_.size() - at_ < tar_block_bytes) return cut_off("without the block that ends it");
+    at_ += tar_block_bytes;
+    return begin_;
+  }
+
+  // How much of what follows the header take() needs to see.
+  Result<std::uint64_t> text_bytes(const TarHeader& header) const {
+    if (!header.has_right_sum()) return bad("a header of the tar archive has a wrong checksum");
+    if (!header.bytes()) return bad("a size in the tar archive is not a number");
+    const bool is_name = header.type() == 'L';
+    if (!is_name && header.type() != 'x' && header.type() != 'g') return std::uint64_t{0};
+    if (*header.bytes() > source_.size() - at_) return cut_off("within a header");
+    ANDIRON_TRY(check_limit(*header.bytes(), is_name ? limits_.name_bytes : limits_.metadata_bytes,
+                            {"a header of the tar archive is larger than allowed",
+                             is_name ? "name_bytes" : "metadata_bytes", "bytes", source_.name()}));
+    return *header.bytes();
+  }
+
+  // REQUIRES: text_bytes() took the header, and `text` is as long as it said.
+  Status take(const TarHeader& header, std::string_view text) {
+    const std::uint64_t bytes = long_size_.value_or(*header.bytes());
+    switch (header.type()) {
+      case 'x':
+      case 'g':
+        skip(text.size());
+        return take_records(text, header.type() == 'g');
+      case 'L':
+        skip(text.size());
+        long_name_ = text.substr(0, text.find('\0'));
+        return {};
+      case '0':
+      case '\0':
+      case '7':  // stored in one piece, says its writer
+        return add(header, bytes);
+      case '5':
+        return skip_folder(bytes);
+      default:
+        return bad("the tar archive holds more than plain files and folders",
+                   "a member of type " + quoted(std::string(1, header.type())));
     }
+  }
+
+  Result<std::vector<TarMember>> finish() {
     if (long_name_ || long_size_) return bad("the last header of the tar archive has no member");
     ANDIRON_TRY(check_names_differ());
     return std::move(members_);
@@ -124,28 +160,6 @@ class TarReader {
     return error;
   }
 
-  Status read_member(const TarHeader& header) {
-    if (!header.has_right_sum()) return bad("a header of the tar archive has a wrong checksum");
-    std::optional<std::uint64_t> bytes = header.bytes();
-    if (!bytes) return bad("a size in the tar archive is not a number");
-    switch (header.type()) {
-      case 'x':
-      case 'g':
-        return read_records(*bytes, header.type() == 'g');
-      case 'L':
-        return read_long_name(*bytes);
-      case '0':
-      case '\0':
-      case '7':  // stored in one piece, says its writer
-        return add(header, long_size_.value_or(*bytes));
-      case '5':
-        return skip_folder(long_size_.value_or(*bytes));
-      default:
-        return bad("the tar archive holds more than plain files and folders",
-                   "a member of type " + quoted(std::string(1, header.type())));
-    }
-  }
-
   Status add(const TarHeader& header, std::uint64_t bytes) {
     TarMember member{long_name_ ? *std::move(long_name_) : header.name(), at_, bytes};
     // Before there was a type for folders.
@@ -161,7 +175,8 @@ class TarReader {
         {"the tar archive has more members than allowed", "zip_entries", "", source_.name()}));
     members_.push_back(std::move(member));
     forget_long();
-    return skip(bytes);
+    skip(bytes);
+    return {};
   }
 
   Status skip_folder(std::uint64_t bytes) {
@@ -171,11 +186,10 @@ class TarReader {
   }
 
   // Data fills whole blocks.
-  Status skip(std::uint64_t bytes) {
+  void skip(std::uint64_t bytes) {
     const std::uint64_t padding = (tar_block_bytes - bytes % tar_block_bytes) % tar_block_bytes;
     at_ += bytes;
     at_ += std::min(padding, source_.size() - at_);
-    return {};
   }
 
   void forget_long() {
@@ -183,28 +197,8 @@ class TarReader {
     long_size_.reset();
   }
 
-  Result<std::string> read_text(std::uint64_t bytes, std::uint64_t most, std::string_view limit) {
-    if (bytes > source_.size() - at_) return cut_off("within a header");
-    ANDIRON_TRY(check_limit(
-        bytes, most,
-        {"a header of the tar archive is larger than allowed", limit, "bytes", source_.name()}));
-    std::string text(static_cast<std::size_t>(bytes), '\0');
-    ANDIRON_TRY(source_.read_at(at_, std::as_writable_bytes(std::span(text))));
-    ANDIRON_TRY(skip(bytes));
-    return text;
-  }
-
-  Status read_long_name(std::uint64_t bytes) {
-    ANDIRON_ASSIGN(std::string name, read_text(bytes, limits_.name_bytes, "name_bytes"));
-    name.resize(std::min(name.find('\0'), name.size()));
-    long_name_ = std::move(name);
-    return {};
-  }
-
   // Records "LENGTH KEY=VALUE\n", where the length counts all of the record.
-  Status read_records(std::uint64_t bytes, bool for_all) {
-    ANDIRON_ASSIGN(const std::string text,
-                   read_text(bytes, limits_.metadata_bytes, "metadata_bytes"));
+  Status take_records(std::string_view text, bool for_all) {
     for (std::string_view rest = text; !rest.empty();) {
       const std::size_t space = rest.find(' ');
       const std::optional<std::uint64_t> size =
@@ -269,7 +263,18 @@ bool is_tar(std::string_view head) {
 }
 
 Result<std::vector<TarMember>> read_tar(const ByteSource& source, const Limits& limits) {
-  return TarReader(source, limits).read();
+  TarIndex index(source, limits);
+  for (;;) {
+    std::array<char, tar_block_bytes> block;
+    ANDIRON_ASSIGN(const std::uint64_t at, index.next());
+    ANDIRON_TRY(source.read_at(at, std::as_writable_bytes(std::span(block))));
+    const TarHeader header(std::string_view(block.data(), block.size()));
+    if (header.is_empty()) return index.finish();
+    ANDIRON_ASSIGN(const std::uint64_t text_bytes, index.text_bytes(header));
+    std::string text(static_cast<std::size_t>(text_bytes), '\0');
+    ANDIRON_TRY(source.read_at(at + tar_block_bytes, std::as_writable_bytes(std::span(text))));
+    ANDIRON_TRY(index.take(header, text));
+  }
 }
 
 }  // namespace andiron::inline v1::detail

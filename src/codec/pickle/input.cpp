@@ -4,38 +4,33 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
 
-Status PickleInput::make_ready(std::uint64_t count) {
-  assert(count <= left());
-  if (count <= ready()) return {};
+Result<PickleInput::Unread> PickleInput::next_window() {
   const std::size_t kept = ready();
+  const std::uint64_t wanted = wanted_end_ - position();
+  Unread unread{next_, {}};
   Bytes window;
   if (source_->in_memory()) {
     ANDIRON_ASSIGN(window, source_->view(position(), left()));
-  } else if (next_ == begin_ && begin_ < front_.size() && count <= front_.size() - begin_) {
-    const std::uint64_t size = std::min(left(), front_.size() - begin_);
-    ANDIRON_ASSIGN(window,
-                   front_.slice(static_cast<std::size_t>(begin_), static_cast<std::size_t>(size)));
   } else {
-    const std::uint64_t size = std::min(left(), std::max<std::uint64_t>(count, window_bytes_));
+    const std::uint64_t size = std::min(left(), std::max<std::uint64_t>(wanted, window_bytes_));
     ANDIRON_ASSIGN(window, Bytes::allocate(size));
-    const std::span<std::byte> bytes = window.writable();
+    unread.bytes = window.writable().subspan(kept);
     // What is left of the last window goes first, so that nothing is ever cut in two.
-    if (kept != 0) std::memcpy(bytes.data(), at_, kept);
-    ANDIRON_TRY(source_->read_at(next_, bytes.subspan(kept)));
+    if (kept != 0) std::memcpy(window.writable().data(), at_, kept);
     window_bytes_ = std::min(2 * window_bytes_, largest_window_bytes);
   }
   next_ += window.size() - kept;
   at_ = window.text().data();
   window_end_ = at_ + window.size();
+  wanted_end_ = 0;
   memory_.push_back(std::move(window));
-  return {};
+  return unread;
 }
 
 void PickleInput::skip(std::uint64_t count) noexcept {

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,19 +24,17 @@ Number load_number(const char* at) noexcept {
   }(std::make_index_sequence<sizeof(Number)>());
 }
 
-// A window into the source. Bytes that were once ready stay where they are: whoever takes memory()
-// keeps all views valid.
+// A window into the source, which its owner fills. Bytes that were once ready stay where they are:
+// whoever takes memory() keeps all views valid.
 class PickleInput {
  public:
   // Small, as a pickle may be small and lie in front of gigabytes of data.
   static constexpr std::size_t first_window_bytes = 4 * 1024;
   static constexpr std::size_t largest_window_bytes = 1024 * 1024;
 
-  // `front` may hold the first bytes of the source, which are then not read again.
   // REQUIRES: begin <= end; the source outlives the input.
-  PickleInput(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-              Bytes front = {}) noexcept
-      : source_(&source), front_(std::move(front)), begin_(begin), next_(begin), end_(end) {}
+  PickleInput(const ByteSource& source, std::uint64_t begin, std::uint64_t end) noexcept
+      : source_(&source), begin_(begin), next_(begin), end_(end) {}
 
   const char* at() const noexcept { return at_; }
   // Bytes in memory from at() on.
@@ -50,14 +49,27 @@ class PickleInput {
   }
   std::uint64_t begin() const noexcept { return begin_; }
   std::uint64_t end() const noexcept { return end_; }
-  const ByteSource& source() const noexcept { return *source_; }
   // Whether it may reach over all of a source that lies in memory.
   bool is_all_of_memory() const noexcept {
     return source_->in_memory() && begin_ == 0 && end_ == source_->size();
   }
 
-  // Has `count` bytes in memory. REQUIRES: count <= left().
-  Status make_ready(std::uint64_t count);
+  // Whether so many bytes are in memory; if not, it is hungry for them. REQUIRES: count <= left().
+  bool has(std::uint64_t count) noexcept {
+    assert(count <= left());
+    if (count <= ready()) return true;
+    wanted_end_ = position() + count;
+    return false;
+  }
+  bool is_hungry() const noexcept { return wanted_end_ != 0; }
+  // Moves the window on to at(), over at least what is wanted, and tells which part of it is to be
+  // read before anything else is done. OutOfMemory.
+  struct Unread {
+    std::uint64_t offset;
+    std::span<std::byte> bytes;
+  };
+  Result<Unread> next_window();
+
   // REQUIRES: within what is ready, or just behind it.
   void move_to(const char* at) noexcept { at_ = at; }
   // REQUIRES: count <= ready().
@@ -82,10 +94,10 @@ class PickleInput {
 
  private:
   const ByteSource* source_;
-  Bytes front_;
   std::uint64_t begin_;
   std::uint64_t next_;  // in the source, what lies behind the window
   std::uint64_t end_;
+  std::uint64_t wanted_end_ = 0;  // in the source; 0 when nothing is wanted
   const char* at_ = nullptr;
   const char* window_end_ = nullptr;
   std::size_t window_bytes_ = first_window_bytes;

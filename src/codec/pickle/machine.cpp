@@ -15,6 +15,7 @@
 #include "src/codec/pickle/opcode.h"
 #include "src/codec/pickle/operands.h"
 #include "src/core/limit.h"
+#include "src/core/try.h"
 #include "src/core/with_file.h"
 
 namespace andiron::inline v1::detail {
@@ -26,27 +27,31 @@ constexpr unsigned newest_protocol = 5;
 // many opcodes keep all indices below the one that means none.
 constexpr std::uint64_t most_opcodes_ever = PickleValue::largest_index - 1;
 
-// Functions that return bool return false after a failure, which is recorded.
+// Functions that return bool return false after a failure, which is recorded, or where the input is
+// hungry.
 class PickleMachine {
  public:
-  explicit PickleMachine(PickleInput input)
-      : input_(std::move(input)),
+  PickleMachine(PickleInput& input, std::uint64_t most_opcodes)
+      : input_(input),
+        most_opcodes_(most_opcodes),
+        opcodes_left_(most_opcodes),
         builder_(input_, failure_),
         operands_(input_, builder_, failure_),
         assembler_(builder_, failure_) {}
 
-  Result<PickleGraph> run(std::uint64_t most_opcodes) {
-    if (!run_to_stop(most_opcodes)) {
-      return with_file(failure_.take_error(), input_.source().name());
-    }
+  // To STOP. Goes on where it stood when the input was hungry.
+  bool run();
+  // REQUIRES: run() failed.
+  Error take_error() { return failure_.take_error(); }
+  // REQUIRES: run() came to STOP.
+  PickleGraph finish() && {
     const PickleStack& stack = assembler_.stack();
     const bool has_leftovers = stack.size() != 1 || stack.has_mark();
     return std::move(builder_).finish(stack.top(), has_leftovers, input_);
   }
 
  private:
-  bool run_to_stop(std::uint64_t most_opcodes);
-  // All opcodes that run_to_stop() does not know.
+  // All opcodes that run() does not know.
   bool execute(Opcode opcode);
   // Makes the value of an opcode that has it written out.
   bool literal(Opcode opcode, PickleValue& out);
@@ -56,9 +61,11 @@ class PickleMachine {
   }
   bool protocol();
   bool refuse(const char* message);
-  bool too_many(std::uint64_t most_opcodes);
+  bool too_many();
 
-  PickleInput input_;
+  PickleInput& input_;
+  const std::uint64_t most_opcodes_;
+  std::uint64_t opcodes_left_;
   PickleFailure failure_;
   PickleBuilder builder_;
   PickleOperands operands_;
@@ -67,17 +74,20 @@ class PickleMachine {
 
 // The opcodes that checkpoints are made of run here, with the place in the input in a register;
 // input_ has it for all others.
-bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
-  const char* at = nullptr;
-  const char* end = nullptr;
+bool PickleMachine::run() {
+  const char* at = input_.at();
+  const char* end = at + input_.ready();
   const auto position = [&](const char* place) {
     input_.move_to(place);
     return input_.position() - input_.begin();
   };
-  for (std::uint64_t left = most_opcodes; left != 0; --left) {
+  for (std::uint64_t left = opcodes_left_; left != 0; --left) {
     if (static_cast<std::size_t>(end - at) <= longest_fixed_operand) {
       input_.move_to(at);
-      if (!operands_.fill()) return false;
+      if (!operands_.fill()) {
+        opcodes_left_ = left;
+        return false;
+      }
       at = input_.at();
       end = at + input_.ready();
     }
@@ -168,7 +178,11 @@ bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
         default: {
           const std::uint64_t opcode_position = position(opcode_at);
           input_.move_to(at);
-          if (!execute(opcode)) return failure_.add_place(opcode, opcode_position);
+          if (!execute(opcode)) {
+            input_.move_to(opcode_at);
+            opcodes_left_ = left;
+            return failure_.add_place(opcode, opcode_position);
+          }
           at = input_.at();
           end = at + input_.ready();
           continue;
@@ -176,7 +190,7 @@ bool PickleMachine::run_to_stop(std::uint64_t most_opcodes) {
       }
     if (!ran) return failure_.add_place(opcode, position(opcode_at));
   }
-  return too_many(most_opcodes);
+  return too_many();
 }
 
 bool PickleMachine::execute(Opcode opcode) {
@@ -302,18 +316,24 @@ bool PickleMachine::refuse(const char* message) {
   return failure_.fail({.code = ErrorCode::unsupported, .message = message});
 }
 
-bool PickleMachine::too_many(std::uint64_t most_opcodes) {
+bool PickleMachine::too_many() {
   return failure_.fail_as_is(
-      over_limit("", most_opcodes, {"the pickle has more values than allowed", "pickle_values"}));
+      over_limit("", most_opcodes_, {"the pickle has more values than allowed", "pickle_values"}));
 }
 
 }  // namespace
 
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-                                const Limits& limits, Bytes front) {
+                                const Limits& limits) {
   assert(begin <= end);
-  return PickleMachine(PickleInput(source, begin, end, std::move(front)))
-      .run(std::min(limits.pickle_values, most_opcodes_ever));
+  PickleInput input(source, begin, end);
+  PickleMachine machine(input, std::min(limits.pickle_values, most_opcodes_ever));
+  while (!machine.run()) {
+    if (!input.is_hungry()) return with_file(machine.take_error(), source.name());
+    ANDIRON_ASSIGN(const PickleInput::Unread unread, input.next_window());
+    ANDIRON_TRY(source.read_at(unread.offset, unread.bytes));
+  }
+  return std::move(machine).finish();
 }
 
 }  // namespace andiron::inline v1::detail

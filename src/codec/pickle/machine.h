@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "andiron/byte_source.h"
-#include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "src/codec/pickle/graph.h"
@@ -23,8 +22,7 @@ inline constexpr std::uint64_t kept_pickle_bytes = 64 * 1024;
 
 // Reads the pickle that begins at `begin` and ends, with STOP, before `end`; what follows is not
 // looked at. Reads the source in windows, passing over long text and bytes; text that was passed
-// over has not been checked to be UTF-8. `front` may hold the first bytes of the source, which are
-// then not read again.
+// over has not been checked to be UTF-8.
 //
 // BadPickle, with the position, for what no unpickler takes: an unknown opcode, a stack that is too
 // short, a memo that is not there, an operand or a whole pickle that is cut short, a call of what
@@ -36,6 +34,6 @@ inline constexpr std::uint64_t kept_pickle_bytes = 64 * 1024;
 //
 // REQUIRES: begin <= end.
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-                                const Limits& limits, Bytes front = {});
+                                const Limits& limits);
 
 }  // namespace andiron::inline v1::detail

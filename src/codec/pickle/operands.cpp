@@ -25,11 +25,6 @@ std::string_view without_spaces(std::string_view text) {
 
 }  // namespace
 
-bool PickleOperands::make_ready(std::uint64_t count) {
-  Status status = input_.make_ready(count);
-  return status.ok() || failure_.fail_as_is(std::move(status).error());
-}
-
 bool PickleOperands::cut_short() { return failure_.cut_short("the pickle ends within an operand"); }
 
 bool PickleOperands::negative_size() { return failure_.bad("a length is negative"); }
@@ -47,7 +42,7 @@ bool PickleOperands::fill() {
                                 .message = "the pickle ends without STOP",
                                 .found = std::to_string(position) + " bytes"});
   }
-  if (!make_ready(std::min<std::uint64_t>(left, longest_fixed_operand + 1))) return false;
+  if (!input_.has(std::min<std::uint64_t>(left, longest_fixed_operand + 1))) return false;
   const auto opcode = static_cast<std::uint8_t>(*input_.at());
   if (opcode_infos[opcode].fixed_bytes < left) return true;
   return cut_short() || failure_.add_place(static_cast<Opcode>(opcode), position);
@@ -56,7 +51,7 @@ bool PickleOperands::fill() {
 bool PickleOperands::text(std::uint64_t size, PickleValue& out) {
   if (size > kept_pickle_bytes) return bytes(PickleKind::text, size, out);
   if (size > input_.left()) return cut_short();
-  if (size > input_.ready() && !make_ready(size)) return false;
+  if (!input_.has(size)) return false;
   const char* const begin = input_.at();
   input_.advance(static_cast<std::size_t>(size));
   return text_at(begin, static_cast<std::size_t>(size), out);
@@ -80,7 +75,7 @@ bool PickleOperands::bytes(PickleKind kind, std::uint64_t size, PickleValue& out
     input_.skip(size);
     return builder_.blob(kind, blob, out);
   }
-  if (size > input_.ready() && !make_ready(size)) return false;
+  if (!input_.has(size)) return false;
   blob.data = input_.at();
   input_.advance(static_cast<std::size_t>(size));
   return builder_.blob(kind, blob, out);
@@ -96,7 +91,7 @@ bool PickleOperands::integer(std::int64_t signed_size, PickleValue& out) {
   const auto size = static_cast<std::uint64_t>(signed_size);
   if (size > input_.left()) return cut_short();
   if (size > largest_pickle_integer) return too_long_integer();
-  if (!make_ready(size)) return false;
+  if (!input_.has(size)) return false;
   const char* digits = input_.at();
   // Digits that only repeat the sign do not count.
   auto used = static_cast<std::size_t>(size);
@@ -112,22 +107,17 @@ bool PickleOperands::integer(std::int64_t signed_size, PickleValue& out) {
 }
 
 bool PickleOperands::line(PickleBlob& out) {
-  const std::uint64_t position = input_.position();
-  for (std::size_t searched = 0;;) {
-    const std::size_t ready = input_.ready();
-    const char* from = input_.at() + searched;
-    const void* newline = ready == searched ? nullptr : std::memchr(from, '\n', ready - searched);
-    if (newline != nullptr) {
-      const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.at());
-      out = {input_.at(), size, position};
-      input_.advance(size + 1);
-      return true;
-    }
+  const std::size_t ready = input_.ready();
+  const void* newline = ready == 0 ? nullptr : std::memchr(input_.at(), '\n', ready);
+  if (newline == nullptr) {
     if (ready == input_.left()) return failure_.cut_short("the pickle ends within a line");
-    searched = ready;
     // Twice as many each time: the search through a long line stays linear.
-    if (!make_ready(std::min<std::uint64_t>(input_.left(), 2 * ready + 1))) return false;
+    return input_.has(std::min<std::uint64_t>(input_.left(), 2 * ready + 1));
   }
+  const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.at());
+  out = {input_.at(), size, input_.position()};
+  input_.advance(size + 1);
+  return true;
 }
 
 bool PickleOperands::decimal(std::string_view text, PickleValue& out) {

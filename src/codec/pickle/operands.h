@@ -15,7 +15,8 @@
 namespace andiron::inline v1::detail {
 
 // Each function takes the operand of one opcode, or what follows its fixed part. They return false
-// after a failure, which is recorded.
+// after a failure, which is recorded, and where the input is hungry: the opcode is then to be run
+// again.
 class PickleOperands {
  public:
   PickleOperands(PickleInput& input, PickleBuilder& builder, PickleFailure& failure) noexcept
@@ -47,7 +48,6 @@ class PickleOperands {
   bool frame(std::uint64_t size);
 
  private:
-  bool make_ready(std::uint64_t count);
   bool cut_short();
   bool negative_size();
   bool too_long_integer();

@@ -140,12 +140,12 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
 }
 
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 const Bytes& front, Strictness strictness) {
+                                                 Strictness strictness) {
   std::uint64_t at = bytes.offset;
   const std::uint64_t end = bytes.offset + bytes.bytes;
   std::vector<PickleGraph> pickles;
   while (pickles.size() < pickle_count) {
-    ANDIRON_ASSIGN(PickleGraph pickle, read_pickle(*bytes.source, at, end, limits, front));
+    ANDIRON_ASSIGN(PickleGraph pickle, read_pickle(*bytes.source, at, end, limits));
     ANDIRON_TRY(check_pickle(bytes, pickles.size(), pickle));
     at = pickle.end();
     pickles.push_back(std::move(pickle));
@@ -184,7 +184,7 @@ Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Lim
 }
 
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) {
-  ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits, {}));
+  ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits));
   const PickleValue root = file->content.graph().root();
   if (root.kind != PickleKind::persistent) {
     return bad_file(bytes, "bytes within a pickle that hold no storage");

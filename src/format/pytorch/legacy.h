@@ -13,10 +13,8 @@ namespace andiron::inline v1::detail {
 // Whether a value is the number that such a file begins with.
 bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
 
-// The file in `bytes`, which begins with the magic number. `front` may hold the first bytes of its
-// source.
+// The file in `bytes`, which begins with the magic number.
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 const Bytes& front,
                                                  Strictness strictness = Strictness::standard);
 
 // The storage that a whole file consists of, as bytes within a pickle do.

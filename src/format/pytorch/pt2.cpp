@@ -80,31 +80,61 @@ class Pt2Reader {
         file_(file),
         options_(options),
         builder_(builder),
+        weights_(content.root + "data/weights/"),
+        constants_(content.root + "data/constants/"),
         names_(zip->source()->name(), options.limits) {}
 
-  Status read() {
+  // Finds the lists of tensors.
+  Status start() {
     ANDIRON_ASSIGN(big_endian_, content_.is_big_endian(*zip_));
-    const std::string weights = content_.root + "data/weights/";
-    const std::string constants = content_.root + "data/constants/";
-    std::vector<std::uint32_t> models;
     for (std::uint32_t i = 0; i < zip_->entries().size(); ++i) {
       const std::string_view name = zip_->entries()[i].name;
       if (!name.ends_with("_config.json")) continue;
-      if (name.starts_with(constants)) ANDIRON_TRY(skip_constants(i));
-      if (name.starts_with(weights)) models.push_back(i);
+      if (name.starts_with(constants_)) constant_lists_.push_back(i);
+      if (name.starts_with(weights_)) models_.push_back(i);
     }
-    for (const std::uint32_t model : models) {
-      // Of several models, each has its own name.
-      const std::string prefix = models.size() > 1 ? name_of_model(model, weights) + "." : "";
-      ANDIRON_TRY(read_weights(model, weights, prefix));
+    if (!models_.empty()) return {};
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "an archive of torch.export without a list of its weights",
+                 .file = zip_->source()->name(),
+                 .hint = "save it anew with PyTorch 2.8 or later"};
+  }
+
+  // The entries to hand to take_constants() and take_weights().
+  const std::vector<std::uint32_t>& constant_lists() const { return constant_lists_; }
+  const std::vector<std::uint32_t>& models() const { return models_; }
+
+  Status take_constants(std::string_view list) {
+    ANDIRON_ASSIGN(const ValueDict constants, parse_list(list));
+    for (const auto& constant : constants) {
+      builder_.state().skipped.push_back({constant.first, constant_of_program});
     }
+    return {};
+  }
+
+  Status take_weights(std::uint32_t model, std::string_view list) {
+    // Of several models, each has its own name.
+    const std::string prefix = models_.size() > 1 ? name_of_model(model) + "." : "";
+    ANDIRON_ASSIGN(const ValueDict weights, parse_list(list));
+    for (const auto& [key, weight] : weights) {
+      const std::string name = prefix + key;
+      ANDIRON_TRY(names_.count(name, builder_.size()));
+      Status status = read_weight(name, weight);
+      if (status) continue;
+      Error error = with_file(std::move(status).error(), zip_->source()->name());
+      if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
+        error.tensor.clear();
+        builder_.state().skipped.push_back({name, sentence_of(error)});
+        continue;
+      }
+      if (error.tensor.empty()) error.tensor = name;
+      return error;
+    }
+    return {};
+  }
+
+  Status finish() {
     notes_.move_to(builder_.state().notes);
-    if (models.empty()) {
-      return Error{.code = ErrorCode::unsupported,
-                   .message = "an archive of torch.export without a list of its weights",
-                   .file = zip_->source()->name(),
-                   .hint = "save it anew with PyTorch 2.8 or later"};
-    }
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (!taken) return {};
     return Error{.code = ErrorCode::duplicate_key,
@@ -122,10 +152,8 @@ class Pt2Reader {
   }
 
   // {"config": {name: {...}}}
-  Result<ValueDict> read_config(std::uint32_t entry) const {
-    ANDIRON_ASSIGN(const Bytes text,
-                   zip_->read(entry, {options_.limits.index_bytes, "index_bytes"}));
-    ANDIRON_ASSIGN(const Value parsed, parse_json(text.text()));
+  Result<ValueDict> parse_list(std::string_view text) const {
+    ANDIRON_ASSIGN(const Value parsed, parse_json(text));
     const Value* config = parsed.find("config");
     const auto* tensors = (config != nullptr ? *config : parsed).get<ValueDict>();
     if (tensors == nullptr) return bad("a list of tensors is no JSON object");
@@ -133,51 +161,24 @@ class Pt2Reader {
   }
 
   // "NAME" of "NAME_weights_config.json".
-  std::string name_of_model(std::uint32_t entry, const std::string& folder) const {
-    std::string_view name = zip_->entries()[entry].name.substr(folder.size());
+  std::string name_of_model(std::uint32_t entry) const {
+    std::string_view name = zip_->entries()[entry].name.substr(weights_.size());
     for (const std::string_view ending : {"_config.json", "_weights"}) {
       if (name.ends_with(ending)) name.remove_suffix(ending.size());
     }
     return std::string(name);
   }
 
-  Status read_weights(std::uint32_t entry, const std::string& folder, const std::string& prefix) {
-    ANDIRON_ASSIGN(const ValueDict weights, read_config(entry));
-    for (const auto& [key, weight] : weights) {
-      const std::string name = prefix + key;
-      ANDIRON_TRY(names_.count(name, builder_.size()));
-      Status status = read_weight(folder, name, weight);
-      if (status) continue;
-      Error error = with_file(std::move(status).error(), zip_->source()->name());
-      if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
-        error.tensor.clear();
-        builder_.state().skipped.push_back({name, sentence_of(error)});
-        continue;
-      }
-      if (error.tensor.empty()) error.tensor = name;
-      return error;
-    }
-    return {};
-  }
-
-  Status skip_constants(std::uint32_t entry) {
-    ANDIRON_ASSIGN(const ValueDict constants, read_config(entry));
-    for (const auto& constant : constants) {
-      builder_.state().skipped.push_back({constant.first, constant_of_program});
-    }
-    return {};
-  }
-
-  Status read_weight(const std::string& folder, const std::string& name, const Value& weight) {
+  Status read_weight(const std::string& name, const Value& weight) {
     const Value* path = weight.find("path_name");
     const Value* pickled = weight.find("use_pickle");
     const auto* record = path != nullptr ? path->get<std::string>() : nullptr;
     if (record == nullptr) return bad("a weight without a record", name);
-    const auto entry = zip_->find(folder + *record);
+    const auto entry = zip_->find(weights_ + *record);
     if (!entry) {
       Error error = bad("the archive has no data for a weight", name);
       error.code = ErrorCode::missing_storage;
-      error.found = "no record " + quoted(folder + *record);
+      error.found = "no record " + quoted(weights_ + *record);
       return error;
     }
     const bool is_pickled =
@@ -277,6 +278,10 @@ class Pt2Reader {
   std::uint32_t file_;
   const OpenOptions& options_;
   ArchiveBuilder& builder_;
+  const std::string weights_;  // folders
+  const std::string constants_;
+  std::vector<std::uint32_t> models_;
+  std::vector<std::uint32_t> constant_lists_;
   bool big_endian_ = false;
   NameBudget names_;
   TensorNotes notes_;
@@ -287,7 +292,18 @@ class Pt2Reader {
 
 Status read_pt2(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
                 const OpenOptions& options, ArchiveBuilder& builder) {
-  return Pt2Reader(zip, content, file, options, builder).read();
+  const ZipReader::Most most_bytes{options.limits.index_bytes, "index_bytes"};
+  Pt2Reader reader(zip, content, file, options, builder);
+  ANDIRON_TRY(reader.start());
+  for (const std::uint32_t entry : reader.constant_lists()) {
+    ANDIRON_ASSIGN(const Bytes list, zip->read(entry, most_bytes));
+    ANDIRON_TRY(reader.take_constants(list.text()));
+  }
+  for (const std::uint32_t entry : reader.models()) {
+    ANDIRON_ASSIGN(const Bytes list, zip->read(entry, most_bytes));
+    ANDIRON_TRY(reader.take_weights(entry, list.text()));
+  }
+  return reader.finish();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -132,20 +132,13 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
 
 Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) {
   const ByteSourcePtr& source = opened.source;
-  // Small enough to be read in vain, large enough for most pickles.
-  constexpr std::uint64_t front_bytes = 64 * 1024;
-  Bytes front;
-  if (!source->in_memory()) {
-    ANDIRON_ASSIGN(front, Bytes::allocate(std::min(source->size(), front_bytes)));
-    ANDIRON_TRY(source->read_at(0, front.writable()));
-  }
-  ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits, front));
+  ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits));
   const bool is_legacy = is_legacy_magic(first, first.root());
   ArchiveBuilder builder = opened.builder(is_legacy ? "legacy" : "pickle");
   const std::uint32_t file = opened.add_to(builder, source);
   if (is_legacy) {
     const Storage whole{source, 0, source->size(), &byte_elements(), file};
-    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, front, options.strictness));
+    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, options.strictness));
     return finished(std::move(legacy), options, builder);
   }
   if (first.end() != source->size()) {

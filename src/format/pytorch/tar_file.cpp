@@ -16,8 +16,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "src/codec/pickle/machine.h"
@@ -30,13 +33,6 @@
 
 namespace andiron::inline v1::detail {
 namespace {
-
-Error bad_file(const ByteSource& source, std::string message, std::string found = {}) {
-  return Error{.code = ErrorCode::bad_archive,
-               .message = std::move(message),
-               .file = source.name(),
-               .found = std::move(found)};
-}
 
 class TarStorages : public StorageFinder {
  public:
@@ -60,50 +56,73 @@ class TarStorages : public StorageFinder {
   std::string file_;
 };
 
-// Goes through one member.
-class MemberCursor {
+// The longest numbers behind a pickle: those of a tensor with all dimensions there can be.
+constexpr std::size_t most_number_bytes = 4 + 4 + max_rank * (8 + 8) + 8;
+
+// Goes through a member that is a count, then as many records of a pickle and numbers behind it,
+// then maybe one more pickle. Its owner reads them.
+class MemberReader {
  public:
-  MemberCursor(const ByteSourcePtr& source, std::uint32_t file, const TarMember& member,
-               const Limits& limits)
-      : source_(source),
-        file_(file),
-        limits_(limits),
-        at_(member.offset),
-        end_(member.offset + member.bytes) {}
+  MemberReader(const ByteSourcePtr& source, std::uint32_t file, const TarMember& member)
+      : source_(source), file_(file), at_(member.offset), end_(member.offset + member.bytes) {}
+  virtual ~MemberReader() = default;
 
-  Result<std::unique_ptr<PickleContent>> pickle() {
-    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source_, at_, end_, limits_));
-    at_ = graph.end();
-    return std::make_unique<PickleContent>(std::move(graph), source_, file_);
+  // Where the next pickle lies, and how far it may reach.
+  std::uint64_t at() const { return at_; }
+  std::uint64_t end() const { return end_; }
+  bool is_done() const { return items_left_ == 0 && (is_rest_taken_ || !has_rest()); }
+
+  // `behind`: what follows the pickle, at most as many bytes as numbers may take.
+  Status take(const PickleContent& content, std::span<const std::byte> behind) {
+    at_ = content.graph().end();
+    behind_ = behind;
+    if (!items_left_) return take_count(content);
+    is_rest_taken_ = *items_left_ == 0;
+    if (is_rest_taken_) return take_rest(content);
+    --*items_left_;
+    return take_item(content);
   }
 
-  Result<std::uint64_t> count() {
-    ANDIRON_ASSIGN(const auto content, pickle());
-    const auto number = content->size(content->graph().root());
-    // Every item takes more than a byte.
-    if (!number || *number > end_ - at_) return bad_file(*source_, "a count that cannot be");
-    return *number;
+ protected:
+  virtual Status check_count(std::uint64_t) const { return {}; }
+  virtual Status take_item(const PickleContent& content) = 0;
+  virtual bool has_rest() const { return false; }
+  virtual Status take_rest(const PickleContent&) { return {}; }
+
+  bool is_at_end() const { return at_ == end_; }
+  const ByteSourcePtr& source() const { return source_; }
+  std::uint32_t file() const { return file_; }
+  Error bad(std::string message, std::string found = {}) const {
+    return Error{.code = ErrorCode::bad_archive,
+                 .message = std::move(message),
+                 .file = source_->name(),
+                 .found = std::move(found)};
   }
 
-  Result<std::uint64_t> number(unsigned bytes) {
-    std::array<std::byte, 8> buffer = {};
-    if (end_ - at_ < bytes) return cut_short();
-    ANDIRON_TRY(source_->read_at(at_, std::span(buffer).first(bytes)));
+  // The next number behind the pickle. REQUIRES: those of a record take at most most_number_bytes.
+  Result<std::uint64_t> number(std::size_t bytes) {
+    std::array<std::byte, 8> digits = {};
+    if (behind_.size() < bytes) return cut_short();
+    std::copy_n(behind_.begin(), bytes, digits.begin());
+    behind_ = behind_.subspan(bytes);
     at_ += bytes;
-    return load_u64(buffer.data());
+    return load_u64(digits.data());
   }
 
-  // Passes over bytes; returns where they begin.
+  // Passes over data, the last of a record; returns where it begins.
   Result<std::uint64_t> skip(std::uint64_t bytes) {
     if (bytes > end_ - at_) return cut_short();
-    const std::uint64_t begin = at_;
-    at_ += bytes;
-    return begin;
+    return std::exchange(at_, at_ + bytes);
   }
 
-  bool at_end() const { return at_ == end_; }
-
  private:
+  Status take_count(const PickleContent& content) {
+    items_left_ = content.size(content.graph().root());
+    // Every item takes more than a byte.
+    if (!items_left_ || *items_left_ > end_ - at_) return bad("a count that cannot be");
+    return check_count(*items_left_);
+  }
+
   Error cut_short() const {
     return Error{.code = ErrorCode::truncated,
                  .message = "a member of the archive ends too soon",
@@ -111,10 +130,12 @@ class MemberCursor {
   }
 
   const ByteSourcePtr& source_;
-  std::uint32_t file_;
-  const Limits& limits_;
+  const std::uint32_t file_;
   std::uint64_t at_;
-  std::uint64_t end_;
+  const std::uint64_t end_;
+  std::span<const std::byte> behind_;
+  std::optional<std::uint64_t> items_left_;  // unknown before the count
+  bool is_rest_taken_ = false;
 };
 
 std::string key_text(const PickleContent& content, PickleValue key) {
@@ -123,82 +144,51 @@ std::string key_text(const PickleContent& content, PickleValue key) {
   return text;
 }
 
-class TarFileReader {
+class StoragesReader : public MemberReader {
  public:
-  TarFileReader(const ByteSourcePtr& source, std::uint32_t file, const Limits& limits)
-      : source_(source), file_(file), limits_(limits) {}
-
-  Result<std::shared_ptr<PickledFile>> read() {
-    ANDIRON_ASSIGN(members_, read_tar(*source_, limits_));
-    const TarMember* pickle = member("pickle");
-    const TarMember* storages = member("storages");
-    if (pickle == nullptr || storages == nullptr) {
-      return Error{.code = ErrorCode::not_a_weight_file,
-                   .message = "this is no weight file that we know",
-                   .file = source_->name(),
-                   .found = "a tar archive without 'pickle' and 'storages'",
-                   .hint = "unpack it first"};
-    }
-    auto found = std::make_unique<TarStorages>(source_->name());
-    ANDIRON_TRY(read_storages({source_, file_, *storages, limits_}, *found));
-    if (const TarMember* tensors = member("tensors")) {
-      ANDIRON_TRY(read_tensors({source_, file_, *tensors, limits_}, *found));
-    }
-    ANDIRON_ASSIGN(PickleGraph object,
-                   read_pickle(*source_, pickle->offset, pickle->offset + pickle->bytes, limits_));
-    auto file = std::make_shared<PickledFile>(std::move(object), source_, file_);
-    file->storages = std::move(found);
-    file->file_bytes = source_->size();
-    return file;
-  }
+  StoragesReader(const ByteSourcePtr& source, std::uint32_t file, const TarMember& member,
+                 TarStorages& out)
+      : MemberReader(source, file, member), out_(out) {}
 
  private:
-  const TarMember* member(std::string_view name) const {
-    const auto found = std::find_if(members_.begin(), members_.end(),
-                                    [&](const TarMember& one) { return one.name == name; });
-    return found == members_.end() ? nullptr : &*found;
-  }
-
-  Status read_storages(MemberCursor cursor, TarStorages& out) {
-    ANDIRON_ASSIGN(const std::uint64_t count, cursor.count());
-    for (std::uint64_t i = 0; i < count; ++i) {
-      ANDIRON_ASSIGN(const auto content, cursor.pickle());
-      const auto items = content->tuple(content->graph().root());
-      if (!items || items->size() < 3 || (*items)[2].kind != PickleKind::global) {
-        return bad_file(*source_, "a storage without key and class");
-      }
-      const std::string key = key_text(*content, (*items)[0]);
-      const std::string_view name = content->graph().global((*items)[2]).name;
-      Storage storage;
-      storage.type = storage_elements(name);
-      if (storage.type == nullptr) {
-        return bad_file(*source_, "a storage of a class that we do not know", std::string(name));
-      }
-      ANDIRON_ASSIGN(const std::uint64_t elements, cursor.number(8));
-      if (__builtin_mul_overflow(elements, storage.type->bytes, &storage.bytes)) {
-        return bad_file(*source_, "a storage that is too large", "storage " + quoted(key));
-      }
-      ANDIRON_ASSIGN(storage.offset, cursor.skip(storage.bytes));
-      storage.source = source_;
-      storage.file = file_;
-      out.storages.insert_or_assign(key, storage);
+  Status take_item(const PickleContent& content) override {
+    const auto items = content.tuple(content.graph().root());
+    if (!items || items->size() < 3 || (*items)[2].kind != PickleKind::global) {
+      return bad("a storage without key and class");
     }
-    return cursor.at_end() ? Status() : read_views(cursor, out);
+    const std::string key = key_text(content, (*items)[0]);
+    const std::string_view name = content.graph().global((*items)[2]).name;
+    Storage storage;
+    storage.type = storage_elements(name);
+    if (storage.type == nullptr) {
+      return bad("a storage of a class that we do not know", std::string(name));
+    }
+    ANDIRON_ASSIGN(const std::uint64_t elements, number(8));
+    if (__builtin_mul_overflow(elements, storage.type->bytes, &storage.bytes)) {
+      return bad("a storage that is too large", "storage " + quoted(key));
+    }
+    ANDIRON_ASSIGN(storage.offset, skip(storage.bytes));
+    storage.source = source();
+    storage.file = file();
+    out_.storages.insert_or_assign(key, storage);
+    return {};
   }
 
-  Status read_views(MemberCursor& cursor, TarStorages& out) {
-    ANDIRON_ASSIGN(const auto content, cursor.pickle());
-    const PickleValue list = content->graph().root();
-    if (list.kind != PickleKind::list) return bad_file(*source_, "the list of views is missing");
-    for (const PickleValue view : content->graph().items(list)) {
-      const auto items = content->tuple(view);
+  bool has_rest() const override { return !is_at_end(); }
+
+  // The list of views.
+  Status take_rest(const PickleContent& content) override {
+    const PickleValue list = content.graph().root();
+    if (list.kind != PickleKind::list) return bad("the list of views is missing");
+    for (const PickleValue view : content.graph().items(list)) {
+      const auto items = content.tuple(view);
       const bool is_view = items && items->size() == 4;
-      const auto offset = is_view ? content->size((*items)[2]) : std::nullopt;
-      const auto elements = is_view ? content->size((*items)[3]) : std::nullopt;
-      if (!offset || !elements) return bad_file(*source_, "a view without offset and size");
-      const auto root = out.storages.find(key_text(*content, (*items)[1]));
-      if (root == out.storages.end()) {
-        return bad_file(*source_, "a view of a storage that is not there");
+      const auto offset = is_view ? content.size((*items)[2]) : std::nullopt;
+      const auto elements = is_view ? content.size((*items)[3]) : std::nullopt;
+      if (!offset || !elements) return bad("a view without offset and size");
+      const auto root = out_.storages.find(key_text(content, (*items)[1]));
+      if (root == out_.storages.end()) {
+        return bad("a view of a storage that is not there");
       }
       Storage storage = root->second;
       std::uint64_t begin = 0;
@@ -206,63 +196,108 @@ class TarFileReader {
       if (__builtin_mul_overflow(*offset, storage.type->bytes, &begin) ||
           __builtin_mul_overflow(*elements, storage.type->bytes, &bytes) || begin > storage.bytes ||
           bytes > storage.bytes - begin) {
-        return bad_file(*source_, "a view that leaves its storage");
+        return bad("a view that leaves its storage");
       }
       storage.offset += begin;
       storage.bytes = bytes;
-      out.storages.insert_or_assign(key_text(*content, (*items)[0]), storage);
+      out_.storages.insert_or_assign(key_text(content, (*items)[0]), storage);
     }
     return {};
   }
 
-  Status read_tensors(MemberCursor cursor, TarStorages& out) {
-    ANDIRON_ASSIGN(const std::uint64_t count, cursor.count());
-    ANDIRON_TRY(
-        check_limit(count, limits_.tensors, {"too many tensors", "tensors", "", source_->name()}));
-    for (std::uint64_t i = 0; i < count; ++i) {
-      ANDIRON_ASSIGN(const auto content, cursor.pickle());
-      const auto items = content->tuple(content->graph().root());
-      if (!items || items->size() < 2) return bad_file(*source_, "a tensor without a storage");
-      const auto storage = out.storages.find(key_text(*content, (*items)[1]));
-      if (storage == out.storages.end()) {
-        return Error{.code = ErrorCode::missing_storage,
-                     .message = "a tensor of a storage that is not there",
-                     .file = source_->name(),
-                     .found = "storage " + quoted(key_text(*content, (*items)[1]))};
-      }
-      TorchTensor tensor;
-      tensor.storage = storage->second;
-      tensor.type = storage->second.type;
-      ANDIRON_ASSIGN(const std::uint64_t rank, cursor.number(4));
-      if (rank > max_rank) {
-        return bad_file(*source_, "a tensor with too many dimensions", std::to_string(rank));
-      }
-      tensor.rank = static_cast<std::size_t>(rank);
-      ANDIRON_TRY(cursor.skip(4));
-      for (std::size_t d = 0; d < tensor.rank; ++d) {
-        ANDIRON_ASSIGN(tensor.shape[d], cursor.number(8));
-      }
-      for (std::size_t d = 0; d < tensor.rank; ++d) {
-        ANDIRON_ASSIGN(const std::uint64_t stride, cursor.number(8));
-        tensor.strides[d] = static_cast<std::int64_t>(stride);
-      }
-      ANDIRON_ASSIGN(tensor.offset, cursor.number(8));
-      out.tensors.insert_or_assign(key_text(*content, (*items)[0]), tensor);
-    }
-    return {};
-  }
-
-  const ByteSourcePtr& source_;
-  std::uint32_t file_;
-  const Limits& limits_;
-  std::vector<TarMember> members_;
+  TarStorages& out_;
 };
+
+class TensorsReader : public MemberReader {
+ public:
+  TensorsReader(const ByteSourcePtr& source, std::uint32_t file, const TarMember& member,
+                const Limits& limits, TarStorages& out)
+      : MemberReader(source, file, member), limits_(limits), out_(out) {}
+
+ private:
+  Status check_count(std::uint64_t count) const override {
+    return check_limit(count, limits_.tensors,
+                       {"too many tensors", "tensors", "", source()->name()});
+  }
+
+  Status take_item(const PickleContent& content) override {
+    const auto items = content.tuple(content.graph().root());
+    if (!items || items->size() < 2) return bad("a tensor without a storage");
+    const auto storage = out_.storages.find(key_text(content, (*items)[1]));
+    if (storage == out_.storages.end()) {
+      return Error{.code = ErrorCode::missing_storage,
+                   .message = "a tensor of a storage that is not there",
+                   .file = source()->name(),
+                   .found = "storage " + quoted(key_text(content, (*items)[1]))};
+    }
+    TorchTensor tensor;
+    tensor.storage = storage->second;
+    tensor.type = storage->second.type;
+    ANDIRON_ASSIGN(const std::uint64_t rank, number(4));
+    if (rank > max_rank) {
+      return bad("a tensor with too many dimensions", std::to_string(rank));
+    }
+    tensor.rank = static_cast<std::size_t>(rank);
+    ANDIRON_TRY(number(4));
+    for (std::size_t d = 0; d < tensor.rank; ++d) {
+      ANDIRON_ASSIGN(tensor.shape[d], number(8));
+    }
+    for (std::size_t d = 0; d < tensor.rank; ++d) {
+      ANDIRON_ASSIGN(const std::uint64_t stride, number(8));
+      tensor.strides[d] = static_cast<std::int64_t>(stride);
+    }
+    ANDIRON_ASSIGN(tensor.offset, number(8));
+    out_.tensors.insert_or_assign(key_text(content, (*items)[0]), tensor);
+    return {};
+  }
+
+  const Limits& limits_;
+  TarStorages& out_;
+};
+
+const TarMember* member(const std::vector<TarMember>& members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const TarMember& one) { return one.name == name; });
+  return found == members.end() ? nullptr : &*found;
+}
 
 }  // namespace
 
 Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, std::uint32_t file,
                                                    const Limits& limits) {
-  return TarFileReader(source, file, limits).read();
+  ANDIRON_ASSIGN(const std::vector<TarMember> members, read_tar(*source, limits));
+  const TarMember* pickle = member(members, "pickle");
+  const TarMember* storages = member(members, "storages");
+  const TarMember* tensors = member(members, "tensors");
+  if (pickle == nullptr || storages == nullptr) {
+    return Error{.code = ErrorCode::not_a_weight_file,
+                 .message = "this is no weight file that we know",
+                 .file = source->name(),
+                 .found = "a tar archive without 'pickle' and 'storages'",
+                 .hint = "unpack it first"};
+  }
+  auto found = std::make_unique<TarStorages>(source->name());
+  std::vector<std::unique_ptr<MemberReader>> readers;
+  readers.push_back(std::make_unique<StoragesReader>(source, file, *storages, *found));
+  if (tensors != nullptr) {
+    readers.push_back(std::make_unique<TensorsReader>(source, file, *tensors, limits, *found));
+  }
+  for (const auto& reader : readers) {
+    while (!reader->is_done()) {
+      ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, reader->at(), reader->end(), limits));
+      std::array<std::byte, most_number_bytes> numbers;
+      const auto behind = std::span(numbers).first(static_cast<std::size_t>(
+          std::min<std::uint64_t>(numbers.size(), reader->end() - graph.end())));
+      ANDIRON_TRY(source->read_at(graph.end(), behind));
+      ANDIRON_TRY(reader->take(PickleContent(std::move(graph), source, file), behind));
+    }
+  }
+  ANDIRON_ASSIGN(PickleGraph object,
+                 read_pickle(*source, pickle->offset, pickle->offset + pickle->bytes, limits));
+  auto content = std::make_shared<PickledFile>(std::move(object), source, file);
+  content->storages = std::move(found);
+  content->file_bytes = source->size();
+  return content;
 }
 
 }  // namespace andiron::inline v1::detail
