@@ -9,7 +9,7 @@
 
 #include "andiron/nn/linear.h"
 #include "andiron/open.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 #include "bench/cases.h"
 #include "bench/files.h"
 #include "bench/peer.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 namespace andiron::bench {
 namespace {

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/display_text.h"
-#include "andiron/natural_order.h"
+#include "andiron/text.h"
 #include "andiron/write.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/table.h"

@@ -12,7 +12,7 @@ namespace andiron::cli {
 namespace {
 
 constexpr std::size_t offset_width = 8;
-constexpr std::size_t gap = 2;
+constexpr std::size_t column_gap = 2;
 constexpr std::size_t indent = 2;
 // Below this, a meaning is hardly a sentence.
 constexpr std::size_t fair_meaning = 34;
@@ -20,7 +20,7 @@ constexpr std::size_t least_meaning = 12;
 
 // Columns before the meaning.
 std::size_t bytes_width(std::size_t bytes) {
-  return offset_width + gap + (bytes * 3 - 1) + gap + bytes + gap;
+  return offset_width + column_gap + (bytes * 3 - 1) + column_gap + bytes + column_gap;
 }
 
 std::string character_text(std::span<const std::byte> bytes) {
@@ -68,9 +68,9 @@ HexView::HexView(const Page& page) : page_(page) {
 std::string HexView::line(std::string_view offset, std::string_view hex, std::string_view text,
                           std::string_view meaning) const {
   std::string out(offset);
-  out.append(offset_width + gap - std::min(offset_width, offset.size()), ' ').append(hex);
-  out.append(bytes_a_line_ * 3 - 1 + gap - hex.size(), ' ').append(text);
-  out.append(bytes_a_line_ + gap - text.size(), ' ').append(meaning);
+  out.append(offset_width + column_gap - std::min(offset_width, offset.size()), ' ').append(hex);
+  out.append(bytes_a_line_ * 3 - 1 + column_gap - hex.size(), ' ').append(text);
+  out.append(bytes_a_line_ + column_gap - text.size(), ' ').append(meaning);
   out.resize(out.find_last_not_of(' ') + 1);
   return out + '\n';
 }

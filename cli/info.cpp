@@ -9,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/burnpack.h"
-#include "andiron/display_text.h"
-#include "andiron/json.h"
-#include "andiron/natural_order.h"
 #include "andiron/shape.h"
-#include "cli/burnpack_page.h"
+#include "andiron/text.h"
+#include "andiron/value.h"
+#include "cli/burnpack_info.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
@@ -23,6 +21,7 @@
 #include "cli/tensor_text.h"
 #include "cli/text_layout.h"
 #include "cli/verbs.h"
+#include "src/format/burnpack/header_listing.h"
 
 namespace andiron::cli {
 namespace {
@@ -110,7 +109,7 @@ void append_facts(std::string& out, const std::string& path, const Archive& arch
                   const std::optional<BurnpackHead>& burnpack, const Totals& totals,
                   const Page& page) {
   append_fact(out, "path", path, page.width);
-  append_fact(out, "format", archive.format() + ", " + archive.container(), page.width);
+  append_fact(out, "format", archive.format() + ", " + archive.packaging(), page.width);
   if (burnpack) append_burnpack_facts(out, *burnpack, page);
   append_fact(out, "file size", exact_size(archive.file_bytes()), page.width);
   append_fact(out, "tensors", format_count(totals.tensors), page.width);
@@ -215,7 +214,7 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
 // Nothing for other formats.
 Result<std::optional<BurnpackHead>> burnpack_head_of(const Archive& archive, const Limits& limits) {
   if (archive.format() != format_name(Format::burnpack)) return std::optional<BurnpackHead>();
-  Result<BurnpackHead> head = read_burnpack_head(archive.origin(), limits);
+  Result<BurnpackHead> head = detail::read_burnpack_head(archive.origin(), limits);
   if (!head) return std::move(head).error();
   return std::optional<BurnpackHead>(*std::move(head));
 }
@@ -262,7 +261,8 @@ ExitCode show_hex(const ReadingOptions& reading, const Limits& limits, const Pag
         if (opened && opened->format() != format_name(Format::burnpack)) {
           return no_hex_of(opened->format());
         }
-        Result<BurnpackHead> head = read_burnpack_head(opened ? opened->origin() : path, limits);
+        Result<BurnpackHead> head =
+            detail::read_burnpack_head(opened ? opened->origin() : path, limits);
         if (!head) return opened ? std::move(head).error() : std::move(opened).error();
         if (opened && reading.json) return append_json(out, path, *opened, *head, true);
         Status shown;

@@ -4,10 +4,9 @@
 
 #include <utility>
 
-#include "andiron/display_text.h"
 #include "andiron/names.h"
 #include "andiron/open.h"
-#include "andiron/path_filter.h"
+#include "andiron/text.h"
 #include "cli/json_output.h"
 
 namespace andiron::cli {

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "andiron/display_text.h"
-#include "andiron/json.h"
+#include "andiron/text.h"
+#include "andiron/value.h"
 #include "cli/report.h"
 #include "cli/scalars.h"
 #include "cli/tensor_text.h"
@@ -144,7 +144,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
   append_json_field(out, "format", archive.format());
-  append_json_field(out, "container", archive.container());
+  append_json_field(out, "container", archive.packaging());
   append_json_field(out, "bytes", archive.file_bytes());
   append_json_key(out, "metadata");
   append_json_strings(out, archive.metadata());

@@ -9,7 +9,6 @@
 
 #include "andiron/names.h"
 #include "andiron/open.h"
-#include "andiron/path_filter.h"
 #include "andiron/write.h"
 #include "cli/terminal.h"
 

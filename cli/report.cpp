@@ -8,7 +8,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 #include "cli/quantities.h"
 
 namespace andiron::cli {

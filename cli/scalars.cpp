@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
 #include "cli/table.h"

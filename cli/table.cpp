@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 #include "cli/text_layout.h"
 
 namespace andiron::cli {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "andiron/natural_order.h"
 #include "andiron/shape.h"
+#include "andiron/text.h"
 #include "cli/quantities.h"
 #include "cli/table.h"
 
@@ -68,7 +68,7 @@ std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key) {
 void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
                          std::span<const std::size_t> indices, const Page& page,
                          const TensorColumns& columns) {
-  const bool files = columns.places && archive.container() == "sharded";
+  const bool files = columns.places && archive.packaging() == "sharded";
   const bool padding = !columns.padding.empty();
   std::vector<Column> shown = {{"DTYPE", Column::Align::left, 14},
                                {"SHAPE", Column::Align::left, 28},

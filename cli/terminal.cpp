@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 #include "cli/quantities.h"
 #include "cli/text_layout.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 #include "cli/character_width.h"
 
 namespace andiron::cli {

@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "andiron/open.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "fuzz/property.h"
 
 namespace andiron::fuzz {

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/burnpack.h"
 #include "andiron/burnpack_view.h"
 #include "andiron/open.h"
-#include "andiron/quantized.h"
 #include "andiron/sink.h"
+#include "andiron/tensor.h"
 #include "andiron/write.h"
 #include "fuzz/archive_property.h"
+#include "src/format/burnpack/header_listing.h"
 #include "tests/support/decoded_text.h"
 
 using namespace andiron;
@@ -31,7 +31,7 @@ std::unordered_map<std::string, std::uint64_t> last_places(const BurnpackView& v
   for (auto item = header.next(entry); item != BurnpackHeader::Item::end;
        item = header.next(entry)) {
     ANDIRON_HOLDS(item != BurnpackHeader::Item::error);
-    if (item == BurnpackHeader::Item::tensor) places[decoded(entry.name)] = entry.header_offset;
+    if (item == BurnpackHeader::Item::tensor) places[decode_text(entry.name)] = entry.header_offset;
   }
   return places;
 }
@@ -67,10 +67,10 @@ void compare_with_view(const Archive& archive, const BurnpackView& view) {
   for (auto item = header.next(entry); item != BurnpackHeader::Item::end;
        item = header.next(entry)) {
     if (item == BurnpackHeader::Item::metadata) {
-      metadata[decoded(header.key())] = decoded(header.value());
+      metadata[decode_text(header.key())] = decode_text(header.value());
     } else if (item == BurnpackHeader::Item::scalar) {
-      ANDIRON_HOLDS(archive.value().find(decoded(header.key())) != nullptr);
-    } else if (places.at(decoded(entry.name)) == entry.header_offset) {
+      ANDIRON_HOLDS(archive.value().find(decode_text(header.key())) != nullptr);
+    } else if (places.at(decode_text(entry.name)) == entry.header_offset) {
       compare_entry(archive, index++, view, entry);
     }
   }

@@ -21,7 +21,7 @@ Result<Archive> open_copied(const Result<Archive>& lent, std::span<const std::by
   check_error(copied);
   ANDIRON_HOLDS(lent.ok() == copied.ok());
   if (!copied) return copied;
-  ANDIRON_HOLDS(lent->size() == copied->size() && lent->container() == copied->container());
+  ANDIRON_HOLDS(lent->size() == copied->size() && lent->packaging() == copied->packaging());
   ANDIRON_HOLDS(lent->notes() == copied->notes());
   ANDIRON_HOLDS(lent->skipped().size() == copied->skipped().size());
   for (std::size_t i = 0; i < lent->size(); ++i) {

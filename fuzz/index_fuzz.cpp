@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "andiron/json.h"
 #include "andiron/open.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
 #include "fuzz/property.h"
 #include "src/format/sharded.h"
@@ -50,7 +50,7 @@ void check_archive(const Archive& archive, std::string_view index) {
     ANDIRON_HOLDS(archive.find(archive.info(i).name) == i);
     must(archive.snapshot(i).read());
   }
-  if (archive.container() != "sharded") return;
+  if (archive.packaging() != "sharded") return;
   // What the index lists is what the archive has. The rest of the text is only skipped, and may
   // hold what parse_json refuses: keys given twice, numbers beyond double.
   const Result<Value> parsed = parse_json(index);

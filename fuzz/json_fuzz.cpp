@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // JSON text that parses, written and parsed again, gives the same text.
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 #include "fuzz/property.h"
 

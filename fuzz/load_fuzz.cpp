@@ -11,7 +11,7 @@
 
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 #include "andiron/write.h"
 #include "fuzz/property.h"
 #include "tests/support/module_fingerprint.h"

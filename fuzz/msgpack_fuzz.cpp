@@ -6,8 +6,8 @@
 
 #include "andiron/limits.h"
 #include "fuzz/property.h"
-#include "src/codec/msgpack_reader.h"
 #include "src/codec/msgpack_writer.h"
+#include "src/freestanding/msgpack_reader.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;

@@ -51,7 +51,7 @@ void write_again(const Archive& archive) {
   dry.dry_run = true;
   ANDIRON_HOLDS(must(detail::write_numpy({archive, sink, dry, ".npz"})) == *bytes);
   const Archive again = must(opened(memory_source(file), Strictness::standard));
-  ANDIRON_HOLDS(again.container() == "npz" && again.skipped().empty());
+  ANDIRON_HOLDS(again.packaging() == "npz" && again.skipped().empty());
   match_tensors(archive, again, [&](std::size_t i, std::size_t at) {
     ANDIRON_HOLDS(i == at && archive.info(i).dtype == again.info(at).dtype);
     ANDIRON_HOLDS(!again.info(at).offset || *again.info(at).offset % 64 == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Patterns from strangers over names from strangers: the first line is a pattern, the second a
 // replacement, the rest a name.
-#include "andiron/pattern.h"
+#include "andiron/text.h"
 
 #include "fuzz/property.h"
 

@@ -60,7 +60,7 @@ void read_all(const Archive& lent, const Archive& copied, std::span<const std::b
   for (std::size_t i = 0; i < lent.size(); ++i) {
     const TensorInfo info = lent.info(i);
     // Of compressed files, what they inflate to counts.
-    if (!lent.container().ends_with(".gz")) ANDIRON_HOLDS(info.byte_size <= most + (1 << 20));
+    if (!lent.packaging().ends_with(".gz")) ANDIRON_HOLDS(info.byte_size <= most + (1 << 20));
     if (i < max_tensors_read) read_tensor(lent.snapshot(i), copied.snapshot(i), info, file);
   }
   const auto ties = lent.ties();

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <utility>
 
-#include "andiron/burnpack_store.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/open.h"
+#include "andiron/stores.h"
 #include "andiron/write.h"
 #include "fuzz/archive_property.h"
-#include "src/format/record/structure.h"
+#include "src/format/record/record_tree.h"
 #include "tests/support/gzip_writing.h"
 #include "tests/support/module_fingerprint.h"
 
@@ -53,7 +53,7 @@ void compare_compressed(const Result<Archive>& plain, std::span<const std::byte>
   const Result<Archive> packed = open_as(Format::mpk, source, Strictness::standard);
   ANDIRON_HOLDS(plain.ok() == packed.ok());
   if (!plain) return;
-  ANDIRON_HOLDS(packed->container() == plain->container() + ".gz");
+  ANDIRON_HOLDS(packed->packaging() == plain->packaging() + ".gz");
   ANDIRON_HOLDS(packed->metadata() == plain->metadata());
   ANDIRON_HOLDS(same_value(packed->value(), plain->value()));
   match_tensors(*plain, *packed, [&](std::size_t before, std::size_t after) {
@@ -92,7 +92,7 @@ void write_and_read_back(const Archive& archive, RecordPrecision precision) {
     return;
   }
   const Archive again = must(open_as(Format::mpk, memory_source(*written), Strictness::standard));
-  ANDIRON_HOLDS(again.container() == "msgpack");
+  ANDIRON_HOLDS(again.packaging() == "msgpack");
   compare_metadata(archive, again);
   if (detail::is_structure_of(archive.value(), archive)) {
     ANDIRON_HOLDS(same_value(archive.value(), again.value()));

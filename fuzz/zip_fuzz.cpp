@@ -8,7 +8,7 @@
 
 #include "fuzz/archive_property.h"
 #include "src/codec/tar_reader.h"
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;

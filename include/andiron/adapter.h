@@ -14,13 +14,11 @@
 #include <variant>
 #include <vector>
 
-#include "andiron/container.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/place.h"
 #include "andiron/shape.h"
 #include "andiron/snapshot.h"
-#include "andiron/snapshots.h"
 
 namespace andiron::inline v1 {
 

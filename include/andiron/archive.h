@@ -78,16 +78,16 @@ class Archive {
 
   /// The file, index or source it was opened from, for messages; empty for an archive made in
   /// memory.
-  const std::string& origin() const noexcept;
+  const std::string& origin() const& noexcept;
   /// "safetensors", "pytorch", "burnpack", "numpy", "mpk" (a record of Burn's older releases);
   /// empty for an archive made in memory.
-  const std::string& format() const noexcept;
-  /// What holds the tensors: "single" or "sharded"; of a record "msgpack" or "json", with ".gz"
-  /// after it where it is compressed; of a PyTorch file "zip", "legacy", "tar", "torchscript",
-  /// "pickle", "sharded", "distributed" or "pt2"; of NumPy's "npz" or "npy".
-  const std::string& container() const noexcept;
-  /// Whether PyTorch pickled the tensors: names are then paths in what was saved, which may wrap the
-  /// model, and the weights of Linear layers lie the other way round than Burn's.
+  const std::string& format() const& noexcept;
+  /// How the tensors are packaged: "single" or "sharded"; of a record "msgpack" or "json", with
+  /// ".gz" after it where it is compressed; of a PyTorch file "zip", "legacy", "tar",
+  /// "torchscript", "pickle", "sharded", "distributed" or "pt2"; of NumPy's "npz" or "npy".
+  const std::string& packaging() const& noexcept;
+  /// Whether PyTorch pickled the tensors: names are then paths in what was saved, which may wrap
+  /// the model, and the weights of Linear layers lie the other way round than Burn's.
   bool is_pickled() const noexcept;
   /// Bytes of all files together; 0 for an archive made in memory.
   std::uint64_t file_bytes() const noexcept;
@@ -110,26 +110,36 @@ class Archive {
   std::vector<std::optional<std::size_t>> ties() const;
 
   /// Names that the file records as tied, each with the name its data is stored under.
-  const Aliases& aliases() const noexcept;
+  const Aliases& aliases() const& noexcept;
   /// Changes the metadata that records them, too.
   void set_aliases(Aliases aliases);
   /// The archive with a tensor for each of them, behind the others: of the same data, unread.
   Result<Archive> with_ties_as_copies() const;
 
-  const Metadata& metadata() const noexcept;
+  const Metadata& metadata() const& noexcept;
   void set_metadata(Metadata metadata);
   /// Nested content, null where there is none: in Burnpack a dict of scalars, in records and
   /// PyTorch files all there is, with tensors as their indices, built when first asked for; of
   /// distributed checkpoints what is no tensor. Shards and torch.export have none.
-  const Value& value() const;
+  const Value& value() const&;
   void set_value(Value value);
   /// What a reader should know: oddities that were tolerated, tensors tied by metadata. Text from
   /// the file is in them as it is: escape what you show (display_line).
-  const std::vector<std::string>& notes() const noexcept;
+  const std::vector<std::string>& notes() const& noexcept;
   void add_note(std::string note);
   /// Their names change with those of the tensors, where stages rename or leave out.
-  const std::vector<Skipped>& skipped() const noexcept;
+  const std::vector<Skipped>& skipped() const& noexcept;
   void set_skipped(std::vector<Skipped> skipped);
+
+  // Of a temporary, by value: `for (const Skipped& one : open(path).value().skipped())` is right.
+  std::string origin() && { return origin(); }
+  std::string format() && { return format(); }
+  std::string packaging() && { return packaging(); }
+  Aliases aliases() && { return aliases(); }
+  Metadata metadata() && { return metadata(); }
+  Value value() && { return value(); }
+  std::vector<std::string> notes() && { return notes(); }
+  std::vector<Skipped> skipped() && { return skipped(); }
 
   /// Appends a tensor under its full path. DuplicateKey when the name is taken.
   Status add(TensorSnapshot snapshot);

@@ -16,14 +16,66 @@
 #include <span>
 #include <string_view>
 
-#include "andiron/burnpack_generation.h"
-#include "andiron/cbor_text.h"
 #include "andiron/dtype.h"
+#include "andiron/error_code.h"
 #include "andiron/limits.h"
 #include "andiron/quant_scheme.h"
-#include "andiron/view_status.h"
 
 namespace andiron::inline v1 {
+
+/// Releases of Burn that write Burnpack alike. The version number in the file is 1 in all of them.
+enum class BurnpackGeneration : std::uint8_t {
+  burn_0_19,      ///< data right after the metadata, without gaps; also 0.20.0-pre.1 to pre.4
+  burn_0_20,      ///< every tensor on a multiple of 256 bytes; booleans are "Bool"
+  burn_0_21,      ///< booleans are {"Bool": "Native"}
+  burn_0_22_pre,  ///< 0.22.0-pre.1 and pre.2: scalars; quantization of two levels
+  burn_0_22,      ///< 0.22.0 and later: another schema of quantization
+};
+
+/// "0.19" and so on; "0.22-pre" for the previews.
+constexpr std::string_view name_of(BurnpackGeneration generation) noexcept {
+  constexpr std::string_view names[] = {"0.19", "0.20", "0.21", "0.22-pre", "0.22"};
+  return names[static_cast<unsigned>(generation)];
+}
+
+/// The generation of a release of Burn, by its number ("0.21.0"). False for other texts.
+constexpr bool burnpack_generation_of(std::string_view release,
+                                      BurnpackGeneration& generation) noexcept {
+  // Not starts_with: it may throw, which firmware cannot link.
+  const auto begins_with = [&](std::string_view prefix) {
+    std::size_t same = 0;
+    while (same < prefix.size() && same < release.size() && prefix[same] == release[same]) ++same;
+    return same == prefix.size();
+  };
+  constexpr std::string_view preview = "0.20.0-pre.";
+  const bool is_early = release.size() == preview.size() + 1 && release[release.size() - 1] <= '4';
+  if (begins_with("0.19.") || (begins_with(preview) && is_early)) {
+    generation = BurnpackGeneration::burn_0_19;
+  } else if (begins_with("0.20.")) {
+    generation = BurnpackGeneration::burn_0_20;
+  } else if (begins_with("0.21.")) {
+    generation = BurnpackGeneration::burn_0_21;
+  } else if (release == "0.22.0-pre.1" || release == "0.22.0-pre.2") {
+    generation = BurnpackGeneration::burn_0_22_pre;
+  } else if (begins_with("0.22.") || begins_with("0.23.")) {
+    generation = BurnpackGeneration::burn_0_22;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The UTF-8 text of a CBOR string, checked. A string of indefinite length comes in chunks, each
+/// with a length of its own before it.
+struct CborText {
+  std::string_view raw;  ///< the text itself, or all chunks with their lengths
+  bool is_chunked = false;
+
+  /// Compares the text without the lengths.
+  bool equals(std::string_view text) const noexcept;
+  /// Copies the text into `out`, which has room for raw.size() bytes; returns its size.
+  std::size_t decode(char* out) const noexcept;
+};
 
 /// One tensor of the metadata.
 struct BurnpackEntry {

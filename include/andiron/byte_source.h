@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where bytes come from. Implement it to read weights from places we do not know.
+// Where bytes come from: one file, and files that belong together (shards and their index).
+// Implement these to read weights from HTTP, an archive or a browser.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
@@ -60,5 +63,30 @@ using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 
 /// Bytes in memory as a source: owned or static, as the Bytes are.
 ByteSourcePtr memory_source(Bytes bytes, std::string name = "memory");
+
+/// Named files. All calls are const and safe from several threads at once.
+class FileSet {
+ public:
+  virtual ~FileSet() = default;
+  FileSet(const FileSet&) = delete;
+  FileSet& operator=(const FileSet&) = delete;
+
+  /// For messages: a folder's path, or "memory".
+  virtual std::string name() const = 0;
+  /// A file of the set; it may outlive the set. Names that come from a file have been checked: they
+  /// are relative, with '/' between their parts and no "..". NotFound when there is none.
+  virtual Result<ByteSourcePtr> open(const std::string& name) const = 0;
+  /// The names of all files, without those in folders below, sorted by their bytes. Unsupported
+  /// where they cannot be listed: then the file to open must be named.
+  virtual Result<std::vector<std::string>> names() const;
+
+ protected:
+  FileSet() = default;
+};
+
+using FileSetPtr = std::shared_ptr<const FileSet>;
+
+/// Files in memory.
+FileSetPtr memory_files(std::map<std::string, Bytes> files, std::string name = "memory");
 
 }  // namespace andiron::inline v1

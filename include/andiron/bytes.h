@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,6 +50,7 @@ class Bytes {
   /// Takes over a vector without copying.
   static Bytes own(std::vector<std::byte> data);
   static Bytes own(std::vector<std::uint8_t> data);
+  static Bytes own(std::string data);
   /// Memory that outlives every use: nothing is copied, nothing is freed.
   static Bytes borrow(std::span<const std::byte> data) noexcept;
   static Bytes borrow(std::vector<std::byte>&& data) = delete;
@@ -74,8 +76,8 @@ class Bytes {
   std::span<std::byte> writable() noexcept;
 
  private:
-  template <class Byte>
-  static Bytes own_vector(std::vector<Byte> data);
+  template <class Memory>
+  static Bytes own_all(Memory data);
 
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> data_;

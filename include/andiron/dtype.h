@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Element types. Freestanding.
+// Element types, and the floating-point types that C++ does not have. Freestanding.
 #pragma once
 
 #include <cstdint>
@@ -42,25 +42,83 @@ enum class DType : std::uint8_t {
 
 inline constexpr unsigned dtype_count = static_cast<unsigned>(DType::raw) + 1;
 
-/// Bits per element; 0 for the opaque types.
-constexpr unsigned bit_width(DType dtype) noexcept {
-  constexpr unsigned char widths[dtype_count] = {
-      8, 8, 8, 16, 16, 32, 32, 64, 64, 16, 16, 32, 64, 32, 64, 128, 8, 8, 8, 8, 8, 4, 6, 6, 0, 0};
-  return widths[static_cast<unsigned>(dtype)];
+namespace detail {
+enum class ElementKind : std::uint8_t { boolean, integer, floating, complex, opaque };
+
+// What each dtype is, in a row of its own, in the order of the enum.
+struct DTypeRow {
+  DType dtype;
+  std::string_view name;
+  unsigned char bits;
+  ElementKind kind;
+  std::string_view usual_name;  // of PyTorch and NumPy
+};
+inline constexpr DTypeRow dtype_rows[] = {
+    {DType::boolean, "bool", 8, ElementKind::boolean, "bool"},
+    {DType::u8, "u8", 8, ElementKind::integer, "uint8"},
+    {DType::i8, "i8", 8, ElementKind::integer, "int8"},
+    {DType::u16, "u16", 16, ElementKind::integer, "uint16"},
+    {DType::i16, "i16", 16, ElementKind::integer, "int16"},
+    {DType::u32, "u32", 32, ElementKind::integer, "uint32"},
+    {DType::i32, "i32", 32, ElementKind::integer, "int32"},
+    {DType::u64, "u64", 64, ElementKind::integer, "uint64"},
+    {DType::i64, "i64", 64, ElementKind::integer, "int64"},
+    {DType::f16, "f16", 16, ElementKind::floating, "float16"},
+    {DType::bf16, "bf16", 16, ElementKind::floating, "bfloat16"},
+    {DType::f32, "f32", 32, ElementKind::floating, "float32"},
+    {DType::f64, "f64", 64, ElementKind::floating, "float64"},
+    {DType::c32, "c32", 32, ElementKind::complex, "complex32"},
+    {DType::c64, "c64", 64, ElementKind::complex, "complex64"},
+    {DType::c128, "c128", 128, ElementKind::complex, "complex128"},
+    {DType::f8e4m3fn, "f8e4m3fn", 8, ElementKind::floating, "float8_e4m3fn"},
+    {DType::f8e5m2, "f8e5m2", 8, ElementKind::floating, "float8_e5m2"},
+    {DType::f8e4m3fnuz, "f8e4m3fnuz", 8, ElementKind::floating, "float8_e4m3fnuz"},
+    {DType::f8e5m2fnuz, "f8e5m2fnuz", 8, ElementKind::floating, "float8_e5m2fnuz"},
+    {DType::f8e8m0, "f8e8m0", 8, ElementKind::floating, "float8_e8m0fnu"},
+    {DType::f4e2m1, "f4e2m1", 4, ElementKind::floating, "float4_e2m1fn"},
+    {DType::f6e2m3, "f6e2m3", 6, ElementKind::floating, "float6_e2m3fn"},
+    {DType::f6e3m2, "f6e3m2", 6, ElementKind::floating, "float6_e3m2fn"},
+    {DType::qfloat, "qfloat", 0, ElementKind::opaque, {}},
+    {DType::raw, "raw", 0, ElementKind::opaque, {}},
+};
+constexpr const DTypeRow& row_of(DType dtype) noexcept {
+  return dtype_rows[static_cast<unsigned>(dtype)];
 }
+static_assert([] {
+  unsigned next = 0;
+  for (const DTypeRow& row : dtype_rows) {
+    if (static_cast<unsigned>(row.dtype) != next++) return false;
+    if ((row.kind == ElementKind::opaque) != (row.bits == 0)) return false;
+  }
+  return next == dtype_count;
+}());
+}  // namespace detail
+
+/// Bits per element; 0 for the opaque types.
+constexpr unsigned bit_width(DType dtype) noexcept { return detail::row_of(dtype).bits; }
 
 /// The name in the tool's JSON: "bool", "f32", "f8e4m3fn". `raw` is followed there by ":NAME".
-constexpr std::string_view dtype_name(DType dtype) noexcept {
-  constexpr std::string_view names[dtype_count] = {
-      "bool",   "u8",     "i8",       "u16",    "i16",        "u32",        "i32",
-      "u64",    "i64",    "f16",      "bf16",   "f32",        "f64",        "c32",
-      "c64",    "c128",   "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0",
-      "f4e2m1", "f6e2m3", "f6e3m2",   "qfloat", "raw"};
-  return names[static_cast<unsigned>(dtype)];
+constexpr std::string_view dtype_name(DType dtype) noexcept { return detail::row_of(dtype).name; }
+
+/// The dtype of a name: ours ("f32") or the one that PyTorch and NumPy use ("float32",
+/// "torch.float32"). False for any other text, and for the opaque types.
+constexpr bool dtype_from_name(std::string_view name, DType& dtype) noexcept {
+  constexpr std::string_view torch = "torch.";
+  const bool is_torch = name.substr(0, torch.size()) == torch;
+  if (is_torch) name.remove_prefix(torch.size());
+  for (const detail::DTypeRow& row : detail::dtype_rows) {
+    if (row.kind == detail::ElementKind::opaque) continue;
+    if (name != row.usual_name && (is_torch || name != row.name)) continue;
+    dtype = row.dtype;
+    return true;
+  }
+  return false;
 }
 
 /// Quantized and unknown types: the byte count is the file's word, not shape times width.
-constexpr bool is_opaque(DType dtype) noexcept { return bit_width(dtype) == 0; }
+constexpr bool is_opaque(DType dtype) noexcept {
+  return detail::row_of(dtype).kind == detail::ElementKind::opaque;
+}
 
 /// Several elements share a byte.
 constexpr bool is_sub_byte(DType dtype) noexcept {
@@ -68,16 +126,15 @@ constexpr bool is_sub_byte(DType dtype) noexcept {
 }
 
 constexpr bool is_float(DType dtype) noexcept {
-  return (dtype >= DType::f16 && dtype <= DType::f64) ||
-         (dtype >= DType::f8e4m3fn && dtype <= DType::f6e3m2);
+  return detail::row_of(dtype).kind == detail::ElementKind::floating;
 }
 
 constexpr bool is_complex(DType dtype) noexcept {
-  return dtype >= DType::c32 && dtype <= DType::c128;
+  return detail::row_of(dtype).kind == detail::ElementKind::complex;
 }
 
 constexpr bool is_integer(DType dtype) noexcept {
-  return dtype >= DType::u8 && dtype <= DType::i64;
+  return detail::row_of(dtype).kind == detail::ElementKind::integer;
 }
 
 /// Product of the dimensions, left to right. False when it does not fit 64 bits.
@@ -102,6 +159,41 @@ constexpr SizeCheck byte_count(DType dtype, std::span<const std::uint64_t> shape
   }
   bytes = bits / 8;
   return bits % 8 == 0 ? SizeCheck::ok : SizeCheck::partial_byte;
+}
+
+/// The bits of an IEEE half.
+struct Float16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(Float16, Float16) = default;
+};
+
+/// The upper half of a float.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(BFloat16, BFloat16) = default;
+};
+
+/// Value of one element given by its bits, exactly (every float type here fits a double). `dtype`
+/// is a float type; unused high bits are ignored.
+double decode_float(DType dtype, std::uint64_t bits) noexcept;
+
+/// Bits of the nearest element, ties to even, rounding once from the double. Beyond the largest
+/// finite value: infinity where the type has one, else NaN where it has one, else the largest
+/// value. NaN in a type without NaN becomes negative zero. f8e8m0 holds powers of two alone: ties
+/// go up, zero becomes the smallest power, negative numbers, infinity and NaN become NaN.
+std::uint64_t encode_float(DType dtype, double value) noexcept;
+
+inline float to_float(Float16 value) noexcept {
+  return static_cast<float>(decode_float(DType::f16, value.bits));
+}
+inline float to_float(BFloat16 value) noexcept {
+  return static_cast<float>(decode_float(DType::bf16, value.bits));
+}
+inline Float16 to_float16(double value) noexcept {
+  return {static_cast<std::uint16_t>(encode_float(DType::f16, value))};
+}
+inline BFloat16 to_bfloat16(double value) noexcept {
+  return {static_cast<std::uint16_t>(encode_float(DType::bf16, value))};
 }
 
 }  // namespace andiron::inline v1

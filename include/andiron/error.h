@@ -38,8 +38,12 @@ struct Error {
   std::string description() const;
 };
 
-/// Writes to_string().
+/// Error::to_string().
 std::ostream& operator<<(std::ostream& out, const Error& error);
+inline std::string to_string(const Error& error) { return error.to_string(); }
+/// "DuplicateKey" for ErrorCode::duplicate_key.
+std::ostream& operator<<(std::ostream& out, ErrorCode code);
+inline std::string to_string(ErrorCode code) { return std::string(code_name(code)); }
 
 /// Thrown by Result::value() and by nothing else in the library.
 class Exception : public std::exception {
@@ -66,7 +70,7 @@ std::string sentence_of(const Error& error);
 #endif
 }
 
-// Out of line: to pass up what is no error costs a test.
+// Out of line: checking for success costs one branch.
 struct ErrorDeleter {
   void operator()(Error* error) const noexcept;
 };
@@ -102,7 +106,7 @@ class [[nodiscard]] Result {
   T value() && { return check(), std::move(*value_); }
 
   const Error& error() const& { return assert(!ok()), *error_; }
-  Error&& error() && { return assert(!ok()), std::move(*error_); }
+  Error error() && { return assert(!ok()), std::move(*error_); }
 
  private:
   void check() const {
@@ -125,7 +129,7 @@ class [[nodiscard]] Result<void> {
     if (!ok()) detail::fail(*error_);
   }
   const Error& error() const& { return assert(!ok()), *error_; }
-  Error&& error() && { return assert(!ok()), std::move(*error_); }
+  Error error() && { return assert(!ok()), std::move(*error_); }
 
  private:
   detail::ErrorPtr error_;

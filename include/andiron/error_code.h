@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The kinds of failure, for programs; the sentence for people is in Error (error.h).
-// Freestanding.
+// The kinds of failure, for programs; the sentence for people is in Error (error.h). Freestanding.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -115,5 +114,14 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
   }
   return "Unknown";
 }
+
+/// Success, or what is wrong and where.
+struct [[nodiscard]] ViewStatus {
+  ErrorCode code = ErrorCode::io;
+  const char* what = nullptr;  ///< a few words; nullptr on success
+  std::uint64_t offset = 0;    ///< bytes from the start of the file
+
+  bool ok() const noexcept { return what == nullptr; }
+};
 
 }  // namespace andiron::inline v1

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "andiron/byte_source.h"
-#include "andiron/file_set.h"
 #include "andiron/sink.h"
 
 namespace andiron::inline v1 {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "andiron/burnpack_generation.h"
+#include "andiron/burnpack_view.h"
 
 namespace andiron::inline v1 {
 

@@ -11,7 +11,6 @@
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/file.h"
-#include "andiron/file_set.h"
 #include "andiron/format.h"
 #include "andiron/limits.h"
 #include "andiron/shape.h"

@@ -17,11 +17,21 @@
 #include <string_view>
 
 #include "andiron/dtype.h"
-#include "andiron/json_text.h"
+#include "andiron/error_code.h"
 #include "andiron/limits.h"
-#include "andiron/view_status.h"
 
 namespace andiron::inline v1 {
+
+/// What lies between the quotes of a JSON string, checked but not decoded.
+struct JsonText {
+  std::string_view raw;
+  bool has_escapes = false;
+
+  /// Compares the decoded text.
+  bool equals(std::string_view text) const noexcept;
+  /// Decodes into `out`, which has room for raw.size() bytes; returns the decoded size.
+  std::size_t decode(char* out) const noexcept;
+};
 
 /// One tensor of the header.
 struct SafetensorsEntry {

@@ -63,7 +63,9 @@ class Shape {
 
 /// "[2, 3]"
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
+inline std::string to_string(const Shape& shape) { return shape.to_string(); }
 /// "f32"
 std::ostream& operator<<(std::ostream& out, DType dtype);
+inline std::string to_string(DType dtype) { return std::string(dtype_name(dtype)); }
 
 }  // namespace andiron::inline v1

@@ -29,27 +29,23 @@
 #include <vector>
 
 #include "andiron/adapter.h"
-#include "andiron/apply_result.h"
+#include "andiron/apply.h"
 #include "andiron/archive.h"
+#include "andiron/byte_source.h"
 #include "andiron/bytes.h"
-#include "andiron/choose_variants.h"
 #include "andiron/error.h"
-#include "andiron/file_set.h"
-#include "andiron/key_remapper.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
 #include "andiron/names.h"
 #include "andiron/open.h"
-#include "andiron/path_filter.h"
 #include "andiron/progress.h"
-#include "andiron/snapshots.h"
-#include "andiron/transfer.h"
+#include "andiron/snapshot.h"
 #include "andiron/write.h"
 
 namespace andiron::inline v1 {
 
 namespace detail {
-class StoreContent;
+class StoreState;
 
 // One struct for each stage, in the order of a load, and of a save.
 struct StoreSettings {
@@ -112,7 +108,7 @@ class Store {
   // For settings on which names depend, and for those on which opening depends: what was derived
   // from the old ones is dropped.
   detail::StoreSettings& change_names();
-  detail::StoreSettings& change_content();
+  detail::StoreSettings& change_source();
   detail::StoreSettings& change() noexcept { return settings_; }
 
  private:
@@ -141,11 +137,11 @@ class Store {
   Result<WriteReport> save(const std::vector<detail::Slot>& slots);
 
   detail::StoreSettings settings_;
-  std::shared_ptr<detail::StoreContent> content_;
+  std::shared_ptr<detail::StoreState> content_;
 };
 
-/// The builders, the same for every store. Each changes the store and returns it, so that they
-/// chain; keep the chain's result by value (`auto store = ...`), not by reference.
+/// The builders, the same for every store. Each changes the store and returns it: a named store by
+/// reference, a temporary by value, so that what a chain returns can be kept.
 template <class Self>
 class StoreBuilder : public Store {
  public:
@@ -156,6 +152,13 @@ class StoreBuilder : public Store {
   static Self from_bytes(std::optional<Bytes> bytes = std::nullopt) {
     return make(std::move(bytes));
   }
+  static Self from_bytes(std::vector<std::byte> bytes) {
+    return make(Bytes::own(std::move(bytes)));
+  }
+  static Self from_bytes(std::vector<std::uint8_t> bytes) {
+    return make(Bytes::own(std::move(bytes)));
+  }
+  static Self from_bytes(std::string bytes) { return make(Bytes::own(std::move(bytes))); }
   /// Files that are not in a folder (file_set.h); without a name, the one model among them. For
   /// loads.
   static Self from_files(FileSetPtr files, std::string name = {}) {
@@ -164,7 +167,7 @@ class StoreBuilder : public Store {
   /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
   /// Parameters borrow from it.
   static Self from_static(std::span<const std::byte> bytes) {
-    return std::move(from_bytes(Bytes::borrow(bytes)).zero_copy(true));
+    return from_bytes(Bytes::borrow(bytes)).zero_copy(true);
   }
   static Self from_static(std::span<const std::uint8_t> bytes) {
     return from_static(std::as_bytes(bytes));
@@ -172,144 +175,144 @@ class StoreBuilder : public Store {
 
   // ---- Which parameters take part: criteria are joined by OR (path_filter.h) ----
   /// Replaces the whole filter.
-  Self& filter(PathFilter filter) {
+  Self& filter(PathFilter filter) & {
     return change_filter([&](PathFilter& one) { one = filter; });
   }
-  Self& with_regex(std::string_view pattern) {
+  Self& with_regex(std::string_view pattern) & {
     return change_filter([&](PathFilter& one) { one.with_regex(pattern); });
   }
-  Self& with_regexes(const std::vector<std::string>& patterns) {
+  Self& with_regexes(const std::vector<std::string>& patterns) & {
     return change_filter([&](PathFilter& one) { one.with_regexes(patterns); });
   }
-  Self& with_glob(std::string_view pattern) {
+  Self& with_glob(std::string_view pattern) & {
     return change_filter([&](PathFilter& one) { one.with_glob(pattern); });
   }
-  Self& with_full_path(const std::string& path) {
+  Self& with_full_path(const std::string& path) & {
     return change_filter([&](PathFilter& one) { one.with_full_path(path); });
   }
-  Self& with_full_paths(const std::vector<std::string>& paths) {
+  Self& with_full_paths(const std::vector<std::string>& paths) & {
     return change_filter([&](PathFilter& one) { one.with_full_paths(paths); });
   }
-  Self& with_predicate(const PathFilter::Predicate& predicate) {
+  Self& with_predicate(const PathFilter::Predicate& predicate) & {
     return change_filter([&](PathFilter& one) { one.with_predicate(predicate); });
   }
-  Self& with_predicates(const std::vector<PathFilter::Predicate>& predicates) {
+  Self& with_predicates(const std::vector<PathFilter::Predicate>& predicates) & {
     for (const PathFilter::Predicate& predicate : predicates) with_predicate(predicate);
     return self();
   }
-  Self& match_all() {
+  Self& match_all() & {
     return change_filter([](PathFilter& one) { one.match_all(); });
   }
-  Self& exclude_regex(std::string_view pattern) {
+  Self& exclude_regex(std::string_view pattern) & {
     return change_filter([&](PathFilter& one) { one.exclude_regex(pattern); });
   }
-  Self& exclude_full_path(const std::string& path) {
+  Self& exclude_full_path(const std::string& path) & {
     return change_filter([&](PathFilter& one) { one.exclude_full_path(path); });
   }
-  Self& exclude_predicate(const PathFilter::Predicate& predicate) {
+  Self& exclude_predicate(const PathFilter::Predicate& predicate) & {
     return change_filter([&](PathFilter& one) { one.exclude_predicate(predicate); });
   }
-  Self& exclude_glob(std::string_view pattern) {
+  Self& exclude_glob(std::string_view pattern) & {
     return change_filter([&](PathFilter& one) { one.exclude_glob(pattern); });
   }
 
   // ---- Names ----
   /// Replaces every match in every name; rules run in order.
-  Self& with_key_remapping(std::string_view from, std::string to) {
+  Self& with_key_remapping(std::string_view from, std::string to) & {
     return change_names().names.remapper.add_pattern(from, std::move(to)), self();
   }
   /// Replaces all rules.
-  Self& remap(KeyRemapper remapper) {
+  Self& remap(KeyRemapper remapper) & {
     return change_names().names.remapper = std::move(remapper), self();
   }
   /// Takes the tensors below this key alone, named from there; a dotted key goes down several
   /// levels. For loads.
-  Self& with_top_level_key(std::string key) {
+  Self& with_top_level_key(std::string key) & {
     return change_names().names.top_level_key = std::move(key), self();
   }
   /// Closes gaps in numbered names: fc.0 fc.2 fc.4 are loaded as fc.0 fc.1 fc.2.
-  Self& map_indices_contiguous(bool map = true) {
+  Self& map_indices_contiguous(bool map = true) & {
     return change_names().names.close_gaps = map, self();
   }
   /// Leaves the numbers alone that follow a path which this regular expression matches.
-  Self& map_indices_contiguous_except(std::string pattern) {
+  Self& map_indices_contiguous_except(std::string pattern) & {
     return change_names().names.except.push_back(std::move(pattern)), self();
   }
   /// Leaves the names of variants out of paths.
-  Self& skip_enum_variants(bool skip = true) {
+  Self& skip_enum_variants(bool skip = true) & {
     change().apply.skip_enum_variants = skip;
     return change().collect.skip_enum_variants = skip, self();
   }
 
   // ---- Tensors ----
   /// How the file stores what is loaded.
-  Self& with_from_adapter(AnyAdapter adapter) {
+  Self& with_from_adapter(AnyAdapter adapter) & {
     return change().apply.adapter = std::move(adapter), self();
   }
   /// How the file is to store what is saved.
-  Self& with_to_adapter(AnyAdapter adapter) {
+  Self& with_to_adapter(AnyAdapter adapter) & {
     return change().collect.adapter = std::move(adapter), self();
   }
-  Self& dtype_policy(DTypePolicy policy) { return change().apply.dtype_policy = policy, self(); }
+  Self& dtype_policy(DTypePolicy policy) & { return change().apply.dtype_policy = policy, self(); }
   /// Parameters borrow from the file's mapping or from memory, which stays alive as long as they
   /// do. See ApplyOptions.
-  Self& zero_copy(bool borrow = true) { return change().apply.zero_copy = borrow, self(); }
+  Self& zero_copy(bool borrow = true) & { return change().apply.zero_copy = borrow, self(); }
 
   // ---- What is refused ----
   /// Parameters that the file lacks are reported, not refused.
-  Self& allow_partial(bool allow = true) { return change().apply.allow_partial = allow, self(); }
+  Self& allow_partial(bool allow = true) & { return change().apply.allow_partial = allow, self(); }
   /// Whether tensors that do not fit are refused. Otherwise they are left out and reported.
-  Self& validate(bool validate) { return change().apply.validate = validate, self(); }
+  Self& validate(bool validate) & { return change().apply.validate = validate, self(); }
   /// Whether tensors that no parameter asks for are allowed, as they are unless set.
-  Self& allow_unused(bool allow) { return change().apply.allow_unused = allow, self(); }
+  Self& allow_unused(bool allow) & { return change().apply.allow_unused = allow, self(); }
   /// See ApplyOptions.
-  Self& in_place(bool in_place = true) { return change().apply.in_place = in_place, self(); }
+  Self& in_place(bool in_place = true) & { return change().apply.in_place = in_place, self(); }
 
   // ---- Writing ----
   /// Adds an entry to the metadata that a save writes.
-  Self& metadata(std::string key, std::string value) {
+  Self& metadata(std::string key, std::string value) & {
     return change().write.metadata.insert_or_assign(std::move(key), std::move(value)), self();
   }
   /// Drops all entries, also those that are written unless told otherwise (format, producer,
   /// version).
-  Self& clear_metadata() { return change().write.metadata.clear(), self(); }
+  Self& clear_metadata() & { return change().write.metadata.clear(), self(); }
   /// Whether a save may replace a file.
-  Self& overwrite(bool overwrite = true) { return change().write.overwrite = overwrite, self(); }
+  Self& overwrite(bool overwrite = true) & { return change().write.overwrite = overwrite, self(); }
   /// Adds the format's extension to a path that has none. A load takes the path as it is where
   /// there is nothing under the other.
-  Self& auto_extension(bool add = true) { return change_content().auto_extension = add, self(); }
+  Self& auto_extension(bool add = true) & { return change_source().auto_extension = add, self(); }
   /// Whether a save survives a power cut (fsync).
-  Self& sync(bool sync) { return change().write.sync = sync, self(); }
+  Self& sync(bool sync) & { return change().write.sync = sync, self(); }
   /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
   /// Otherwise, and where an adapter converts them, each name gets a copy.
-  Self& write_ties_once(bool once = true) { return change().collect.ties_once = once, self(); }
+  Self& write_ties_once(bool once = true) & { return change().collect.ties_once = once, self(); }
   /// Spreads a save over files of at most this size (WriteOptions).
-  Self& max_shard_bytes(std::uint64_t bytes) {
+  Self& max_shard_bytes(std::uint64_t bytes) & {
     return change().write.max_shard_bytes = bytes, self();
   }
 
   // ---- How ----
   /// Told of loads and saves.
-  Self& progress(const Progress& progress) {
+  Self& progress(const Progress& progress) & {
     change().apply.progress = progress;
     return change().write.progress = progress, self();
   }
   /// For all stages.
-  Self& limits(const Limits& limits) {
-    change_content().open.limits = limits;
+  Self& limits(const Limits& limits) & {
+    change_source().open.limits = limits;
     change().apply.limits = limits;
     return change().write.limits = limits, self();
   }
-  Self& io(IoMode mode) { return change_content().open.io = mode, self(); }
-  Self& strictness(Strictness strictness) {
-    return change_content().open.strictness = strictness, self();
+  Self& io(IoMode mode) & { return change_source().open.io = mode, self(); }
+  Self& strictness(Strictness strictness) & {
+    return change_source().open.strictness = strictness, self();
   }
 
- private:
-  friend Self;
+ protected:
   StoreBuilder(detail::StoreLocation location, detail::StoreSettings settings)
       : Store(std::move(location), std::move(settings)) {}
 
+ private:
   // What the stores do not share: Self::format, which is written, and Self::defaults().
   static Self make(detail::StoreLocation location) {
     detail::StoreSettings settings = Self::defaults();

@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 
+#include "src/codec/inflate.h"
 #include "src/core/limit.h"
 #include "src/core/try.h"
 
@@ -24,10 +25,6 @@ using Window = std::array<std::byte, window_bytes>;
 const Bytef* zlib_bytes(const std::byte* data) { return reinterpret_cast<const Bytef*>(data); }
 Bytef* zlib_bytes(std::byte* data) { return reinterpret_cast<Bytef*>(data); }
 
-Error out_of_memory() {
-  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
-}
-
 class GzipInflater {
  public:
   GzipInflater(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
@@ -39,7 +36,7 @@ class GzipInflater {
 
   // Stops when there are `enough` bytes.
   Result<Bytes> run(std::uint64_t enough = ~std::uint64_t{0}) {
-    if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) return out_of_memory();
+    if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) return no_memory_for_zlib();
     open_ = true;
     windows_ = std::make_unique<Windows>();
     for (bool has_ended = false;;) {
@@ -54,14 +51,14 @@ class GzipInflater {
       }
       if (stream_.avail_in == 0 && has_ended) return out_.take();
       if (stream_.avail_in == 0) return error(ErrorCode::truncated, "the gzip data ends too soon");
-      if (has_ended && inflateReset(&stream_) != Z_OK) return out_of_memory();
+      if (has_ended && inflateReset(&stream_) != Z_OK) return no_memory_for_zlib();
       stream_.next_out = zlib_bytes(windows_->out.data());
       stream_.avail_out = window_bytes;
       const int code = ::inflate(&stream_, Z_NO_FLUSH);
       ANDIRON_TRY(take_output());
       if (inflated_ >= enough) return out_.take();
       has_ended = code == Z_STREAM_END;
-      if (code == Z_MEM_ERROR) return out_of_memory();
+      if (code == Z_MEM_ERROR) return no_memory_for_zlib();
       if (code != Z_OK && !has_ended) {
         return error(ErrorCode::bad_header, "the gzip data is damaged");
       }
@@ -136,7 +133,7 @@ Result<std::unique_ptr<GzipSink>> GzipSink::create(Sink& sink) {
   constexpr int usual_memory = 8;
   if (deflateInit2(&gzip->stream_->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window_bits,
                    usual_memory, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return out_of_memory();
+    return no_memory_for_zlib();
   }
   return gzip;
 }

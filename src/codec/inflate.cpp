@@ -19,10 +19,6 @@ namespace {
 constexpr int raw_window_bits = -15;                        // no header and no trailer
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
-Error out_of_memory() {
-  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
-}
-
 Error bad(const char* what) { return Error{.code = ErrorCode::bad_archive, .message = what}; }
 
 }  // namespace
@@ -46,7 +42,7 @@ Inflater::Inflater(std::span<std::byte> out, Wanted wanted)
 Inflater::~Inflater() = default;
 
 Status Inflater::take(std::span<const std::byte> part) {
-  if (stream_ == nullptr) return out_of_memory();
+  if (stream_ == nullptr) return no_memory_for_zlib();
   for (;;) {
     if (wanted_ == Wanted::head && is_full()) return {};
     if (has_ended_) return part.empty() ? Status() : bad("bytes follow its deflated data");
@@ -64,7 +60,7 @@ Status Inflater::take(std::span<const std::byte> part) {
     out_ = out_.subspan(made);
     part = part.subspan(in.size() - stream_->avail_in);
     if (code == Z_BUF_ERROR) return {};  // it waits for more
-    if (code == Z_MEM_ERROR) return out_of_memory();
+    if (code == Z_MEM_ERROR) return no_memory_for_zlib();
     if (code != Z_OK && code != Z_STREAM_END) return bad("its deflated data is damaged");
     has_ended_ = code == Z_STREAM_END;
   }

@@ -16,6 +16,10 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
   return bytes / (8 * 129) <= stored_bytes;
 }
 
+inline Error no_memory_for_zlib() {
+  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
+}
+
 // Inflates data that comes in parts into memory of a known size. BadArchive
 // where the two do not fit, OutOfMemory where zlib has none.
 class Inflater {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // JSON text to and from Value. Recursion is bounded by max_json_depth.
 // Tested by tests/codec/json_test.cpp
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,14 +9,14 @@
 #include <cstdio>
 #include <set>
 
-#include "src/codec/decoded.h"
-#include "src/codec/json_reader.h"
-#include "src/core/utf8.h"
+#include "src/codec/decode_text.h"
+#include "src/core/text/utf8.h"
+#include "src/freestanding/json_reader.h"
 
 namespace andiron::inline v1 {
 namespace {
 
-using detail::decoded;
+using detail::decode_text;
 using detail::JsonReader;
 
 bool parse_number(JsonReader& reader, Value& out) {
@@ -56,7 +56,7 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
       while (reader.next_item('}', first)) {
         JsonText key;
         if (!reader.key(key)) return false;
-        auto& [name, value] = dict.emplace_back(decoded(key), Value());
+        auto& [name, value] = dict.emplace_back(decode_text(key), Value());
         if (!seen.insert(name).second) {
           return reader.fail(ErrorCode::duplicate_key, "a key given twice");
         }
@@ -69,7 +69,7 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
   if (c == '"') {
     JsonText text;
     if (!reader.string(text)) return false;
-    out = Value(decoded(text));
+    out = Value(decode_text(text));
     return true;
   }
   if (c == 't') return out = Value(true), reader.literal("true");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/codec/msgpack_reader_test.cpp
+// Tested by tests/freestanding/msgpack_reader_test.cpp
 #include "src/codec/msgpack_writer.h"
 
 #include <bit>

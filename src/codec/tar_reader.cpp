@@ -10,7 +10,7 @@
 #include "src/codec/entry_name.h"
 #include "src/core/limit.h"
 #include "src/core/parse_index.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -8,13 +8,13 @@
 #include <numeric>
 #include <span>
 
-#include "andiron/natural_order.h"
+#include "andiron/text.h"
 #include "src/core/archive_builder.h"
 #include "src/core/archive_state.h"
 #include "src/core/name_collision.h"
-#include "src/core/quoted.h"
-#include "src/core/similarity.h"
 #include "src/core/sole_owner.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/similarity.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -171,18 +171,18 @@ ArchiveState& Archive::change() {
   return *state_;
 }
 
-const std::string& Archive::format() const noexcept { return state_->format; }
+const std::string& Archive::format() const& noexcept { return state_->format; }
 
 bool Archive::is_pickled() const noexcept { return state_->is_pickled; }
-const std::string& Archive::origin() const noexcept { return state_->origin; }
-const std::string& Archive::container() const noexcept { return state_->container; }
+const std::string& Archive::origin() const& noexcept { return state_->origin; }
+const std::string& Archive::packaging() const& noexcept { return state_->packaging; }
 std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; }
 std::size_t Archive::size() const noexcept { return state_->entries.size(); }
-const Aliases& Archive::aliases() const noexcept { return state_->aliases; }
-const Metadata& Archive::metadata() const noexcept { return state_->metadata; }
-const Value& Archive::value() const { return state_->value.get(); }
-const std::vector<std::string>& Archive::notes() const noexcept { return state_->notes; }
-const std::vector<Skipped>& Archive::skipped() const noexcept { return state_->skipped; }
+const Aliases& Archive::aliases() const& noexcept { return state_->aliases; }
+const Metadata& Archive::metadata() const& noexcept { return state_->metadata; }
+const Value& Archive::value() const& { return state_->value.get(); }
+const std::vector<std::string>& Archive::notes() const& noexcept { return state_->notes; }
+const std::vector<Skipped>& Archive::skipped() const& noexcept { return state_->skipped; }
 
 void Archive::set_skipped(std::vector<Skipped> skipped) { change().skipped = std::move(skipped); }
 void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }

@@ -2,16 +2,16 @@
 // Tested by tests/core/archive_test.cpp
 #include "src/core/archive_builder.h"
 
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
 
-ArchiveBuilder::ArchiveBuilder(std::string origin, std::string format, std::string container)
+ArchiveBuilder::ArchiveBuilder(std::string origin, std::string format, std::string packaging)
     : state_(std::make_shared<ArchiveState>()) {
   state_->origin = std::move(origin);
   state_->format = std::move(format);
-  state_->container = std::move(container);
+  state_->packaging = std::move(packaging);
 }
 
 Status ArchiveBuilder::reserve(std::size_t tensors, std::size_t dims) {

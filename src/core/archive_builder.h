@@ -17,7 +17,7 @@ namespace andiron::inline v1::detail {
 
 class ArchiveBuilder {
  public:
-  ArchiveBuilder(std::string origin, std::string format, std::string container);
+  ArchiveBuilder(std::string origin, std::string format, std::string packaging);
 
   // Room for this many tensors before the first is added: growing later copies.
   Status reserve(std::size_t tensors, std::size_t dims);

@@ -13,7 +13,7 @@
 #include "andiron/archive.h"
 #include "src/core/lazy_value.h"
 #include "src/core/name_table.h"
-#include "src/core/table.h"
+#include "src/core/shared_array.h"
 
 namespace andiron::inline v1::detail {
 
@@ -84,11 +84,11 @@ struct NameOrigin {
 struct ArchiveState {
   std::string origin;
   std::string format;
-  std::string container;
+  std::string packaging;
   bool is_pickled = false;
   std::uint64_t file_bytes = 0;
-  Table<ArchiveEntry> entries;
-  Table<std::uint64_t> dims;
+  SharedArray<ArchiveEntry> entries;
+  SharedArray<std::uint64_t> dims;
   NameTable names;
   std::vector<ArchiveFile> files;
   std::vector<Bytes> headers;  // that names point into

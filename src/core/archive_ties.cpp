@@ -17,15 +17,15 @@ constexpr std::size_t most_arrangements = 64;
 }  // namespace
 
 std::vector<std::optional<std::size_t>> Archive::ties() const {
-  struct Place {
+  struct Start {
     const ByteSource* source;
     std::uint64_t offset;
     std::size_t index;
-    bool is_before(const Place& other) const {
+    bool is_before(const Start& other) const {
       return std::tie(source, offset, index) < std::tie(other.source, other.offset, other.index);
     }
   };
-  std::vector<Place> places;
+  std::vector<Start> places;
   places.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const detail::ArchiveEntry& entry = state_->entries[i];
@@ -39,7 +39,7 @@ std::vector<std::optional<std::size_t>> Archive::ties() const {
     if (const ByteSource* source = expression->place(offset)) places.push_back({source, offset, i});
   }
   std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return a.is_before(b); });
+            [](const Start& a, const Start& b) { return a.is_before(b); });
 
   const auto is_same = [&](std::size_t a, std::size_t b) {
     const detail::ArchiveEntry& first = state_->entries[a];

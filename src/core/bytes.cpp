@@ -48,9 +48,9 @@ Result<Bytes> Bytes::copy(std::span<const std::byte> data) {
   return bytes;
 }
 
-template <class Byte>
-Bytes Bytes::own_vector(std::vector<Byte> data) {
-  auto owner = std::make_shared<std::vector<Byte>>(std::move(data));
+template <class Memory>
+Bytes Bytes::own_all(Memory data) {
+  auto owner = std::make_shared<Memory>(std::move(data));
   Bytes bytes;
   bytes.data_ = std::as_bytes(std::span(*owner));
   bytes.owner_ = std::move(owner);
@@ -58,8 +58,9 @@ Bytes Bytes::own_vector(std::vector<Byte> data) {
   return bytes;
 }
 
-Bytes Bytes::own(std::vector<std::byte> data) { return own_vector(std::move(data)); }
-Bytes Bytes::own(std::vector<std::uint8_t> data) { return own_vector(std::move(data)); }
+Bytes Bytes::own(std::vector<std::byte> data) { return own_all(std::move(data)); }
+Bytes Bytes::own(std::vector<std::uint8_t> data) { return own_all(std::move(data)); }
+Bytes Bytes::own(std::string data) { return own_all(std::move(data)); }
 
 Bytes Bytes::borrow(std::span<const std::byte> data) noexcept { return share(nullptr, data); }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 
 namespace andiron::inline v1::detail {
 namespace {

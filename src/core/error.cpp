@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 
 namespace andiron::inline v1 {
 
@@ -39,5 +39,6 @@ std::string Error::to_string() const {
 void detail::ErrorDeleter::operator()(Error* error) const noexcept { delete error; }
 
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
+std::ostream& operator<<(std::ostream& out, ErrorCode code) { return out << code_name(code); }
 
 }  // namespace andiron::inline v1

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include "andiron/limits.h"
-#include "andiron/quantized.h"
-#include "src/core/convert.h"
+#include "andiron/tensor.h"
 #include "src/core/expression_source.h"
+#include "src/core/kernels/convert.h"
 #include "src/core/limit.h"
 #include "src/core/try.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "src/core/expression.h"
-#include "src/core/gather.h"
+#include "src/core/kernels/gather.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

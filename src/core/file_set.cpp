@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/core/file_set_test.cpp
-#include "andiron/file_set.h"
+#include "andiron/byte_source.h"
 
 #include <utility>
 

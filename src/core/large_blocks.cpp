@@ -7,7 +7,7 @@
 #include <new>
 
 #include "andiron/bytes.h"
-#include "src/core/pages.h"
+#include "src/core/huge_pages.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 
 namespace andiron::inline v1::detail {
 namespace {

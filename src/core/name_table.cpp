@@ -62,7 +62,7 @@ std::uint64_t hash_name(std::string_view name) noexcept {
 }
 
 Status NameTable::reset(std::size_t count) {
-  slots_ = Table<Slot>();
+  slots_ = SharedArray<Slot>();
   return slots_.assign(std::bit_ceil(2 * count + 2), Slot{0, none});
 }
 

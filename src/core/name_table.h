@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "andiron/error.h"
-#include "src/core/table.h"
+#include "src/core/shared_array.h"
 
 namespace andiron::inline v1::detail {
 
@@ -73,7 +73,7 @@ class NameTable {
     return at;
   }
 
-  Table<Slot> slots_;  // a power of two, at most half full
+  SharedArray<Slot> slots_;  // a power of two, at most half full
 };
 
 }  // namespace andiron::inline v1::detail

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 
 namespace andiron::inline v1 {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/core/quantized_test.cpp and tests/core/quant_scheme_test.cpp
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "andiron/float_types.h"
+#include "andiron/dtype.h"
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "src/core/expression.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

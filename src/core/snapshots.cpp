@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/transfer/collect_test.cpp
-#include "andiron/snapshots.h"
+// Tested by tests/load/collect_test.cpp
+#include "andiron/snapshot.h"
 
 #include <string_view>
 #include <unordered_map>
 
-#include "src/core/quoted.h"
+#include "andiron/archive.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

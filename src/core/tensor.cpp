@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

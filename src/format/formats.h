@@ -11,7 +11,6 @@
 
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
-#include "andiron/file_set.h"
 #include "andiron/format.h"
 #include "andiron/open.h"
 #include "andiron/sink.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/formats.h"
 #include "src/format/model_in_folder.h"

@@ -10,13 +10,12 @@
 #include "andiron/bytes.h"
 #include "src/codec/gzip.h"
 #include "src/core/try.h"
+#include "src/freestanding/json_reader.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
 using namespace std::string_view_literals;
-
-constexpr std::string_view json_space = " \n\r\t";
 
 struct Signature {
   std::string_view bytes;

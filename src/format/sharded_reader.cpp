@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/natural_order.h"
-#include "src/codec/decoded.h"
-#include "src/codec/json_reader.h"
+#include "andiron/text.h"
+#include "src/codec/decode_text.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
 #include "src/core/name_table.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/sharded.h"
+#include "src/freestanding/json_reader.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1::detail {
@@ -164,7 +164,7 @@ class ShardedModel::State {
       JsonText tensor;
       JsonText file;
       if (!json_.key(tensor) || !json_.string(file)) break;
-      ANDIRON_TRY(map_tensor(decoded(tensor), decoded(file)));
+      ANDIRON_TRY(map_tensor(decode_text(tensor), decode_text(file)));
     }
     return {};
   }

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 #include "src/core/limit.h"
 #include "src/core/try.h"
-#include "src/format/output.h"
+#include "src/format/output_file.h"
 #include "src/format/sharded.h"
 #include "src/io/folder.h"
 
@@ -55,7 +55,7 @@ class ShardedWriter {
 
   Result<Sink*> create(const std::string& name) {
     const std::string path = join_path(folder_, name);
-    ANDIRON_ASSIGN(std::unique_ptr<Output> file, Output::create(path, options_));
+    ANDIRON_ASSIGN(std::unique_ptr<OutputFile> file, OutputFile::create(path, options_));
     files_.push_back(std::move(file));
     report_.files.push_back(path);
     return static_cast<Sink*>(files_.back().get());
@@ -112,7 +112,7 @@ class ShardedWriter {
   Metadata metadata_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
-  std::vector<std::unique_ptr<Output>> files_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
   ValueDict weight_map_;
   WriteReport report_;
 };

@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/formats.h"
-#include "src/format/output.h"
+#include "src/format/output_file.h"
 #include "src/format/sharded.h"
 #include "src/io/folder.h"
 
@@ -159,7 +159,7 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
 
 Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
                                  const std::string& path, const WriteOptions& options) {
-  ANDIRON_ASSIGN(const std::unique_ptr<Output> file, Output::create(path, options));
+  ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, OutputFile::create(path, options));
   ANDIRON_ASSIGN(const std::uint64_t bytes,
                  named.row->write({archive, *file, options, named.ending}));
   ANDIRON_TRY(file->commit());

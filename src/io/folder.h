@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "andiron/byte_source.h"
 #include "andiron/error.h"
 #include "andiron/file.h"
-#include "andiron/file_set.h"
 
 namespace andiron::inline v1::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/store/burnpack_store_test.cpp
-#include "andiron/burnpack_store.h"
+#include "andiron/stores.h"
 
 #include "andiron/version.h"
 
@@ -14,7 +14,7 @@ detail::StoreSettings BurnpackStore::defaults() {
   return settings;
 }
 
-BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) {
+BurnpackStore& BurnpackStore::for_burn(BurnpackGeneration release) & {
   WriteOptions& options = change().write;
   detail::settings_of<BurnpackSettings>(options.settings).release = release;
   options.metadata.erase("burn");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/store/mpk_store_test.cpp
-#include "andiron/mpk_store.h"
+#include "andiron/stores.h"
 
 namespace andiron::inline v1 {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/store/numpy_store_test.cpp
-#include "andiron/numpy_store.h"
+#include "andiron/stores.h"
 
 namespace andiron::inline v1 {
 

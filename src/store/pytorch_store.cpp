@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/store/pytorch_store_test.cpp
-#include "andiron/pytorch_store.h"
+#include "andiron/stores.h"
 
 namespace andiron::inline v1 {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/store/safetensors_store_test.cpp
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 
 #include "andiron/version.h"
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
-#include "andiron/top_level_key.h"
-#include "src/core/quoted.h"
+#include "andiron/names.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
 
@@ -18,9 +18,9 @@ namespace detail {
 
 // Where the bytes are, and what was found in them. A failure is not kept: the file may be there the
 // next time.
-class StoreContent {
+class StoreState {
  public:
-  explicit StoreContent(StoreLocation place) : location(std::move(place)) {}
+  explicit StoreState(StoreLocation place) : location(std::move(place)) {}
 
   const StoreLocation location;
   std::mutex mutex;
@@ -71,11 +71,10 @@ Status check_names_to_save(const Archive& archive) {
 }  // namespace
 }  // namespace detail
 
-using detail::StoreContent;
+using detail::StoreState;
 
 Store::Store(detail::StoreLocation location, detail::StoreSettings settings)
-    : settings_(std::move(settings)),
-      content_(std::make_shared<StoreContent>(std::move(location))) {}
+    : settings_(std::move(settings)), content_(std::make_shared<StoreState>(std::move(location))) {}
 
 Store::Store(const Store& other) = default;
 Store& Store::operator=(const Store& other) = default;
@@ -84,7 +83,7 @@ Store& Store::operator=(Store&& other) noexcept = default;
 Store::~Store() = default;
 
 detail::StoreSettings& Store::change_names() {
-  auto fresh = std::make_shared<StoreContent>(content_->location);
+  auto fresh = std::make_shared<StoreState>(content_->location);
   {
     const std::lock_guard lock(content_->mutex);
     fresh->opened = content_->opened;
@@ -93,8 +92,8 @@ detail::StoreSettings& Store::change_names() {
   return settings_;
 }
 
-detail::StoreSettings& Store::change_content() {
-  content_ = std::make_shared<StoreContent>(content_->location);
+detail::StoreSettings& Store::change_source() {
+  content_ = std::make_shared<StoreState>(content_->location);
   return settings_;
 }
 
@@ -250,7 +249,7 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   }
   report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
   // What was read from the old content is not the new; copies of this store keep theirs.
-  content_ = std::make_shared<StoreContent>(std::move(location));
+  content_ = std::make_shared<StoreState>(std::move(location));
   return report;
 }
 

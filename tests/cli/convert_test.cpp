@@ -3,9 +3,9 @@
 // refused before anything is written.
 #include <filesystem>
 
-#include "andiron/json.h"
 #include "andiron/open.h"
 #include "andiron/param_id.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
 #include "tests/cli/sample_files.h"
 

@@ -10,8 +10,8 @@
 #include <random>
 #include <string>
 
-#include "andiron/float_types.h"
-#include "src/codec/cbor_reader.h"
+#include "andiron/dtype.h"
+#include "src/freestanding/cbor_reader.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/written_by.h"
 

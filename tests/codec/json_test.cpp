@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // JSON text to and from Value, with another implementation as the judge.
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Names of entries, and runs of them.
-#include "src/codec/zip_directory.h"
+#include "src/codec/zip/directory.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "tests/support/zip_reading.h"
 #include "tests/support/zip_writing.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "tests/support/zip_reading.h"
 #include "tests/support/zip_writing.h"
 
@@ -24,7 +24,7 @@ using test::ZipTail;
 using test::ZipWriting;
 
 // "opens", or the code of the error.
-std::string outcome(std::string_view file, const Limits& limits = {}) {
+std::string zip_outcome(std::string_view file, const Limits& limits = {}) {
   const Result<ZipReaderPtr> zip = ZipReader::open(source_of(file), limits);
   if (zip) return "opens";
   EXPECT_EQ(zip.error().file, "test.zip");
@@ -32,8 +32,8 @@ std::string outcome(std::string_view file, const Limits& limits = {}) {
   return std::string(code_name(zip.error().code));
 }
 
-std::string outcome(const std::vector<ZipItem>& items, const ZipTail& tail = {}) {
-  return outcome(zip_file(items, tail));
+std::string zip_outcome(const std::vector<ZipItem>& items, const ZipTail& tail = {}) {
+  return zip_outcome(zip_file(items, tail));
 }
 
 std::string message(std::string_view file) {
@@ -60,10 +60,10 @@ std::string use(const ZipItem& item, const Limits& limits = {}) {
 }
 
 TEST(ZipReader, WhatIsNoZipArchiveIsSaidSo) {
-  EXPECT_EQ(outcome("this is a text, not an archive"), "BadArchive");
-  EXPECT_EQ(outcome(std::string(100'000, '\0')), "BadArchive");
-  EXPECT_EQ(outcome("PK"), "Truncated");
-  EXPECT_EQ(outcome(""), "Truncated");
+  EXPECT_EQ(zip_outcome("this is a text, not an archive"), "BadArchive");
+  EXPECT_EQ(zip_outcome(std::string(100'000, '\0')), "BadArchive");
+  EXPECT_EQ(zip_outcome("PK"), "Truncated");
+  EXPECT_EQ(zip_outcome(""), "Truncated");
   const std::string cut = message(zip_file({{.name = "a"}}).substr(0, 40));
   EXPECT_NE(cut.find("test.zip: the zip archive is cut off: 40 bytes"), std::string::npos) << cut;
   EXPECT_NE(cut.find("the download may be incomplete"), std::string::npos) << cut;
@@ -74,9 +74,9 @@ TEST(ZipReader, EveryCutIsRefused) {
     const std::string file = zip_file(
         {torch_item("a/data.pkl", "pickle"), {.name = "b", .content = "text", .deflate = true}},
         {.comment = zip64 ? "" : "comment", .zip64 = zip64});
-    ASSERT_EQ(outcome(file), "opens");
+    ASSERT_EQ(zip_outcome(file), "opens");
     for (std::size_t size = 0; size < file.size(); ++size) {
-      EXPECT_EQ(outcome(file.substr(0, size)), "Truncated") << size;
+      EXPECT_EQ(zip_outcome(file.substr(0, size)), "Truncated") << size;
     }
   }
 }
@@ -115,126 +115,129 @@ TEST(ZipReader, EveryFlippedByteGivesAnErrorOrTheSameContent) {
 
 TEST(ZipReader, TheEndIsWhereTheFileEnds) {
   const std::string file = zip_file({{.name = "a", .content = "text"}});
-  EXPECT_EQ(outcome(file + "x"), "BadArchive");
-  EXPECT_EQ(outcome(file + std::string(4096, '\0')), "BadArchive");
+  EXPECT_EQ(zip_outcome(file + "x"), "BadArchive");
+  EXPECT_EQ(zip_outcome(file + std::string(4096, '\0')), "BadArchive");
   EXPECT_NE(message(file + "xyz").find("3 more bytes"), std::string::npos);
-  EXPECT_EQ(outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 1}), "BadArchive");
-  EXPECT_EQ(outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 3}), "Truncated");
+  EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 1}), "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = "cc", .comment_length = 3}), "Truncated");
   // Further from the end than a comment can be long.
-  EXPECT_EQ(outcome({{.name = "a"}}, {.comment = std::string(70'000, 'c')}), "Truncated");
+  EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = std::string(70'000, 'c')}), "Truncated");
 }
 
 TEST(ZipReader, TwoEndsAreRefused) {
   const std::string other = zip_file({{.name = "other"}});
   // The second one's comment reaches to the end, too: which archive is it?
-  EXPECT_EQ(outcome({{.name = "a"}}, {.comment = other}), "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = other}), "BadArchive");
   const std::string end = other.substr(other.size() - 22);
   EXPECT_NE(message(zip_file({{.name = "a"}}, {.comment = end})).find("two records"),
             std::string::npos);
   // A record that does not reach the end is part of the comment, or of the data.
-  EXPECT_EQ(outcome({{.name = "a"}}, {.comment = end + "and more"}), "opens");
-  EXPECT_EQ(outcome({{.name = "a", .content = other}}), "opens");
-  EXPECT_EQ(outcome(other + zip_file({{.name = "a"}})), "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = end + "and more"}), "opens");
+  EXPECT_EQ(zip_outcome({{.name = "a", .content = other}}), "opens");
+  EXPECT_EQ(zip_outcome(other + zip_file({{.name = "a"}})), "BadArchive");
 }
 
 TEST(ZipReader, TheDirectoryIsWhereItIsSaidToBe) {
   const std::vector<ZipItem> items = {{.name = "a", .content = "text"}};
   for (const bool zip64 : {false, true}) {
-    EXPECT_EQ(outcome(items, {.zip64 = zip64}), "opens");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .before_end = "x"}), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .after_entries = "x"}), "BadArchive");
-    EXPECT_EQ(outcome("front" + zip_file(items, {.zip64 = zip64})), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .bytes = 0xfffffffe}), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .bytes = 46}), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .offset = 34}), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .offset = 36}), "BadArchive");
-    EXPECT_EQ(outcome(items, {.zip64 = zip64, .offset = 0xfffffffe}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64}), "opens");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .before_end = "x"}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .after_entries = "x"}), "BadArchive");
+    EXPECT_EQ(zip_outcome("front" + zip_file(items, {.zip64 = zip64})), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .bytes = 0xfffffffe}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .bytes = 46}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .offset = 34}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .offset = 36}), "BadArchive");
+    EXPECT_EQ(zip_outcome(items, {.zip64 = zip64, .offset = 0xfffffffe}), "BadArchive");
   }
   // A number that is left to a record that is not there.
-  EXPECT_EQ(outcome(items, {.bytes = 0xffffffff}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.offset = 0xffffffff}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.count_here = 0xffff, .count = 0xffff}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.bytes = 0xffffffff}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.offset = 0xffffffff}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.count_here = 0xffff, .count = 0xffff}), "BadArchive");
 }
 
 TEST(ZipReader, NothingLiesInFrontOfTheArchive) {
   ZipWriting zip;
   zip.raw("#!/bin/sh\n");
   zip.add({.name = "a", .content = "text"});
-  EXPECT_EQ(outcome(zip.finish()), "BadArchive");
+  EXPECT_EQ(zip_outcome(zip.finish()), "BadArchive");
   ZipWriting empty;
   empty.raw("PK\3\4");
-  EXPECT_EQ(outcome(empty.finish()), "BadArchive");
+  EXPECT_EQ(zip_outcome(empty.finish()), "BadArchive");
 }
 
 TEST(ZipReader, TheDirectoryHoldsAsManyEntriesAsItSays) {
   const std::vector<ZipItem> items = {{.name = "a"}, {.name = "b"}};
   for (const std::uint16_t count : std::vector<std::uint16_t>{0, 1, 3, 1000}) {
-    EXPECT_EQ(outcome(items, {.count_here = count, .count = count}), "BadArchive") << count;
-    EXPECT_EQ(outcome(items,
-                      {.zip64 = true, .count_here = 0xffff, .count = 0xffff, .zip64_count = count}),
-              "BadArchive")
+    EXPECT_EQ(zip_outcome(items, {.count_here = count, .count = count}), "BadArchive") << count;
+    EXPECT_EQ(
+        zip_outcome(items,
+                    {.zip64 = true, .count_here = 0xffff, .count = 0xffff, .zip64_count = count}),
+        "BadArchive")
         << count;
   }
   EXPECT_EQ(
-      outcome(
+      zip_outcome(
           items,
           {.zip64 = true, .count_here = 0xffff, .count = 0xffff, .zip64_count = ~std::uint64_t{0}}),
       "BadArchive");
-  EXPECT_EQ(outcome(zip_file(items), {.zip_entries = 2}), "opens");
-  EXPECT_EQ(outcome(zip_file(items), {.zip_entries = 1}), "LimitExceeded");
+  EXPECT_EQ(zip_outcome(zip_file(items), {.zip_entries = 2}), "opens");
+  EXPECT_EQ(zip_outcome(zip_file(items), {.zip_entries = 1}), "LimitExceeded");
 }
 
 TEST(ZipReader, BothEndRecordsAgree) {
   const std::vector<ZipItem> items = {{.name = "a", .content = "text"}};
   const std::uint64_t huge = ~std::uint64_t{0};
-  EXPECT_EQ(outcome(items, {.zip64 = true, .count = 2}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .count_here = 2}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_count = 2}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_bytes = 46}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_offset = 34}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .bytes = 0xffffffff, .zip64_bytes = huge}),
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .count = 2}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .count_here = 2}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_count = 2}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_bytes = 46}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_offset = 34}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .bytes = 0xffffffff, .zip64_bytes = huge}),
             "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .offset = 0xffffffff, .zip64_offset = huge}),
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .offset = 0xffffffff, .zip64_offset = huge}),
             "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true,
-                            .bytes = 0xffffffff,
-                            .offset = 0xffffffff,
-                            .zip64_bytes = 100,
-                            .zip64_offset = huge - 10}),
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true,
+                                .bytes = 0xffffffff,
+                                .offset = 0xffffffff,
+                                .zip64_bytes = 100,
+                                .zip64_offset = huge - 10}),
             "BadArchive");
 }
 
 TEST(ZipReader, TheZip64RecordIsWhereItsLocatorPoints) {
   const std::vector<ZipItem> items = {{.name = "a", .content = "text"}};
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_signature = 0x06064b51}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_record_bytes = 43}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_record_bytes = 45}), "BadArchive");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .zip64_record_bytes = ~std::uint64_t{0}}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_signature = 0x06064b51}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_record_bytes = 43}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_record_bytes = 45}), "BadArchive");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .zip64_record_bytes = ~std::uint64_t{0}}),
+            "BadArchive");
   for (const std::uint64_t offset :
        {std::uint64_t{0}, std::uint64_t{81}, std::uint64_t{83}, std::uint64_t{200},
         std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
-    EXPECT_EQ(outcome(items, {.zip64 = true, .locator_offset = offset}), "BadArchive") << offset;
+    EXPECT_EQ(zip_outcome(items, {.zip64 = true, .locator_offset = offset}), "BadArchive")
+        << offset;
   }
-  EXPECT_EQ(outcome(items, {.zip64 = true, .locator_offset = 82}), "opens");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .locator_offset = 82}), "opens");
 }
 
 TEST(ZipReader, SeveralDisksAreUnsupported) {
   const std::vector<ZipItem> items = {{.name = "a", .content = "text"}};
-  EXPECT_EQ(outcome(items, {.disk = 1}), "Unsupported");
-  EXPECT_EQ(outcome(items, {.directory_disk = 1}), "Unsupported");
-  EXPECT_EQ(outcome(items, {.count_here = 0}), "Unsupported");
-  EXPECT_EQ(
-      outcome(items, {.zip64 = true, .disk = 0xffff, .directory_disk = 0xffff, .zip64_disk = 1}),
-      "Unsupported");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .locator_disk = 1}), "Unsupported");
-  EXPECT_EQ(outcome(items, {.zip64 = true, .locator_disks = 2}), "Unsupported");
-  EXPECT_EQ(outcome({{.name = "a", .directory = {.disk = 1}}}), "Unsupported");
-  EXPECT_EQ(outcome({{.name = "a", .directory = {.disk = 0xffff}}}), "Unsupported");
+  EXPECT_EQ(zip_outcome(items, {.disk = 1}), "Unsupported");
+  EXPECT_EQ(zip_outcome(items, {.directory_disk = 1}), "Unsupported");
+  EXPECT_EQ(zip_outcome(items, {.count_here = 0}), "Unsupported");
+  EXPECT_EQ(zip_outcome(items,
+                        {.zip64 = true, .disk = 0xffff, .directory_disk = 0xffff, .zip64_disk = 1}),
+            "Unsupported");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .locator_disk = 1}), "Unsupported");
+  EXPECT_EQ(zip_outcome(items, {.zip64 = true, .locator_disks = 2}), "Unsupported");
+  EXPECT_EQ(zip_outcome({{.name = "a", .directory = {.disk = 1}}}), "Unsupported");
+  EXPECT_EQ(zip_outcome({{.name = "a", .directory = {.disk = 0xffff}}}), "Unsupported");
 }
 
 TEST(ZipReader, ADamagedDirectoryIsRefused) {
   const auto with = [](const ZipLies& lies) {
-    return outcome({{.name = "first"}, {.name = "a", .content = "text", .directory = lies}});
+    return zip_outcome({{.name = "first"}, {.name = "a", .content = "text", .directory = lies}});
   };
   EXPECT_EQ(with({}), "opens");
   EXPECT_EQ(with({.signature = 0x02014b51}), "BadArchive");
@@ -249,7 +252,7 @@ TEST(ZipReader, ADamagedDirectoryIsRefused) {
 
 TEST(ZipReader, ExtraFieldsStayWithinTheirBounds) {
   const auto with = [](const ZipLies& lies) {
-    return outcome({{.name = "a", .content = "text", .directory = lies}});
+    return zip_outcome({{.name = "a", .content = "text", .directory = lies}});
   };
   const std::string four = test::little_endian(std::uint64_t{4});
   const std::string zip64 = test::extra_field(1, four);
@@ -268,16 +271,16 @@ TEST(ZipReader, ExtraFieldsStayWithinTheirBounds) {
 TEST(ZipReader, EntriesLieApart) {
   const std::string text(100, 'x');
   const auto at = [&](std::uint32_t offset) {
-    return outcome({{.name = "a", .content = text},
-                    {.name = "b", .content = text},
-                    {.name = "c", .content = text, .directory = {.header_offset = offset}}});
+    return zip_outcome({{.name = "a", .content = text},
+                        {.name = "b", .content = text},
+                        {.name = "c", .content = text, .directory = {.header_offset = offset}}});
   };
   EXPECT_EQ(at(262), "opens");
   for (const std::uint32_t offset : {0u, 1u, 130u, 131u, 132u, 261u, 263u, 393u, 1'000'000u}) {
     EXPECT_EQ(at(offset), "BadArchive") << offset;
   }
   const auto sized = [&](std::uint32_t bytes) {
-    return outcome(
+    return zip_outcome(
         {{.name = "a", .content = text, .directory = {.stored_bytes = bytes, .bytes = bytes}},
          {.name = "b"}});
   };
@@ -289,13 +292,13 @@ TEST(ZipReader, EntriesLieApart) {
 TEST(ZipReader, SizesNearTheLargestNumberDoNotWrap) {
   const auto with = [](std::uint64_t bytes, std::uint64_t stored_bytes, std::uint64_t offset) {
     const std::string zip64 = test::little_endian(bytes, stored_bytes, offset);
-    return outcome({{.name = "a"},
-                    {.name = "b",
-                     .content = "text",
-                     .directory = {.stored_bytes = 0xffffffff,
-                                   .bytes = 0xffffffff,
-                                   .extra = test::extra_field(1, zip64),
-                                   .header_offset = 0xffffffff}}});
+    return zip_outcome({{.name = "a"},
+                        {.name = "b",
+                         .content = "text",
+                         .directory = {.stored_bytes = 0xffffffff,
+                                       .bytes = 0xffffffff,
+                                       .extra = test::extra_field(1, zip64),
+                                       .header_offset = 0xffffffff}}});
   };
   EXPECT_EQ(with(4, 4, 31), "opens");
   const std::uint64_t huge = ~std::uint64_t{0};
@@ -311,10 +314,10 @@ TEST(ZipReader, BadNamesAreRefused) {
        {std::string(), std::string("a\0b", 3), std::string("a\\b"), std::string("/a"),
         std::string("c:a"), std::string("C:/a"), std::string(".."), std::string("../a"),
         std::string("a/../b"), std::string("a/..")}) {
-    EXPECT_EQ(outcome({{.name = name}}), "BadArchive") << name;
+    EXPECT_EQ(zip_outcome({{.name = name}}), "BadArchive") << name;
   }
   for (const char* name : {"a/..b", "a../b", "...", ".", "./a", ".data/x", "1:a", "ab:c"}) {
-    EXPECT_EQ(outcome({{.name = name}}), "opens") << name;
+    EXPECT_EQ(zip_outcome({{.name = name}}), "opens") << name;
   }
   const std::string shown = message(zip_file({{.name = "a\\\x1b[31m"}}));
   EXPECT_NE(shown.find("'a\\\\x1b[31m' has a name that holds a backslash"), std::string::npos)
@@ -322,12 +325,15 @@ TEST(ZipReader, BadNamesAreRefused) {
 }
 
 TEST(ZipReader, NamesThatDifferInCaseAloneAreRefused) {
-  EXPECT_EQ(outcome({{.name = "a/data.pkl"}, {.name = "b"}, {.name = "a/data.pkl"}}), "BadArchive");
-  EXPECT_EQ(outcome({{.name = "a/data.pkl"}, {.name = "b"}, {.name = "A/data.PKL"}}), "BadArchive");
-  EXPECT_EQ(outcome({{.name = "A/DATA.pkl"}, {.name = "b"}, {.name = "a/data.pkl"}}), "BadArchive");
-  EXPECT_EQ(outcome({{.name = "A/X"}, {.name = "B/X"}, {.name = "a/y"}}), "opens");
+  EXPECT_EQ(zip_outcome({{.name = "a/data.pkl"}, {.name = "b"}, {.name = "a/data.pkl"}}),
+            "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "a/data.pkl"}, {.name = "b"}, {.name = "A/data.PKL"}}),
+            "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "A/DATA.pkl"}, {.name = "b"}, {.name = "a/data.pkl"}}),
+            "BadArchive");
+  EXPECT_EQ(zip_outcome({{.name = "A/X"}, {.name = "B/X"}, {.name = "a/y"}}), "opens");
   // Only ASCII letters are compared so.
-  EXPECT_EQ(outcome({{.name = "\xc3\x84"}, {.name = "\xc3\xa4"}, {.name = "@"}, {.name = "`"}}),
+  EXPECT_EQ(zip_outcome({{.name = "\xc3\x84"}, {.name = "\xc3\xa4"}, {.name = "@"}, {.name = "`"}}),
             "opens");
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "tests/support/noise.h"
 #include "tests/support/test_source.h"
 #include "tests/support/zip_reading.h"

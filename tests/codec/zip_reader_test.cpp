@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Zip archives as PyTorch, Python and others write them.
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 
 #include <gtest/gtest.h>
 

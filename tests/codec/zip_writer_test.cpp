@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Zip archives that we write, as we and others read them.
-#include "src/codec/zip_writer.h"
+#include "src/codec/zip/writer.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "tests/support/noise.h"
 #include "tests/support/sparse_source.h"
 #include "tests/support/test_sink.h"

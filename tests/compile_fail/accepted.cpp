@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "andiron/nn/linear.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 
 struct Buffer {
   std::vector<float> values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this is no module. Give the struct an ANDIRON_MODULE line
-#include "andiron/choose_variants.h"
+#include "andiron/apply.h"
 
 struct Net {
   andiron::Param weight;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a derived struct needs an ANDIRON_MODULE line of its own
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct ScaledLinear : andiron::nn::Linear {
   andiron::Param scale;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: wrap it in andiron::Constant
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Net {
   andiron::Param weight;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this type cannot be listed. Give its struct an ANDIRON_MODULE line
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Layer {
   andiron::Param weight;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: of maps, std::map<std::string, T> of modules can be listed
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct Net {
   std::map<int, andiron::nn::Linear> heads;

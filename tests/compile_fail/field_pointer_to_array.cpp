@@ -2,8 +2,8 @@
 // error: this type cannot be listed
 #include <memory>
 
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct Net {
   std::unique_ptr<andiron::nn::Linear[]> layers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: what is const cannot be listed
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Net {
   std::shared_ptr<const andiron::Param> weight;

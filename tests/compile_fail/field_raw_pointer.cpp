@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a raw pointer cannot be listed. Use std::unique_ptr
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct Net {
   andiron::nn::Linear* layer;

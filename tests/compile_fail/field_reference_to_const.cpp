@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: what is const cannot be listed
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct Net {
   const andiron::nn::Linear& layer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: numbers in a container are not saved
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Net {
   std::vector<bool> mask;

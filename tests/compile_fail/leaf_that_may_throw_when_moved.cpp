@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: a type with a Leaf must be nothrow move assignable
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Buffer {
   Buffer() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: Leaf<T>::allocate must be
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Buffer {
   andiron::Tensor data;

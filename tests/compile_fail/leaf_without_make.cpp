@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: Leaf<T> must have static functions
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Buffer {
   std::vector<float> values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: the first argument of ANDIRON_MODULE is the struct that it stands in
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 struct Encoder {
   andiron::Param weight;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: Predicate
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 
 void use(andiron::SafetensorsStore& store) {
   store.with_predicate([](int index) { return index > 0; });

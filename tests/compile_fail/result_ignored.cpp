@@ -2,7 +2,7 @@
 // error: nodiscard
 // flags: -Werror=unused-result
 #include "andiron/nn/linear.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 
 void use(andiron::nn::Linear& layer) {
   auto store = andiron::SafetensorsStore::from_file("model.safetensors");

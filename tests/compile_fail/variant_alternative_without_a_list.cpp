@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // error: this type cannot be listed. Give its struct an ANDIRON_MODULE line
+#include "andiron/apply.h"
 #include "andiron/nn/linear.h"
-#include "andiron/transfer.h"
 
 struct Relu {};
 struct Net {

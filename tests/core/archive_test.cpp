@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A flat index of named tensors: the archive and how a format fills it.
 #include "andiron/archive.h"
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 #include <gtest/gtest.h>
 
@@ -334,7 +334,7 @@ TEST_F(ArchiveBuilderTest, FillsAnArchiveFromFiles) {
 
   const Archive archive = builder.finish();
   EXPECT_EQ(archive.format(), "safetensors");
-  EXPECT_EQ(archive.container(), "sharded");
+  EXPECT_EQ(archive.packaging(), "sharded");
   EXPECT_EQ(archive.file_bytes(), 30u);
   EXPECT_EQ(names_of(archive), (Names{"a", "b", "c"}));
   const TensorInfo info = archive.info(1);

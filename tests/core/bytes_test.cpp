@@ -17,7 +17,7 @@ bool starts_on(const Bytes& bytes, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0;
 }
 
-std::vector<std::byte> counting(std::size_t size) {
+std::vector<std::byte> counting_bytes(std::size_t size) {
   std::vector<std::byte> data(size);
   for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i);
   return data;
@@ -66,7 +66,7 @@ TEST(Bytes, SaySoWhenMemoryCannotBeHad) {
 }
 
 TEST(Bytes, ACopyIsIndependentOfItsOrigin) {
-  std::vector<std::byte> data = counting(10);
+  std::vector<std::byte> data = counting_bytes(10);
   const Bytes bytes = Bytes::copy(data).value();
   data[3] = std::byte{0xff};
   EXPECT_EQ(bytes.span()[3], std::byte{3});
@@ -74,7 +74,7 @@ TEST(Bytes, ACopyIsIndependentOfItsOrigin) {
 }
 
 TEST(Bytes, OwnTakesAVectorWithoutCopying) {
-  std::vector<std::byte> data = counting(1000);
+  std::vector<std::byte> data = counting_bytes(1000);
   const std::byte* place = data.data();
   Bytes bytes = Bytes::own(std::move(data));
   EXPECT_EQ(bytes.data(), place);
@@ -91,7 +91,7 @@ TEST(Bytes, BorrowedMemoryIsNeitherCopiedNorWritable) {
 }
 
 TEST(Bytes, SharedMemoryLivesAsLongAsTheLastView) {
-  auto owner = std::make_shared<std::vector<std::byte>>(counting(8));
+  auto owner = std::make_shared<std::vector<std::byte>>(counting_bytes(8));
   const std::weak_ptr<std::vector<std::byte>> watch = owner;
   Bytes slice;
   {
@@ -107,7 +107,7 @@ TEST(Bytes, SharedMemoryLivesAsLongAsTheLastView) {
 }
 
 TEST(Bytes, SlicesShareMemory) {
-  const Bytes bytes = Bytes::own(counting(10));
+  const Bytes bytes = Bytes::own(counting_bytes(10));
   const Bytes middle = bytes.slice(2, 5).value();
   EXPECT_EQ(middle.data(), bytes.data() + 2);
   EXPECT_EQ(middle.size(), 5u);
@@ -118,7 +118,7 @@ TEST(Bytes, SlicesShareMemory) {
 
 TEST(Bytes, SlicesThatLeaveTheViewAreRefused) {
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
-  const Bytes bytes = Bytes::own(counting(10)).slice(2, 6).value();
+  const Bytes bytes = Bytes::own(counting_bytes(10)).slice(2, 6).value();
   const std::pair<std::size_t, std::size_t> ranges[] = {
       {7, 0}, {0, 7}, {6, 1}, {1, largest}, {largest, 1}, {largest, largest}};
   for (const auto& [offset, count] : ranges) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/container.h"
+#include "andiron/place.h"
 
 #include <gtest/gtest.h>
 

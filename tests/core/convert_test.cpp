@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Bulk conversion between element types, against conversion one by one.
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "andiron/float_types.h"
+#include "andiron/dtype.h"
 
 namespace andiron {
 namespace {

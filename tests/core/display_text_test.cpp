@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Text from files made safe to show.
-#include "andiron/display_text.h"
+#include "andiron/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/file_set.h"
+#include "andiron/byte_source.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Floating-point types that C++ does not have, checked against their published tables.
-#include "andiron/float_types.h"
+#include "andiron/dtype.h"
 
 #include <gtest/gtest.h>
 

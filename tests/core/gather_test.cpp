@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gathering large views: blocks larger than the scratch buffer, every element width, every
 // permutation.
-#include "src/core/gather.h"
+#include "src/core/kernels/gather.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The order in which people list names.
-#include "andiron/natural_order.h"
+#include "andiron/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Regular expressions in Rust's dialect, globs, and replacement text.
-#include "andiron/pattern.h"
+#include "andiron/text.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "tests/core/quant_schemes.h"
 
 namespace andiron::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The numbers of quantized tensors, against a second, slow implementation.
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 
 #include <gtest/gtest.h>
 

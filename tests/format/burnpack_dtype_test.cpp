@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "andiron/open.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "andiron/write.h"
 #include "src/codec/cbor_writer.h"
 #include "tests/support/burnpack_file.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "andiron/open.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "andiron/write.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/burnpack_reading.h"
@@ -21,7 +21,7 @@ namespace {
 TEST(BurnpackReader, ReadsTheWorkedExample) {
   const Archive archive = open_burnpack(worked_example()).value();
   EXPECT_EQ(archive.format(), "burnpack");
-  EXPECT_EQ(archive.container(), "single");
+  EXPECT_EQ(archive.packaging(), "single");
   EXPECT_EQ(archive.file_bytes(), 770u);
   ASSERT_EQ(archive.size(), 3u);
   EXPECT_EQ(archive.metadata(), (Metadata{{"producer", "burn"}}));

@@ -11,11 +11,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "andiron/burnpack.h"
 #include "andiron/open.h"
-#include "andiron/quantized.h"
 #include "andiron/sha256.h"
+#include "andiron/tensor.h"
 #include "andiron/write.h"
+#include "src/format/burnpack/header_listing.h"
 #include "tests/support/dtype_names.h"
 #include "tests/support/fixture_truth.h"
 #include "tests/support/fixtures.h"
@@ -218,7 +218,7 @@ TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
   for_each_fixture("burnpack-", [](const std::string& file, const Json& truth) {
     BurnpackGeneration generation{};
     ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), generation));
-    const BurnpackHead head = read_burnpack_head(file).value();
+    const detail::BurnpackHead head = detail::read_burnpack_head(file).value();
     EXPECT_LE(head.layout.earliest, generation);
     EXPECT_GE(head.layout.latest, generation);
     if (truth.contains("refused")) return;
@@ -230,7 +230,7 @@ TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
     }
     // Every byte up to the data has its label.
     std::uint64_t at = 0;
-    for (const BurnpackField& field : burnpack_fields(head).value()) {
+    for (const detail::BurnpackField& field : detail::burnpack_fields(head).value()) {
       ASSERT_EQ(field.offset, at);
       at += field.size;
     }

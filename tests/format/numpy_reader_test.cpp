@@ -33,7 +33,7 @@ std::string npz(const std::vector<std::pair<std::string, std::string>>& arrays,
 TEST(NumpyReader, ReadsALoneArrayUnderTheEmptyName) {
   const Archive archive = open_numpy(np_save_matrix()).value();
   EXPECT_EQ(archive.format(), "numpy");
-  EXPECT_EQ(archive.container(), "npy");
+  EXPECT_EQ(archive.packaging(), "npy");
   EXPECT_EQ(archive.origin(), "test.npz");
   EXPECT_EQ(archive.file_bytes(), np_save_matrix().size());
   ASSERT_EQ(archive.size(), 1u);
@@ -67,7 +67,7 @@ TEST(NumpyReader, ReadsAScalar) {
 TEST(NumpyReader, ReadsTheArraysOfSavez) {
   const std::string file = np_savez();
   const Archive archive = open_numpy(file).value();
-  EXPECT_EQ(archive.container(), "npz");
+  EXPECT_EQ(archive.packaging(), "npz");
   EXPECT_EQ(archive.file_bytes(), file.size());
   // Names that differ in their case are two.
   EXPECT_EQ(names_of(archive), (Names{"w", "W"}));
@@ -244,7 +244,7 @@ TEST(NumpyReader, SkipsEntriesThatAreNoArrays) {
 TEST(NumpyReader, AnEmptyArchiveHasNoTensors) {
   const Archive archive = open_numpy(zip_file({})).value();
   EXPECT_TRUE(archive.empty());
-  EXPECT_EQ(archive.container(), "npz");
+  EXPECT_EQ(archive.packaging(), "npz");
 }
 
 TEST(NumpyReader, OtherFilesAreRefused) {

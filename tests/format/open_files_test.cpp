@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "andiron/open.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 #include "andiron/write.h"
 #include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
@@ -40,7 +40,7 @@ TEST(OpenFiles, ShardsInMemoryOpenLikeThoseOnDisk) {
   const FileSetPtr files = memory_files(shards());
   for (const char* name : {"", "model.safetensors.index.json", "model.safetensors"}) {
     const Archive archive = open(*files, name).value();
-    EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_EQ(archive.packaging(), "sharded");
     EXPECT_EQ(archive.size(), 2u);
     EXPECT_EQ(values(archive, "b"), (std::vector<float>{3, 4}));
     EXPECT_EQ(archive.info(1).file, "model-00002-of-00002.safetensors");

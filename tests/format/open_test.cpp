@@ -23,7 +23,7 @@ TEST(Open, FindsTheFormatByContentWhateverTheName) {
   for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
     const Archive archive = open(folder.file("weights.bin"), {.io = mode}).value();
     EXPECT_EQ(archive.format(), "safetensors");
-    EXPECT_EQ(archive.container(), "single");
+    EXPECT_EQ(archive.packaging(), "single");
     EXPECT_FALSE(archive.is_pickled());
     EXPECT_EQ(archive.file_bytes(), sample.size());
     EXPECT_EQ(archive.get("t").value().read().value().bytes().text(), "abc");
@@ -185,7 +185,7 @@ TEST(Open, OfFilesOfPytorchTheUsualNameComesFirst) {
   test::write_file(folder.file("pytorch_model-1.bin"), torch_sample());
   test::write_file(folder.file("pytorch_model.bin.index.json"),
                    R"({"weight_map":{"w":"pytorch_model-1.bin","b":"pytorch_model-1.bin"}})");
-  EXPECT_EQ(open(folder.path()).value().container(), "sharded");
+  EXPECT_EQ(open(folder.path()).value().packaging(), "sharded");
 }
 
 TEST(Open, ShardsGoByTheNameOfTheWholeModel) {
@@ -193,7 +193,7 @@ TEST(Open, ShardsGoByTheNameOfTheWholeModel) {
   test::write_file(folder.file("part.bin"), torch_sample());
   test::write_file(folder.file("whole.bin.index.json"),
                    R"({"weight_map":{"w":"part.bin","b":"part.bin"}})");
-  EXPECT_EQ(open(folder.file("whole.bin")).value().container(), "sharded");
+  EXPECT_EQ(open(folder.file("whole.bin")).value().packaging(), "sharded");
 }
 
 TEST(Open, PartsWithoutWhatBelongsToThemSayWhatIsMissing) {

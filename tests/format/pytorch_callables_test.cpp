@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/pickle_content.h"
+#include "tests/support/pickle_document.h"
 
 namespace andiron::detail {
 namespace {

@@ -126,7 +126,7 @@ TEST_F(Checkpoint, PutsTensorsTogetherFromThePiecesOfAllRanks) {
   add_tensor("model.b", {3}, {{{0}, {3}, {7, 8, 9}}});
   const Archive archive = read().value();
   EXPECT_EQ(archive.format(), "pytorch");
-  EXPECT_EQ(archive.container(), "distributed");
+  EXPECT_EQ(archive.packaging(), "distributed");
   EXPECT_TRUE(archive.is_pickled());
   EXPECT_EQ(archive.origin(), folder_.path());
   EXPECT_EQ(names_of(archive), (Names{"model.w", "model.b"}));

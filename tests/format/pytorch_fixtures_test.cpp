@@ -118,7 +118,7 @@ TEST_F(PytorchFixtures, ContainersAreToldApart) {
       {"torch-2.11/dcp", "distributed"},
       {"burn/reader-0.23/tar_float32.tar", "tar"}};
   for (const auto& [name, container] : containers) {
-    EXPECT_EQ(opened(name).container(), container) << name;
+    EXPECT_EQ(opened(name).packaging(), container) << name;
   }
 }
 

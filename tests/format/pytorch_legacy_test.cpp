@@ -32,7 +32,7 @@ TEST(PytorchLegacy, ReadsStoragesInTheOrderOfTheKeyList) {
       open_text(legacy_file(sample_object(no_view), {{"1", memory_of<float>({5, 6})},
                                                      {"0", memory_of<float>({1, 2, 3, 4})}}))
           .value();
-  EXPECT_EQ(archive.container(), "legacy");
+  EXPECT_EQ(archive.packaging(), "legacy");
   EXPECT_EQ(names_of(archive), (std::vector<std::string>{"w", "b"}));
   EXPECT_EQ(floats(archive, "w"), (Floats{1, 2, 3, 4}));
   EXPECT_EQ(floats(archive, "b"), (Floats{5, 6}));
@@ -48,7 +48,7 @@ TEST(PytorchLegacy, TheMagicNumberMayBeInAnyProtocol) {
         std::string(
             "\x80\x04\x95\x0d\0\0\0\0\0\0\0\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
             24)}) {
-    EXPECT_EQ(open_text(magic + rest).value().container(), "legacy");
+    EXPECT_EQ(open_text(magic + rest).value().packaging(), "legacy");
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/format/pytorch/structure.h"
+#include "src/format/pytorch/pickle_walk.h"
 #include "tests/support/torch_file.h"
 
 namespace andiron {

@@ -13,9 +13,10 @@
 namespace andiron {
 namespace {
 
+using test::six;
+
 using namespace test;
 
-const std::vector<float> six = {0, 1, 2, 3, 4, 5};
 const Py f4 = py::numpy_dtype("f4");
 
 Archive opened(const Py& root) { return open_pickle(root).value(); }
@@ -39,7 +40,7 @@ TEST(NumpyArrays, AreTensorsUnderTheirNames) {
   EXPECT_EQ(Shape(archive.info(0).shape), Shape({2, 3}));
   EXPECT_EQ(archive.info(0).dtype, DType::f32);
   EXPECT_EQ(floats(archive, "a"), six);
-  EXPECT_EQ(archive.container(), "pickle");
+  EXPECT_EQ(archive.packaging(), "pickle");
 }
 
 TEST(NumpyArrays, InBytesOfTheirOwnLieInTheFile) {

@@ -157,10 +157,10 @@ TEST(PytorchParity, NumbersThatLookLikeTheEndOfAZipArchiveAreNumbers) {
     return torch_tensor({.shape = {104}, .elements = 104, .type = "Byte", .storage_view = view});
   };
   const Archive legacy = open_text(legacy_file(tensor(no_view), {{"0", content}}, 1)).value();
-  EXPECT_EQ(legacy.container(), "legacy");
+  EXPECT_EQ(legacy.packaging(), "legacy");
   EXPECT_EQ(read(legacy, "").bytes().text(), content);
   const Archive zip = open_text(zip_file(torch_records(tensor({}), {{"0", content}}))).value();
-  EXPECT_EQ(zip.container(), "zip");
+  EXPECT_EQ(zip.packaging(), "zip");
   EXPECT_TRUE(zip.is_pickled());
   EXPECT_EQ(read(zip, "").bytes().text(), content);
 }

@@ -12,19 +12,19 @@ namespace andiron::test {
 namespace {
 
 using Floats = std::vector<float>;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int float32 = 7;  // as torch.export counts dtypes
 
-Json sizes_of(const std::vector<std::int64_t>& numbers) {
-  Json list = Json::array();
+OrderedJson sizes_of(const std::vector<std::int64_t>& numbers) {
+  OrderedJson list = OrderedJson::array();
   for (const std::int64_t number : numbers) list.push_back({{"as_int", number}});
   return list;
 }
 
-Json weight(const std::string& record, const std::vector<std::int64_t>& sizes,
-            const std::vector<std::int64_t>& strides, std::int64_t offset = 0,
-            int dtype = float32) {
+OrderedJson weight(const std::string& record, const std::vector<std::int64_t>& sizes,
+                   const std::vector<std::int64_t>& strides, std::int64_t offset = 0,
+                   int dtype = float32) {
   return {{"path_name", record},
           {"is_param", true},
           {"use_pickle", false},
@@ -47,21 +47,22 @@ std::vector<ZipItem> export_records(const std::string& config,
           torch_item(folder + ".data/version", "6\n")};
 }
 
-std::string export_file(const Json& weights) {
-  return zip_file(export_records(Json{{"config", weights}}.dump()));
+std::string export_file(const OrderedJson& weights) {
+  return zip_file(export_records(OrderedJson{{"config", weights}}.dump()));
 }
 
 TEST(PytorchPt2, ReadsTheWeightsThatTheListNames) {
-  const Json weights = {{"fc.weight", weight("weight_0", {2, 2}, {2, 1})},
-                        {"fc.turned", weight("weight_0", {2, 2}, {1, 2})},
-                        {"fc.part", weight("weight_0", {2}, {1}, 2)},
-                        {"fc.tied", weight("weight_0", {2, 2}, {2, 1})},
-                        {"flags", weight("weight_1", {3}, {1}, 0, 1)}};
+  const OrderedJson weights = {{"fc.weight", weight("weight_0", {2, 2}, {2, 1})},
+                               {"fc.turned", weight("weight_0", {2, 2}, {1, 2})},
+                               {"fc.part", weight("weight_0", {2}, {1}, 2)},
+                               {"fc.tied", weight("weight_0", {2, 2}, {2, 1})},
+                               {"flags", weight("weight_1", {3}, {1}, 0, 1)}};
   for (const char* folder : {"model/", "archive/", ""}) {
-    const std::string file = zip_file(export_records(Json{{"config", weights}}.dump(), folder));
+    const std::string file =
+        zip_file(export_records(OrderedJson{{"config", weights}}.dump(), folder));
     const Archive archive = open_text(file).value();
     EXPECT_EQ(archive.format(), "pytorch");
-    EXPECT_EQ(archive.container(), "pt2");
+    EXPECT_EQ(archive.packaging(), "pt2");
     EXPECT_EQ(archive.file_bytes(), file.size());
     EXPECT_EQ(names_of(archive), (Names{"fc.weight", "fc.turned", "fc.part", "fc.tied", "flags"}));
     EXPECT_EQ(floats(archive, "fc.weight"), (Floats{1, 2, 3, 4}));
@@ -74,7 +75,7 @@ TEST(PytorchPt2, ReadsTheWeightsThatTheListNames) {
 }
 
 TEST(PytorchPt2, PlainNumbersAndAListWithoutConfigAreReadToo) {
-  const Json weights = {
+  const OrderedJson weights = {
       {"w",
        {{"path_name", "weight_0"},
         {"tensor_meta",
@@ -91,7 +92,7 @@ TEST(PytorchPt2, DtypesHaveTheNumbersOfTheExportSchema) {
       {13, DType::bf16},       {28, DType::u16},        {29, DType::f8e4m3fn}, {30, DType::f8e5m2},
       {31, DType::f8e4m3fnuz}, {32, DType::f8e5m2fnuz}, {33, DType::f8e8m0},   {34, DType::u32},
       {35, DType::u64}};
-  Json weights;
+  OrderedJson weights;
   for (const auto& [number, dtype] : numbers) {
     weights[std::to_string(number)] = weight("weight_0", {1}, {1}, 0, number);
   }
@@ -104,9 +105,9 @@ TEST(PytorchPt2, DtypesHaveTheNumbersOfTheExportSchema) {
 }
 
 TEST(PytorchPt2, APickledWeightIsAnArchiveWithinTheArchive) {
-  Json pickled = {{"path_name", "weight_2"}, {"use_pickle", true}};
+  OrderedJson pickled = {{"path_name", "weight_2"}, {"use_pickle", true}};
   std::vector<ZipItem> items = export_records(
-      Json{{"config", {{"a", pickled}, {"b", pickled}, {"w", weight("weight_0", {4}, {1})}}}}
+      OrderedJson{{"config", {{"a", pickled}, {"b", pickled}, {"w", weight("weight_0", {4}, {1})}}}}
           .dump());
   items.push_back(torch_item("model/data/weights/weight_2",
                              zip_file(torch_records(torch_tensor({.shape = {2}, .elements = 2}),
@@ -125,23 +126,24 @@ TEST(PytorchPt2, APickledWeightIsAnArchiveWithinTheArchive) {
 
 TEST(PytorchPt2, DeflatedWeightsAreInflated) {
   std::vector<ZipItem> items =
-      export_records(Json{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump());
+      export_records(OrderedJson{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump());
   for (ZipItem& item : items) item = {.name = item.name, .content = item.content, .deflate = true};
   EXPECT_EQ(floats(open_text(zip_file(items)).value(), "w"), (Floats{1, 2, 3, 4}));
 }
 
 TEST(PytorchPt2, ConstantsAreSkipped) {
   std::vector<ZipItem> items =
-      export_records(Json{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump());
-  items.push_back(torch_item("model/data/constants/model_constants_config.json",
-                             Json{{"config", {{"c", weight("tensor_0", {1}, {1})}}}}.dump()));
+      export_records(OrderedJson{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump());
+  items.push_back(
+      torch_item("model/data/constants/model_constants_config.json",
+                 OrderedJson{{"config", {{"c", weight("tensor_0", {1}, {1})}}}}.dump()));
   const Archive archive = open_text(zip_file(items)).value();
   EXPECT_EQ(names_of(archive), Names{"w"});
   EXPECT_NE(reason_for(archive, "c").find("constant"), std::string::npos);
 }
 
 TEST(PytorchPt2, AMissingRecordIsNamed) {
-  const Json weights = {{"w", weight("weight_9", {4}, {1})}};
+  const OrderedJson weights = {{"w", weight("weight_9", {4}, {1})}};
   expect_refused(open_text(export_file(weights)), ErrorCode::missing_storage, "weight_9");
   for (const char* record : {"../../archive_format", "/weight_0", ""}) {
     EXPECT_FALSE(open_text(export_file({{"w", weight(record, {4}, {1})}}))) << record;
@@ -150,7 +152,7 @@ TEST(PytorchPt2, AMissingRecordIsNamed) {
 
 TEST(PytorchPt2, WeightsThatLeaveTheirRecordAreRefused) {
   constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-  for (const Json& wrong :
+  for (const OrderedJson& wrong :
        {weight("weight_0", {5}, {1}), weight("weight_0", {2}, {4}), weight("weight_0", {1}, {1}, 4),
         weight("weight_0", {huge, huge}, {1, 1}), weight("weight_0", {2}, {-1}, 1),
         weight("weight_0", {1}, {1}, huge), weight("weight_1", {1}, {1})}) {
@@ -165,13 +167,13 @@ TEST(PytorchPt2, WeightsThatLeaveTheirRecordAreRefused) {
 }
 
 TEST(PytorchPt2, ListsOfOtherShapesAreRefused) {
-  Json no_sizes = weight("weight_0", {4}, {1});
+  OrderedJson no_sizes = weight("weight_0", {4}, {1});
   no_sizes["tensor_meta"].erase("sizes");
-  Json no_offset = weight("weight_0", {4}, {1});
+  OrderedJson no_offset = weight("weight_0", {4}, {1});
   no_offset["tensor_meta"].erase("storage_offset");
-  Json text_size = weight("weight_0", {4}, {1});
+  OrderedJson text_size = weight("weight_0", {4}, {1});
   text_size["tensor_meta"]["sizes"] = {"4"};
-  const Json wrong[] = {
+  const OrderedJson wrong[] = {
       weight("weight_0", {4, 1}, {1}),
       weight("weight_0", {-4}, {1}),
       weight("weight_0", {4}, {1}, -1),
@@ -184,7 +186,7 @@ TEST(PytorchPt2, ListsOfOtherShapesAreRefused) {
       {{"is_param", true}},
       7,
       nullptr};
-  for (const Json& one : wrong) {
+  for (const OrderedJson& one : wrong) {
     expect_refused(open_text(export_file({{"w", one}})), ErrorCode::bad_archive);
   }
   for (const char* config : {"", "[]", "7", R"({"config": 7})", R"({"config": )"}) {
@@ -201,7 +203,7 @@ TEST(PytorchPt2, AnArchiveWithoutAListIsUnsupported) {
 }
 
 TEST(PytorchPt2, SeveralModelsAreToldApartByTheirNames) {
-  const std::string config = Json{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump();
+  const std::string config = OrderedJson{{"config", {{"w", weight("weight_0", {4}, {1})}}}}.dump();
   std::vector<ZipItem> items = export_records(config);
   items.push_back(torch_item("model/data/weights/other_weights_config.json", config));
   EXPECT_EQ(names_of(open_text(zip_file(items)).value()), (Names{"model.w", "other.w"}));
@@ -214,9 +216,9 @@ TEST(PytorchPt2, AWeightOfAClassOfItsOwnIsItsParts) {
                 py::global("mine", "TwoTensor"), py::tuple({}),
                 py::dict({{"a", torch_tensor({.shape = {1}, .elements = 2})},
                           {"b", torch_tensor({.shape = {1}, .offset = 1, .elements = 2})}})});
-  const Json pickled = {{"path_name", "weight_2"}, {"use_pickle", true}};
+  const OrderedJson pickled = {{"path_name", "weight_2"}, {"use_pickle", true}};
   std::vector<ZipItem> items =
-      export_records(Json{{"config", {{"w", pickled}, {"v", pickled}}}}.dump());
+      export_records(OrderedJson{{"config", {{"w", pickled}, {"v", pickled}}}}.dump());
   items.push_back(torch_item("model/data/weights/weight_2",
                              zip_file(torch_records(two, {{"0", memory_of<float>({8, 9})}}))));
   const Archive archive = open_text(zip_file(items)).value();

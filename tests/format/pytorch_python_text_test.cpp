@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/support/burnpack_file.h"
-#include "tests/support/pickle_content.h"
+#include "tests/support/pickle_document.h"
 
 namespace andiron::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
 #include "src/codec/gzip.h"
 #include "src/format/pytorch/pytorch.h"
@@ -67,7 +67,7 @@ TEST(PytorchReader, FindsTheContainerByContentWhateverTheName) {
       for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
         const Archive archive = open(folder.file(name), {.io = mode}).value();
         EXPECT_EQ(archive.format(), "pytorch");
-        EXPECT_EQ(archive.container(), container);
+        EXPECT_EQ(archive.packaging(), container);
         EXPECT_EQ(archive.file_bytes(), file.size());
         EXPECT_EQ(names_of(archive), (std::vector<std::string>{"w", "b"}));
         EXPECT_EQ(floats(archive, "w"), (std::vector<float>{1, 2, 3, 4}));
@@ -80,7 +80,7 @@ TEST(PytorchReader, FindsTheContainerByContentWhateverTheName) {
 TEST(PytorchReader, ReadsEveryContainerFromMemory) {
   for (const auto& [file, container] : samples()) {
     const Archive archive = open_text(file).value();
-    EXPECT_EQ(archive.container(), container);
+    EXPECT_EQ(archive.packaging(), container);
     EXPECT_EQ(floats(archive, "w"), (std::vector<float>{1, 2, 3, 4}));
     EXPECT_EQ(archive.info(0).offset.has_value(), true);
     EXPECT_EQ(file.substr(*archive.info(1).offset, 8), memory_of<float>({5, 6}));
@@ -110,7 +110,7 @@ TEST(PytorchReader, TheTreeHasNumbersAndTheIndicesOfTensors) {
 
 TEST(PytorchReader, ABarePickleHasItsStoragesInItself) {
   const Archive archive = open_text(bare_pickle()).value();
-  EXPECT_EQ(archive.container(), "pickle");
+  EXPECT_EQ(archive.packaging(), "pickle");
   EXPECT_EQ(floats(archive, "w"), (std::vector<float>{8, 9}));
   EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 3);
   EXPECT_TRUE(archive.notes().empty());
@@ -139,7 +139,7 @@ TEST(PytorchReader, AMagicNumberThatWouldHaveToBeComputedIsNoFileOfPytorch) {
       py::pickle(py::call(py::global("builtins", "eval"), {"0x1950a86a20f9469cfc6c"}));
   const std::string file = computed + sample_legacy_file().substr(legacy_magic.size());
   const Archive archive = open_text(file).value();
-  EXPECT_EQ(archive.container(), "pickle");
+  EXPECT_EQ(archive.packaging(), "pickle");
   EXPECT_TRUE(archive.empty());
   EXPECT_FALSE(archive.notes().empty());
 }
@@ -161,7 +161,7 @@ TEST(PytorchReader, ReadsGzipAroundEveryContainer) {
   for (const auto& [file, container] : all) {
     const std::string packed = gzipped(file);
     const Archive archive = open_text(packed).value();
-    EXPECT_EQ(archive.container(), container + ".gz");
+    EXPECT_EQ(archive.packaging(), container + ".gz");
     EXPECT_EQ(archive.file_bytes(), packed.size());
     EXPECT_EQ(archive.get("w").value().read().value().bytes().text(),
               open_text(file).value().get("w").value().read().value().bytes().text());

@@ -12,9 +12,10 @@
 namespace andiron {
 namespace {
 
+using test::six;
+
 using namespace test;
 
-const std::vector<float> six = {0, 1, 2, 3, 4, 5};
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 class HostileTensor : public testing::Test {

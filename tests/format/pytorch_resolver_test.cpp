@@ -14,9 +14,9 @@
 namespace andiron {
 namespace {
 
-using namespace test;
+using test::six;
 
-const std::vector<float> six = {0, 1, 2, 3, 4, 5};
+using namespace test;
 
 // A storage in a pickle outside of torch.save: a file of its own, as bytes.
 Py embedded_storage(const std::vector<float>& values) {
@@ -264,7 +264,7 @@ TEST_F(PytorchResolver, ViewsOfTheOldestFilesArePartsOfAStorage) {
   const Py tensor = torch_tensor(
       {.shape = {2}, .offset = 1, .elements = 6, .storage_view = py::tuple({"view", 2, 3})});
   const Archive archive = open_text(legacy_file(tensor, {{"0", memory_of(six)}})).value();
-  EXPECT_EQ(archive.container(), "legacy");
+  EXPECT_EQ(archive.packaging(), "legacy");
   EXPECT_EQ(floats(archive, ""), (std::vector<float>{3, 4}));
 }
 

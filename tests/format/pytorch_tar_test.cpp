@@ -61,7 +61,7 @@ struct Members {
 
 TEST(PytorchTar, ReadsTensorsByTheirKeys) {
   const Archive archive = open_text(Members().file()).value();
-  EXPECT_EQ(archive.container(), "tar");
+  EXPECT_EQ(archive.packaging(), "tar");
   EXPECT_EQ(names_of(archive), (Names{"w", "upper", "turned"}));
   EXPECT_EQ(floats(archive, "w"), (Floats{1, 2, 3, 4}));
   EXPECT_EQ(floats(archive, "upper"), (Floats{3, 4}));

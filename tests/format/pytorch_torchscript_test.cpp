@@ -136,7 +136,7 @@ TEST(PytorchTorchScript, GivesParametersAndBuffersOfItsModules) {
                              {"sub", linear({{"weight", number(3)}, {"bias", nullptr}})}}))
           .value();
   EXPECT_EQ(archive.format(), "pytorch");
-  EXPECT_EQ(archive.container(), "torchscript");
+  EXPECT_EQ(archive.packaging(), "torchscript");
   EXPECT_EQ(names_of(archive), (Names{"p", "tied", "kept", "sub.weight"}));
   EXPECT_EQ(floats(archive, "sub.weight"), Floats{3});
   EXPECT_EQ(archive.ties()[1], std::optional<std::size_t>(0));

@@ -9,18 +9,18 @@
 #include <string_view>
 #include <vector>
 
-#include "andiron/burnpack_store.h"
 #include "andiron/nn/conv.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/open.h"
 #include "andiron/sha256.h"
+#include "andiron/stores.h"
 #include "tests/support/bytes_of_text.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/gzip_writing.h"
 #include "tests/support/module_fingerprint.h"
+#include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
-#include "tests/transfer/sample_net.h"
 
 namespace andiron {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "andiron/file.h"
-#include "andiron/json.h"
-#include "andiron/quantized.h"
 #include "andiron/sha256.h"
+#include "andiron/tensor.h"
+#include "andiron/value.h"
 #include "src/codec/gzip.h"
 #include "tests/support/fixture_truth.h"
 #include "tests/support/fixtures.h"

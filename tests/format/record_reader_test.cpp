@@ -2,7 +2,7 @@
 // Tests src/format/record/reader.cpp and what it reads with.
 #include <gtest/gtest.h>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 #include "tests/format/record_samples.h"
 #include "tests/support/archive_reading.h"
 #include "tests/support/file_head.h"
@@ -18,7 +18,7 @@ using namespace std::string_literals;
 TEST(RecordReader, NamesTensorsByTheirPlace) {
   const Archive archive = read_record(sample_record()).value();
   EXPECT_EQ(archive.format(), "mpk");
-  EXPECT_EQ(archive.container(), "msgpack");
+  EXPECT_EQ(archive.packaging(), "msgpack");
   EXPECT_EQ(names_of(archive),
             (std::vector<std::string>{"linear.weight", "layers.0", "layers.1.Dense", "moment"}));
   const TensorInfo weight = archive.info(0);
@@ -82,7 +82,7 @@ TEST(RecordReader, ReadsJson) {
       "bytes": [0, 0, 128, 63, 255, 255, 255, 255], "shape": [2], "dtype": "F32"}}, "bias": null},
     "\u006dask": {"bytes": [], "shape": [0], "dtype": {"Bool": "Native"}}})"))
                               .value();
-  EXPECT_EQ(archive.container(), "json");
+  EXPECT_EQ(archive.packaging(), "json");
   EXPECT_EQ(names_of(archive), (std::vector<std::string>{"linear.weight", "mask"}));
   EXPECT_EQ(archive.info(0).param_id, sample_id);
   EXPECT_FALSE(archive.info(0).offset);
@@ -94,7 +94,7 @@ TEST(RecordReader, ReadsCompressedRecords) {
   const Archive plain = read_record(sample_record()).value();
   const std::string file = write_record(plain, {}, true).value();
   const Archive archive = read_record(file).value();
-  EXPECT_EQ(archive.container(), "msgpack.gz");
+  EXPECT_EQ(archive.packaging(), "msgpack.gz");
   EXPECT_EQ(archive.file_bytes(), file.size());
   EXPECT_EQ(names_of(archive), names_of(plain));
   EXPECT_FALSE(archive.info(0).offset);
@@ -360,6 +360,28 @@ TEST(RecordReader, FieldsThatAreCalledLikePartsOfTensorsStayFields) {
   EXPECT_EQ(to_json(lists.value()),
             R"({"value":[{"tensor":0}],"bytes":"x","a":{"value":[true,false]}})");
   EXPECT_EQ(names_of(lists), std::vector<std::string>{"value.0"});
+}
+
+TEST(RecordReader, BytesThatAreNoTensorsAreReadIntoTheStructure) {
+  std::string file = record([](Msgpack& out) {
+    out.write.begin_map(2);
+    out.write.text("a");
+    out.tensor("x", {1}, "U8");
+    out.write.text("b");
+  });
+  // The first could be a tensor's elements until the dict has ended.
+  file +=
+      "\x82\xa5"
+      "bytes\xc4\x05"
+      "first";
+  file += "\xa4list\x92\xc4\0\xc4\x06second"s;
+  const Archive archive = detail::read_record({std::make_shared<TestSource>(file), {}}).value();
+  const Value* fields = archive.value().find("b");
+  ASSERT_NE(fields, nullptr);
+  EXPECT_EQ(fields->find("bytes")->get<Bytes>()->text(), "first");
+  const ValueList& list = *fields->find("list")->get<ValueList>();
+  EXPECT_EQ(list.at(0).get<Bytes>()->text(), "");
+  EXPECT_EQ(list.at(1).get<Bytes>()->text(), "second");
 }
 
 TEST(RecordReader, IdsOfOtherSpellingsStayInTheStructure) {

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "andiron/json.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
+#include "andiron/value.h"
 #include "src/codec/gzip.h"
 #include "tests/support/archive_writing.h"
 #include "tests/support/progress_steps.h"

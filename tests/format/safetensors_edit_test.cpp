@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "andiron/open.h"
-#include "andiron/safetensors.h"
 #include "andiron/write.h"
 #include "tests/support/safetensors_file.h"
 #include "tests/support/temp_dir.h"

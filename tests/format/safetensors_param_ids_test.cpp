@@ -51,7 +51,7 @@ TEST(SafetensorsParamIds, FollowTheirTensorsThroughRenamingAndShards) {
         {.settings = SafetensorsSettings{.param_ids = true}, .max_shard_bytes = 2})
       .value();
   const Archive back = open(path).value();
-  EXPECT_EQ(back.container(), "sharded");
+  EXPECT_EQ(back.packaging(), "sharded");
   EXPECT_EQ(back.get("x").value().param_id(), ParamId{42});
   EXPECT_EQ(back.get("y").value().param_id(), std::nullopt);
 }

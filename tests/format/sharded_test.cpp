@@ -41,7 +41,7 @@ class Sharded : public testing::Test {
 TEST_F(Sharded, IsReadAsOneArchiveByIndexOrFolder) {
   for (const std::string& path : {folder_.file("m.safetensors.index.json"), folder_.path()}) {
     const Archive archive = open(path).value();
-    EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_EQ(archive.packaging(), "sharded");
     EXPECT_FALSE(archive.is_pickled());
     EXPECT_EQ(archive.size(), 2u);
     EXPECT_EQ(archive.info(1).file, "m-00002-of-00002.safetensors");
@@ -163,7 +163,7 @@ TEST_F(ShardedPytorch, IsReadAsOneArchiveByIndexOrFolder) {
   for (const std::string& path : {folder_.file("pytorch_model.bin.index.json"), folder_.path()}) {
     const Archive archive = open(path).value();
     EXPECT_EQ(archive.format(), "pytorch");
-    EXPECT_EQ(archive.container(), "sharded");
+    EXPECT_EQ(archive.packaging(), "sharded");
     EXPECT_TRUE(archive.is_pickled());
     EXPECT_EQ(test::names_of(archive), (test::Names{"w", "b", "u", "t", "v"}));
     EXPECT_EQ(archive.info(1).file, first_);

@@ -36,7 +36,7 @@ if grep -rlF -e "$build" -e "$root" "$prefix/lib"*/cmake "$prefix"/lib*/pkgconfi
 fi
 configure_and_run find_package -DCMAKE_PREFIX_PATH="$prefix"
 configure_and_run freestanding -DCMAKE_PREFIX_PATH="$prefix"
-configure_and_run subdirectory -DANDIRON_SOURCE_DIR="$root"
+configure_and_run subdirectory -DANDIRON_SOURCE_DIR="$root" -DCMAKE_UNITY_BUILD=ON
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name andiron.pc)")
 export PKG_CONFIG_PATH

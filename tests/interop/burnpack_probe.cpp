@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "andiron/archive.h"
-#include "andiron/burnpack_generation.h"
+#include "andiron/burnpack_view.h"
 #include "andiron/dtype.h"
-#include "andiron/json.h"
 #include "andiron/open.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
 
 namespace {

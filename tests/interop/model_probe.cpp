@@ -25,18 +25,16 @@
 #include <vector>
 
 #include "andiron/adapter.h"
-#include "andiron/burnpack_store.h"
-#include "andiron/json.h"
+#include "andiron/apply.h"
 #include "andiron/module.h"
 #include "andiron/nn/activation.h"
 #include "andiron/nn/conv.h"
-#include "andiron/nn/dropout.h"
 #include "andiron/nn/embedding.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
-#include "andiron/safetensors_store.h"
 #include "andiron/sha256.h"
-#include "andiron/transfer.h"
+#include "andiron/stores.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
 
 namespace {

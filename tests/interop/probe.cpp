@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "andiron/dtype.h"
-#include "andiron/float_types.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
 

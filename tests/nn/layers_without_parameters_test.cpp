@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "andiron/nn/activation.h"
-#include "andiron/nn/dropout.h"
 #include "andiron/nn/linear.h"
 #include "tests/nn/module_places.h"
 

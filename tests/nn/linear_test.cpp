@@ -94,12 +94,12 @@ struct Encoder {
   ANDIRON_MODULE(Encoder, layers)
 };
 
-struct Net {
+struct LinearNet {
   Encoder encoder;
   Linear output;
-  ANDIRON_MODULE(Net, encoder, output)
+  ANDIRON_MODULE(LinearNet, encoder, output)
 
-  static Net init() {
+  static LinearNet init() {
     return {{{LinearConfig(2, 3).init(), LinearConfig(3, 3).with_bias(false).init()}},
             LinearConfig(3, 1).init()};
   }
@@ -107,19 +107,20 @@ struct Net {
 
 TEST(Linear, IsAFieldOfAModule) {
   EXPECT_EQ(
-      places_of(Net::init()),
-      (Places{"encoder.layers.0.weight f32 [2, 3] in Struct:Net.Struct:Encoder.Vec.Struct:Linear",
-              "encoder.layers.0.bias f32 [3] in Struct:Net.Struct:Encoder.Vec.Struct:Linear",
-              "encoder.layers.1.weight f32 [3, 3] in Struct:Net.Struct:Encoder.Vec.Struct:Linear",
-              "output.weight f32 [3, 1] in Struct:Net.Struct:Linear",
-              "output.bias f32 [1] in Struct:Net.Struct:Linear"}));
+      places_of(LinearNet::init()),
+      (Places{
+          "encoder.layers.0.weight f32 [2, 3] in Struct:LinearNet.Struct:Encoder.Vec.Struct:Linear",
+          "encoder.layers.0.bias f32 [3] in Struct:LinearNet.Struct:Encoder.Vec.Struct:Linear",
+          "encoder.layers.1.weight f32 [3, 3] in Struct:LinearNet.Struct:Encoder.Vec.Struct:Linear",
+          "output.weight f32 [3, 1] in Struct:LinearNet.Struct:Linear",
+          "output.bias f32 [1] in Struct:LinearNet.Struct:Linear"}));
 }
 
 TEST(Linear, GivesTheSameModelForTheSameSeed) {
   seed(5);
-  const Net first = Net::init();
+  const LinearNet first = LinearNet::init();
   seed(5);
-  const Net second = Net::init();
+  const LinearNet second = LinearNet::init();
   EXPECT_EQ(numbers(first.output.weight), numbers(second.output.weight));
 }
 

@@ -13,7 +13,7 @@
 #include "andiron/nn/conv.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 #include "tests/support/module_fingerprint.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_source.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "andiron/burnpack_store.h"
+#include "andiron/stores.h"
 #include "tests/store/pair_model.h"
-#include "tests/transfer/sample_net.h"
+#include "tests/support/sample_net.h"
 
 namespace andiron::test {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "andiron/burnpack_store.h"
+#include "andiron/stores.h"
 #include "tests/store/burnpack_models.h"
 #include "tests/support/temp_dir.h"
 

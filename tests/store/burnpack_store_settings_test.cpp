@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "andiron/burnpack_store.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
+#include "andiron/stores.h"
 #include "tests/store/burnpack_models.h"
 #include "tests/support/bytes_of_text.h"
 #include "tests/support/temp_dir.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/burnpack_store.h"
+#include "andiron/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/burnpack.h"
-#include "andiron/mpk_store.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
-#include "andiron/quantized.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
+#include "andiron/tensor.h"
 #include "andiron/version.h"
+#include "src/format/burnpack/header_listing.h"
 #include "tests/store/burnpack_models.h"
 #include "tests/support/temp_dir.h"
 
@@ -254,7 +253,7 @@ TEST(BurnpackStore, WritesForTheReleaseThatIsToRead) {
     SCOPED_TRACE(name_of(generation));
     const std::string path = dir.file(name_of(generation)) + ".bpk";
     save_into(from, BurnpackStore::from_file(path).for_burn(generation)).value();
-    const BurnpackHead head = read_burnpack_head(path).value();
+    const detail::BurnpackHead head = detail::read_burnpack_head(path).value();
     EXPECT_EQ(head.layout.is_aligned, generation != Generation::burn_0_19);
     EXPECT_LE(head.layout.earliest, generation);
     EXPECT_GE(head.layout.latest, generation);

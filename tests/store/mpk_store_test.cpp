@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/mpk_store.h"
+#include "andiron/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
-#include "tests/transfer/sample_net.h"
 
 namespace andiron {
 namespace {
@@ -24,30 +24,30 @@ struct Layer {
   ANDIRON_MODULE(Layer, weight, bias)
 };
 
-struct Net {
+struct RecordNet {
   Layer first;
   std::optional<Layer> none;
   std::vector<Layer> layers;
-  ANDIRON_MODULE(Net, first, none, layers)
+  ANDIRON_MODULE(RecordNet, first, none, layers)
 };
 
-Net net_of(float value) {
+RecordNet net_of(float value) {
   return {{Param(f32({2, 3}, value)), Param(f32({3}, value))},
           std::nullopt,
           {{Param(f32({1}, value)), std::nullopt}, {Param(f32({2}, value)), std::nullopt}}};
 }
 
-float first_weight(const Net& net) { return net.first.weight.as<float>().value()[0]; }
+float first_weight(const RecordNet& net) { return net.first.weight.as<float>().value()[0]; }
 
 TEST(MpkStore, LoadsWhatItSaved) {
   const test::TempDir folder;
-  const Net net = net_of(1);
+  const RecordNet net = net_of(1);
   MpkStore store = MpkStore::from_file(folder.file("model"));
   save_into(net, store).value();
   EXPECT_EQ(folder.names(), std::vector<std::string>{"model.mpk"});
   EXPECT_EQ(store.keys().value(), (std::vector<std::string>{"first.bias", "first.weight",
                                                             "layers.0.weight", "layers.1.weight"}));
-  Net other = net_of(2);
+  RecordNet other = net_of(2);
   load_from(other, store).value();
   EXPECT_EQ(first_weight(other), 1);
   EXPECT_EQ(other.first.weight.id(), net.first.weight.id());
@@ -67,7 +67,7 @@ TEST(MpkStore, SavesInThePrecisionAskedFor) {
   save_into(net_of(3), store.precision(RecordPrecision::half)).value();
   EXPECT_EQ(store.get_snapshot("first.weight").value()->dtype(), DType::f16);
   EXPECT_EQ(store.get_metadata().value().at("settings"), "HalfPrecisionSettings");
-  Net net = net_of(1);
+  RecordNet net = net_of(1);
   load_from(net, store.dtype_policy(DTypePolicy::cast_to_module)).value();
   EXPECT_EQ(first_weight(net), 3);
 }
@@ -78,7 +78,7 @@ TEST(MpkStore, CompressesFilesThatAreNamedSo) {
   MpkStore store = MpkStore::from_file(path);
   save_into(net_of(1), store).value();
   EXPECT_TRUE(test::read_file(path).starts_with("\x1f\x8b"));
-  Net net = net_of(2);
+  RecordNet net = net_of(2);
   load_from(net, store).value();
   EXPECT_EQ(first_weight(net), 1);
 }
@@ -90,7 +90,7 @@ TEST(MpkStore, LoadsFromStaticMemory) {
   alignas(64) static std::array<std::uint8_t, 2048> image;
   ASSERT_LE(bytes.size(), image.size());
   std::memcpy(image.data(), bytes.data(), bytes.size());
-  Net net = net_of(1);
+  RecordNet net = net_of(1);
   load_from(net, MpkStore::from_static(std::span(image).first(bytes.size()))).value();
   EXPECT_EQ(first_weight(net), 7);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/numpy_store.h"
+#include "andiron/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +12,15 @@ namespace {
 
 using test::numbers;
 
-struct Pair {
+struct ArrayPair {
   Param first = Param(Tensor::from_values<float>({2}, {1, 2}).value());
   Param second = Param(Tensor::from_values<std::int32_t>({1, 2}, {3, 4}).value());
-  ANDIRON_MODULE(Pair, first, second)
+  ANDIRON_MODULE(ArrayPair, first, second)
 };
 
 TEST(NumpyStore, SavesAModuleThatItLoadsAgain) {
   test::TempDir folder;
-  Pair saved;
+  ArrayPair saved;
   auto store = NumpyStore::from_file(folder.file("pair"));
   EXPECT_EQ(store.path(), folder.file("pair.npz"));
   const WriteReport report = save_into(saved, store).value();
@@ -28,7 +28,7 @@ TEST(NumpyStore, SavesAModuleThatItLoadsAgain) {
   EXPECT_EQ(report.notes, std::vector<std::string>{"numpy has no place for 2 parameter ids"});
   EXPECT_EQ(store.keys().value(), (std::vector<std::string>{"first", "second"}));
 
-  Pair loaded;
+  ArrayPair loaded;
   loaded.first.set_val(Tensor::from_values<float>({2}, {0, 0}).value());
   const ParamId id = loaded.first.id();
   EXPECT_EQ(load_from(loaded, store).value().applied.size(), 2u);
@@ -54,7 +54,7 @@ TEST(NumpyStore, ALoneArrayIsATensorWithoutAName) {
 
 TEST(NumpyStore, MetadataIsLeftOutWithANote) {
   auto store = NumpyStore().metadata("author", "nobody");
-  const WriteReport report = save_into(Pair(), store).value();
+  const WriteReport report = save_into(ArrayPair(), store).value();
   EXPECT_EQ(report.notes.size(), 2u);
   EXPECT_EQ(report.notes.at(1), "numpy has no place for 1 metadata string");
 }

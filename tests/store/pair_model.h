@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
-#include "tests/transfer/sample_net.h"
+#include "tests/support/sample_net.h"
 
 namespace andiron::test {
 

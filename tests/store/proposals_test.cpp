@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 #include "andiron/write.h"
 #include "tests/store/puzzle_models.h"
 

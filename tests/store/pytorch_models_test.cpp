@@ -10,7 +10,7 @@
 #include "andiron/nn/embedding.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
-#include "andiron/pytorch_store.h"
+#include "andiron/stores.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/param_numbers.h"
 
@@ -72,10 +72,10 @@ TEST_F(PytorchModels, LinearWeightsAreTransposed) {
 }
 
 template <class First, class Second>
-struct Pair {
+struct LayerPair {
   First conv1;
   Second conv2;
-  ANDIRON_MODULE(Pair, conv1, conv2)
+  ANDIRON_MODULE(LayerPair, conv1, conv2)
 };
 
 TEST_F(PytorchModels, ConvolutionsOfEveryKindAreLoaded) {
@@ -86,19 +86,19 @@ TEST_F(PytorchModels, ConvolutionsOfEveryKindAreLoaded) {
     EXPECT_EQ(numbers(*net.conv1.bias), stored(file, "conv1.bias"));
     EXPECT_EQ(numbers(net.conv2.weight), stored(file, "conv2.weight"));
   };
-  check(Pair<nn::Conv1d, nn::Conv1d>{nn::Conv1dConfig(2, 2, 2).init(),
-                                     nn::Conv1dConfig(2, 2, 2).with_bias(false).init()},
+  check(LayerPair<nn::Conv1d, nn::Conv1d>{nn::Conv1dConfig(2, 2, 2).init(),
+                                          nn::Conv1dConfig(2, 2, 2).with_bias(false).init()},
         "conv1d/conv1d");
-  check(Pair<nn::Conv2d, nn::Conv2d>{nn::Conv2dConfig({2, 2}, {2, 2}).init(),
-                                     nn::Conv2dConfig({2, 2}, {2, 2}).with_bias(false).init()},
+  check(LayerPair<nn::Conv2d, nn::Conv2d>{nn::Conv2dConfig({2, 2}, {2, 2}).init(),
+                                          nn::Conv2dConfig({2, 2}, {2, 2}).with_bias(false).init()},
         "conv2d/conv2d");
   check(
-      Pair<nn::ConvTranspose1d, nn::ConvTranspose1d>{
+      LayerPair<nn::ConvTranspose1d, nn::ConvTranspose1d>{
           nn::ConvTranspose1dConfig({2, 2}, 2).init(),
           nn::ConvTranspose1dConfig({2, 2}, 2).with_bias(false).init()},
       "conv_transpose1d/conv_transpose1d");
   check(
-      Pair<nn::ConvTranspose2d, nn::ConvTranspose2d>{
+      LayerPair<nn::ConvTranspose2d, nn::ConvTranspose2d>{
           nn::ConvTranspose2dConfig({2, 2}, {2, 2}).init(),
           nn::ConvTranspose2dConfig({2, 2}, {2, 2}).with_bias(false).init()},
       "conv_transpose2d/conv_transpose2d");
@@ -196,8 +196,8 @@ TEST_F(PytorchModels, PartOfAFileIsLoadedButNotMoreThanItHas) {
 }
 
 TEST_F(PytorchModels, NamesAreRemapped) {
-  Pair<nn::Conv2d, nn::Conv2d> net{nn::Conv2dConfig({2, 2}, {2, 2}).init(),
-                                   nn::Conv2dConfig({2, 2}, {2, 2}).with_bias(false).init()};
+  LayerPair<nn::Conv2d, nn::Conv2d> net{nn::Conv2dConfig({2, 2}, {2, 2}).init(),
+                                        nn::Conv2dConfig({2, 2}, {2, 2}).with_bias(false).init()};
   EXPECT_FALSE(load_from(net, layer("key_remap/key_remap")));
   expect_whole(
       load_from(net, layer("key_remap/key_remap").with_key_remapping(R"(conv\.(.*))", "$1")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/pytorch_store.h"
+#include "andiron/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -75,14 +75,14 @@ PytorchStore store_of(const std::string& file) {
 }
 PytorchStore store_of(const StateDict& dict) { return store_of(dict.file()); }
 
-struct Net {
+struct TorchNet {
   nn::Linear fc1 = nn::LinearConfig(2, 3).init();
   nn::Linear fc2 = nn::LinearConfig(3, 4).init();
-  ANDIRON_MODULE(Net, fc1, fc2)
+  ANDIRON_MODULE(TorchNet, fc1, fc2)
 };
 
 TEST(PytorchStore, TransposesLinearWeights) {
-  Net net;
+  TorchNet net;
   const ApplyResult result = load_from(net, store_of(two_layers())).value();
   EXPECT_EQ(result.applied, (Names{"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
   EXPECT_TRUE(result.unused.empty());
@@ -229,7 +229,7 @@ TEST(PytorchStore, LeavesGapsInIndicesWhenTold) {
 
 TEST(PytorchStore, SavesNothing) {
   const TempDir folder;
-  const Net net;
+  const TorchNet net;
   const Result<WriteReport> report = save_into(net, PytorchStore::from_file(folder.file("net.pt")));
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::unsupported);
@@ -242,7 +242,7 @@ TEST(PytorchStore, SavesNothing) {
 
 TEST(PytorchStore, TakesWhatLiesBelowATopLevelKey) {
   const py::Pairs beside = {{"epoch", 3}};
-  Net net;
+  TorchNet net;
   auto store = store_of(two_layers().file({"my_state_dict"}, beside));
   EXPECT_FALSE(load_from(net, store));
   EXPECT_EQ(load_from(net, store.with_top_level_key("my_state_dict")).value().applied.size(), 4u);
@@ -291,7 +291,7 @@ TEST(PytorchStore, NamesTheKeyThatAModelSeemsToLieBelow) {
 }
 
 TEST(PytorchStore, TheNoteIsPartOfWhatALoadTells) {
-  Net net;
+  TorchNet net;
   const ApplyResult result =
       load_from(net, store_of(two_layers().file({"model"})).allow_partial()).value();
   EXPECT_EQ(result.missing.size(), 4u);
@@ -342,7 +342,7 @@ TEST(PytorchStore, TellsWhyAParameterWasNotTakenUnderTheModulesName) {
 }
 
 TEST(PytorchStore, FiltersByTheModulesNames) {
-  Net net;
+  TorchNet net;
   auto store = store_of(two_layers()).with_regex(R"(^fc1\.)");
   const ApplyResult result = load_from(net, store).value();
   EXPECT_EQ(result.applied, (Names{"fc1.weight", "fc1.bias"}));
@@ -386,7 +386,7 @@ TEST(PytorchStore, LeavesFieldsAloneThatAModuleDoesNotList) {
 TEST(PytorchStore, AMissingParameterIsRefusedUnlessFilteredOutOrAllowed) {
   StateDict dict;
   dict.add("fc1.weight", {3, 2}).add("fc1.bias", {3}).add("fc2.weight", {4, 3});
-  Net net;
+  TorchNet net;
   const Result<ApplyResult> strict = load_from(net, store_of(dict));
   ASSERT_FALSE(strict);
   EXPECT_NE(strict.error().to_string().find("fc2.bias"), std::string::npos);
@@ -397,7 +397,7 @@ TEST(PytorchStore, AMissingParameterIsRefusedUnlessFilteredOutOrAllowed) {
 
 TEST(PytorchStore, AShapeThatDoesNotFitIsRefusedAndChangesNothing) {
   StateDict dict = two_layers();
-  Net net;
+  TorchNet net;
   const Floats before = numbers(net.fc1.weight);
   struct Wide {
     nn::Linear fc1 = nn::LinearConfig(2, 3).init();
@@ -457,7 +457,7 @@ TEST(PytorchStore, ReadsEveryContainer) {
 
 TEST(PytorchStore, AMissingOrBrokenFileIsAnError) {
   const TempDir folder;
-  Net net;
+  TorchNet net;
   EXPECT_EQ(load_from(net, PytorchStore::from_file(folder.file("none.pt"))).error().code,
             ErrorCode::not_found);
   write_file(folder.file("broken.pt"), "abc");
@@ -478,7 +478,7 @@ TEST(PytorchStore, SeveralThreadsUseOneStore) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      Net net;
+      TorchNet net;
       EXPECT_EQ(load_from(net, store).value().applied.size(), 4u);
       EXPECT_EQ(store.keys().value().size(), 4u);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "andiron/version.h"
-#include "tests/transfer/sample_net.h"
+#include "tests/support/sample_net.h"
 
 namespace andiron {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/json.h"
-#include "andiron/safetensors_store.h"
+#include "andiron/stores.h"
+#include "andiron/value.h"
 #include "tests/store/pair_model.h"
+#include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
-#include "tests/transfer/sample_net.h"
 
 namespace andiron {
 namespace {

@@ -7,7 +7,7 @@ namespace andiron::test {
 
 /// What a CborText or a JsonText stands for.
 template <class EncodedText>
-std::string decoded(const EncodedText& text) {
+std::string decode_text(const EncodedText& text) {
   std::string out(text.raw.size(), '\0');
   out.resize(text.decode(out.data()));
   return out;

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "andiron/transfer.h"
+#include "andiron/apply.h"
 
 namespace andiron::test {
 

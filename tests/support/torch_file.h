@@ -22,6 +22,9 @@
 
 namespace andiron::test {
 
+/// The elements of most tensors here.
+inline const std::vector<float> six = {0, 1, 2, 3, 4, 5};
+
 /// The bytes of numbers as they lie in memory.
 template <class T>
 std::string memory_of(const std::vector<T>& values) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "tests/support/zip_writing.h"
 
 namespace andiron::test {

@@ -21,10 +21,61 @@
 
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
-#include "andiron/nn/padding.h"
 #include "andiron/param.h"
 
 namespace andiron::inline v1 {
+
+namespace nn {
+
+// NOLINTBEGIN(readability-identifier-naming): Burn's name for given padding is a keyword here
+
+enum class PaddingKind : std::uint8_t {
+  valid,  ///< none
+  same,   ///< as much as makes the output as long as the input; of an odd number, more behind
+  given,  ///< the numbers beside it
+};
+
+/// Padding in one dimension.
+struct PaddingConfig1d {
+  PaddingKind kind = PaddingKind::valid;
+  /// Only of given padding.
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+
+  static PaddingConfig1d valid() { return {}; }
+  static PaddingConfig1d same() { return {.kind = PaddingKind::same}; }
+  static PaddingConfig1d explicit_(std::uint64_t left, std::uint64_t right) {
+    return {PaddingKind::given, left, right};
+  }
+  friend bool operator==(const PaddingConfig1d&, const PaddingConfig1d&) = default;
+};
+
+/// Padding in two dimensions.
+struct PaddingConfig2d {
+  PaddingKind kind = PaddingKind::valid;
+  /// Only of given padding.
+  std::uint64_t top = 0;
+  std::uint64_t left = 0;
+  std::uint64_t bottom = 0;
+  std::uint64_t right = 0;
+
+  static PaddingConfig2d valid() { return {}; }
+  static PaddingConfig2d same() { return {.kind = PaddingKind::same}; }
+  static PaddingConfig2d explicit_(std::uint64_t top, std::uint64_t left, std::uint64_t bottom,
+                                   std::uint64_t right) {
+    return {PaddingKind::given, top, left, bottom, right};
+  }
+  /// The same above and below, and the same left and right.
+  static PaddingConfig2d explicit_(std::uint64_t height, std::uint64_t width) {
+    return explicit_(height, width, height, width);
+  }
+  friend bool operator==(const PaddingConfig2d&, const PaddingConfig2d&) = default;
+};
+
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace nn
+
 namespace nn {
 
 struct Conv1d {
@@ -80,23 +131,30 @@ struct ConvTranspose2d {
 };
 
 /// The builders of all convolutions. `Size` is a number, or two of them in two dimensions. Each
-/// changes the config and returns it; keep the end of a chain by value, not by reference.
+/// changes the config and returns it: a named one by reference, a temporary by value.
 template <class Self, class Size, class Padding>
 class ConvBuilder {
  public:
   /// Steps between two places of the kernel. Unless set: 1.
-  Self& with_stride(Size stride) { return stride_ = stride, self(); }
+  Self& with_stride(Size stride) & { return stride_ = stride, self(); }
   /// Steps between two elements of the kernel. Unless set: 1.
-  Self& with_dilation(Size dilation) { return dilation_ = dilation, self(); }
+  Self& with_dilation(Size dilation) & { return dilation_ = dilation, self(); }
   /// Groups of channels that do not see each other. Unless set: 1.
-  Self& with_groups(std::uint64_t groups) { return groups_ = groups, self(); }
+  Self& with_groups(std::uint64_t groups) & { return groups_ = groups, self(); }
   /// Unless set: none.
-  Self& with_padding(Padding padding) { return padding_ = padding, self(); }
+  Self& with_padding(Padding padding) & { return padding_ = padding, self(); }
   /// Unless set: true.
-  Self& with_bias(bool bias) { return bias_ = bias, self(); }
+  Self& with_bias(bool bias) & { return bias_ = bias, self(); }
   /// Of weight and bias. Unless set: uniform within 1 / sqrt(fan_in), where fan_in is the number of
   /// elements of weight[0].
-  Self& with_initializer(Initializer initializer) { return initializer_ = initializer, self(); }
+  Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
+  // For a temporary, by value.
+  Self with_stride(Size stride) && { return std::move(with_stride(stride)); }
+  Self with_dilation(Size dilation) && { return std::move(with_dilation(dilation)); }
+  Self with_groups(std::uint64_t groups) && { return std::move(with_groups(groups)); }
+  Self with_padding(Padding padding) && { return std::move(with_padding(padding)); }
+  Self with_bias(bool bias) && { return std::move(with_bias(bias)); }
+  Self with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
 
  private:
   friend Self;
@@ -138,8 +196,12 @@ class ConvTranspose1dConfig
       : ConvBuilder(channels, kernel_size, 1) {}
 
   /// Added to one end of the output. Unless set: 0.
-  ConvTranspose1dConfig& with_padding_out(std::uint64_t padding_out) {
+  ConvTranspose1dConfig& with_padding_out(std::uint64_t padding_out) & {
     return padding_out_ = padding_out, *this;
+  }
+  // For a temporary, by value.
+  ConvTranspose1dConfig with_padding_out(std::uint64_t size) && {
+    return std::move(with_padding_out(size));
   }
 
   ConvTranspose1d init() const;
@@ -157,8 +219,12 @@ class ConvTranspose2dConfig
       : ConvBuilder(channels, kernel_size, {1, 1}) {}
 
   /// Added to one end of the output, in each dimension. Unless set: 0.
-  ConvTranspose2dConfig& with_padding_out(std::array<std::uint64_t, 2> padding_out) {
+  ConvTranspose2dConfig& with_padding_out(std::array<std::uint64_t, 2> padding_out) & {
     return padding_out_ = padding_out, *this;
+  }
+  // For a temporary, by value.
+  ConvTranspose2dConfig with_padding_out(std::array<std::uint64_t, 2> size) && {
+    return std::move(with_padding_out(std::move(size)));
   }
 
   ConvTranspose2d init() const;
@@ -168,4 +234,5 @@ class ConvTranspose2dConfig
 };
 
 }  // namespace nn
+
 }  // namespace andiron::inline v1

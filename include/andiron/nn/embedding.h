@@ -20,7 +20,7 @@ struct Embedding {
   ANDIRON_MODULE(Embedding, weight)
 };
 
-/// Builders change this config and return it; keep the end of a chain by value, not by reference.
+/// Builders change the config and return it: a named one by reference, a temporary by value.
 class EmbeddingConfig {
  public:
   EmbeddingConfig(std::uint64_t n_embedding, std::uint64_t d_model)
@@ -28,9 +28,11 @@ class EmbeddingConfig {
 
   /// Unless set: normal with mean 0 and standard deviation 1. A table has no fans, so Kaiming and
   /// Xavier cannot be used.
-  EmbeddingConfig& with_initializer(Initializer initializer) {
+  EmbeddingConfig& with_initializer(Initializer initializer) & {
     return initializer_ = initializer, *this;
   }
+  // For a temporary, by value.
+  EmbeddingConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
 
   /// Never fails; sizes that cannot be are an error of the parameter's val() (initializer.h).
   Embedding init() const { return {.weight = initializer_.init({n_embedding_, d_model_})}; }

@@ -23,18 +23,21 @@ struct Linear {
   ANDIRON_MODULE(Linear, weight, bias)
 };
 
-/// Builders change this config and return it; keep the end of a chain by value, not by reference.
+/// Builders change the config and return it: a named one by reference, a temporary by value.
 class LinearConfig {
  public:
   LinearConfig(std::uint64_t d_input, std::uint64_t d_output)
       : d_input_(d_input), d_output_(d_output) {}
 
   /// Unless set: true.
-  LinearConfig& with_bias(bool bias) { return bias_ = bias, *this; }
+  LinearConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
   /// Of weight and bias. Unless set: uniform within 1 / sqrt(d_input).
-  LinearConfig& with_initializer(Initializer initializer) {
+  LinearConfig& with_initializer(Initializer initializer) & {
     return initializer_ = initializer, *this;
   }
+  // For a temporary, by value.
+  LinearConfig with_bias(bool bias) && { return std::move(with_bias(bias)); }
+  LinearConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
 
   /// Never fails; sizes that cannot be are an error of the parameters' val() (initializer.h).
   Linear init() const;

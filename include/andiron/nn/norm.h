@@ -7,8 +7,8 @@
 // In PyTorch they are called weight and bias.
 //
 // init() never fails. Arguments that cannot be are InvalidArgument from val() of the parameters,
-// when they are first needed. In every config, builders change it and return it; keep the end of a
-// chain by value, not by reference.
+// when they are first needed. Builders change the config and return it: a named one by
+// reference, a temporary by value.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,12 @@ class BatchNormConfig {
   explicit BatchNormConfig(std::uint64_t num_features) : num_features_(num_features) {}
 
   /// Added to the variance. Unless set: 1e-5.
-  BatchNormConfig& with_epsilon(double epsilon) { return epsilon_ = epsilon, *this; }
+  BatchNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   /// The share of a new batch in the running statistics. Unless set: 0.1.
-  BatchNormConfig& with_momentum(double momentum) { return momentum_ = momentum, *this; }
+  BatchNormConfig& with_momentum(double momentum) & { return momentum_ = momentum, *this; }
+  // For a temporary, by value.
+  BatchNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
+  BatchNormConfig with_momentum(double momentum) && { return std::move(with_momentum(momentum)); }
 
   /// The running mean starts as zeros, the running variance as ones.
   BatchNorm init() const;
@@ -64,9 +67,12 @@ class LayerNormConfig {
   explicit LayerNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
 
   /// Added to the variance. Unless set: 1e-5.
-  LayerNormConfig& with_epsilon(double epsilon) { return epsilon_ = epsilon, *this; }
+  LayerNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   /// Whether there is a beta. Unless set: true.
-  LayerNormConfig& with_bias(bool bias) { return bias_ = bias, *this; }
+  LayerNormConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
+  // For a temporary, by value.
+  LayerNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
+  LayerNormConfig with_bias(bool bias) && { return std::move(with_bias(bias)); }
 
   LayerNorm init() const;
 
@@ -95,9 +101,12 @@ class GroupNormConfig {
       : num_groups_(num_groups), num_channels_(num_channels) {}
 
   /// Added to the variance. Unless set: 1e-5.
-  GroupNormConfig& with_epsilon(double epsilon) { return epsilon_ = epsilon, *this; }
+  GroupNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   /// Whether there are gamma and beta. Unless set: true.
-  GroupNormConfig& with_affine(bool affine) { return affine_ = affine, *this; }
+  GroupNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
+  // For a temporary, by value.
+  GroupNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
+  GroupNormConfig with_affine(bool affine) && { return std::move(with_affine(affine)); }
 
   GroupNorm init() const;
 
@@ -124,9 +133,12 @@ class InstanceNormConfig {
   explicit InstanceNormConfig(std::uint64_t num_channels) : num_channels_(num_channels) {}
 
   /// Added to the variance. Unless set: 1e-5.
-  InstanceNormConfig& with_epsilon(double epsilon) { return epsilon_ = epsilon, *this; }
+  InstanceNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   /// Whether there are gamma and beta. Unless set: true.
-  InstanceNormConfig& with_affine(bool affine) { return affine_ = affine, *this; }
+  InstanceNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
+  // For a temporary, by value.
+  InstanceNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
+  InstanceNormConfig with_affine(bool affine) && { return std::move(with_affine(affine)); }
 
   InstanceNorm init() const;
 
@@ -149,7 +161,9 @@ class RmsNormConfig {
   explicit RmsNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
 
   /// Added to the mean square; above 0. Unless set: 1e-5.
-  RmsNormConfig& with_epsilon(double epsilon) { return epsilon_ = epsilon, *this; }
+  RmsNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
+  // For a temporary, by value.
+  RmsNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
 
   RmsNorm init() const;
 

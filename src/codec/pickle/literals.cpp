@@ -7,15 +7,14 @@
 #include <cstring>
 #include <vector>
 
-#include "src/core/utf8.h"
+#include "src/core/text/digit.h"
+#include "src/core/text/utf8.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
 constexpr std::uint32_t replacement = 0xfffd;
 constexpr const char* replacement_utf8 = "\xef\xbf\xbd";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Multiplies a number of 32-bit digits, lowest first, and adds to it.
 void multiply_add(std::vector<std::uint32_t>& number, std::uint32_t factor, std::uint32_t more) {

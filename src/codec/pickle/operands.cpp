@@ -12,7 +12,7 @@
 #include "src/codec/pickle/machine.h"
 #include "src/core/limit.h"
 #include "src/core/parse_index.h"
-#include "src/core/utf8.h"
+#include "src/core/text/utf8.h"
 
 namespace andiron::inline v1::detail {
 namespace {

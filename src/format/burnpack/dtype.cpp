@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How each generation spells its types; the schemas of quantization are in
-// src/view/burnpack_view.cpp, which reads them. Tested by tests/format/burnpack_dtype_test.cpp
+// src/freestanding/burnpack_view.cpp, which reads them. Tested by
+// tests/format/burnpack_dtype_test.cpp
 #include "src/format/burnpack/dtype.h"
 
 #include <span>
@@ -8,7 +9,7 @@
 #include <string_view>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "andiron/archive.h"
-#include "andiron/burnpack_generation.h"
+#include "andiron/burnpack_view.h"
 #include "andiron/error.h"
 #include "src/codec/cbor_writer.h"
 

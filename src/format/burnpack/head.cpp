@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/burnpack_head_test.cpp
+// Tested by tests/format/burnpack_header_listing_test.cpp
 #include "src/format/burnpack/head.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "andiron/burnpack.h"
 #include "andiron/file.h"
 #include "src/core/limit.h"
 #include "src/core/try.h"
+#include "src/format/burnpack/header_listing.h"
 
-namespace andiron::inline v1 {
-namespace detail {
+namespace andiron::inline v1::detail {
 
-std::string decoded(const CborText& text) {
+std::string decode_text(const CborText& text) {
   std::string out(text.raw.size(), '\0');
   out.resize(text.decode(out.data()));
   return out;
@@ -88,7 +87,6 @@ std::string generation_text(const BurnpackLayout& layout, const std::string& pro
 }
 
 }  // namespace
-}  // namespace detail
 
 Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& limits) {
   ANDIRON_ASSIGN(const detail::BurnpackHeadBytes bytes, detail::read_head_bytes(source, limits));
@@ -111,8 +109,8 @@ Result<BurnpackHead> read_burnpack_head(const ByteSource& source, const Limits& 
         break;
       case BurnpackHeader::Item::metadata:
         survey.add_metadata(header.key(), header.value());
-        if (header.key().equals("producer")) producer = detail::decoded(header.value());
-        if (header.key().equals("version")) version = detail::decoded(header.value());
+        if (header.key().equals("producer")) producer = detail::decode_text(header.value());
+        if (header.key().equals("version")) version = detail::decode_text(header.value());
         break;
       case BurnpackHeader::Item::scalar:
         survey.add_scalar();
@@ -140,4 +138,4 @@ Result<BurnpackHead> read_burnpack_head(const std::string& path, const Limits& l
   return read_burnpack_head(*source, limits);
 }
 
-}  // namespace andiron::inline v1
+}  // namespace andiron::inline v1::detail

@@ -30,6 +30,6 @@ struct BurnpackHeadBytes {
 Result<BurnpackHeadBytes> read_head_bytes(const ByteSource& source, const Limits& limits);
 
 // The text without the lengths of its chunks.
-std::string decoded(const CborText& text);
+std::string decode_text(const CborText& text);
 
 }  // namespace andiron::inline v1::detail

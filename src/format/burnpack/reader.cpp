@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Burnpack to Archive: the parser of src/view over the metadata, plus what needs a heap: names in a
-// hash table, errors with names and numbers. The byte layout is in src/view/burnpack_view.cpp.
-// Tested by tests/format/burnpack_reader_test.cpp and burnpack_hostile_test.cpp
+// hash table, errors with names and numbers. The byte layout is in
+// src/freestanding/burnpack_view.cpp. Tested by tests/format/burnpack_reader_test.cpp and
+// burnpack_hostile_test.cpp
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"
 #include "src/format/burnpack/head.h"
-#include "src/format/header_findings.h"
+#include "src/format/header_diagnostics.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -40,9 +41,9 @@ Value value_of(const BurnpackScalar& scalar) {
   return Value();
 }
 
-class Reader {
+class BurnpackReader {
  public:
-  Reader(const ByteSourcePtr& source, const OpenOptions& options)
+  BurnpackReader(const ByteSourcePtr& source, const OpenOptions& options)
       : source_(source),
         options_(options),
         builder_(source->name(), std::string(format_name(Format::burnpack)), "single") {}
@@ -67,7 +68,7 @@ class Reader {
   }
 
   std::string_view kept(const CborText& text) {
-    return text.is_chunked ? builder_.store(decoded(text)) : text.raw;
+    return text.is_chunked ? builder_.store(decode_text(text)) : text.raw;
   }
 
   Status read_entries() {
@@ -97,7 +98,7 @@ class Reader {
           return header_error(
               header.status(), source_->name(),
               // The elements of Bool(U32), which is raw to us, have the size of these.
-              {decoded(entry.name), entry.dtype_name == "Bool(U32)" ? DType::u32 : entry.dtype,
+              {decode_text(entry.name), entry.dtype_name == "Bool(U32)" ? DType::u32 : entry.dtype,
                entry.dims(), entry.begin, entry.end});
       }
     }
@@ -118,7 +119,7 @@ class Reader {
     const bool is_unknown = entry.dtype == DType::raw && entry.dtype_name != "Bool(U32)";
     if (is_unknown && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
-      result.tensor = decoded(entry.name);
+      result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name);
       result.hint = "only strict reading refuses it";
       return result;
@@ -126,7 +127,7 @@ class Reader {
     const bool has_odd_payload = entry.dtype == DType::qfloat && !fits_scheme(entry);
     if (has_odd_payload && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::size_mismatch, "the data does not fit scheme and shape");
-      result.tensor = decoded(entry.name);
+      result.tensor = decode_text(entry.name);
       result.found = std::to_string(entry.end - entry.begin) + " bytes";
       result.hint = "only strict reading refuses it";
       return result;
@@ -167,7 +168,7 @@ class Reader {
     ANDIRON_TRY(count_text(key.raw.size() + value.raw.size()));
     survey_.add_metadata(key, value);
     Metadata& metadata = builder_.state().metadata;
-    const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
+    const auto [at, added] = metadata.insert_or_assign(decode_text(key), decode_text(value));
     if (!added) repeated_keys_.add(at->first);
     return {};
   }
@@ -175,7 +176,7 @@ class Reader {
   Status add_scalar(const CborText& key, const BurnpackScalar& scalar) {
     ANDIRON_TRY(count_text(key.raw.size()));
     survey_.add_scalar();
-    const auto [at, added] = scalar_places_.try_emplace(decoded(key), scalars_.size());
+    const auto [at, added] = scalar_places_.try_emplace(decode_text(key), scalars_.size());
     if (added) {
       scalars_.emplace_back(at->first, value_of(scalar));
     } else {
@@ -335,7 +336,7 @@ class Reader {
 bool is_burnpack(const FileHead& head) { return head.bytes.starts_with("NRUB"); }
 
 Result<Archive> read_burnpack(const ReadContext& context) {
-  return Reader(context.source, context.options).read();
+  return BurnpackReader(context.source, context.options).read();
 }
 
 }  // namespace andiron::inline v1::detail

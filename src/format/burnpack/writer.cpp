@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Archive to Burnpack, byte for byte as Burn writes: data in the order of the archive, names in the
-// metadata sorted by their bytes. The byte layout is in src/view/burnpack_view.cpp.
+// metadata sorted by their bytes. The byte layout is in src/freestanding/burnpack_view.cpp.
 // Tested by tests/format/burnpack_writer_test.cpp and burnpack_writer_faults_test.cpp
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include "andiron/burnpack_view.h"
 #include "src/codec/cbor_writer.h"
 #include "src/core/limit.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/burnpack/burnpack.h"
 #include "src/format/burnpack/dtype.h"
 #include "src/format/burnpack/head.h"
@@ -45,9 +45,9 @@ struct Run {
 };
 
 // Header, metadata and the place of every tensor, before any data is drawn.
-class Plan {
+class Layout {
  public:
-  Plan(const Archive& archive, const WriteOptions& options)
+  Layout(const Archive& archive, const WriteOptions& options)
       : archive_(archive),
         options_(options),
         generation_(settings_in<BurnpackSettings>(options.settings).release) {}
@@ -265,7 +265,7 @@ Result<std::uint64_t> write_burnpack(const WriteContext& context) {
   const Archive& archive = context.archive;
   Sink& sink = context.sink;
   const WriteOptions& options = context.options;
-  Plan plan(archive, options);
+  Layout plan(archive, options);
   ANDIRON_TRY(plan.make());
   const std::uint64_t total = plan.head().size() + plan.data_bytes();
   ANDIRON_TRY(sink.reserve(total));

@@ -17,7 +17,7 @@
 
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -15,6 +15,7 @@
 namespace andiron::inline v1::detail {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
+inline constexpr std::string_view npy_ending = ".npy";  // also of every entry in an .npz
 
 // Where the text of a header lies; the data follows it.
 struct NpyFrame {

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/core/with_file.h"
-#include "src/format/header_findings.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/numpy/npy_header.h"
 #include "src/format/numpy/npy_type.h"
 #include "src/format/numpy/numpy.h"
@@ -24,7 +24,6 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::string_view ending = ".npy";
 // NumPy's headers take 128 bytes, those of many dimensions more.
 constexpr std::size_t usual_head_bytes = 256;
 
@@ -110,10 +109,10 @@ Result<Array> array_of(Bytes head, std::uint64_t bytes, const Limits& limits) {
 
 class NumpyReader {
  public:
-  NumpyReader(const ByteSourcePtr& source, const OpenOptions& options, const char* container)
+  NumpyReader(const ByteSourcePtr& source, const OpenOptions& options, const char* packaging)
       : source_(source),
         options_(options),
-        builder_(source->name(), std::string(format_name(Format::numpy)), container) {}
+        builder_(source->name(), std::string(format_name(Format::numpy)), packaging) {}
 
   Result<Archive> read_npy() {
     const std::uint64_t size = source_->size();
@@ -147,12 +146,12 @@ class NumpyReader {
     for (std::uint32_t i = 0; i < entries.size(); ++i) {
       std::string_view name = entries[i].name;
       if (is_junk(name)) continue;
-      if (!name.ends_with(ending)) {
+      if (!name.ends_with(npy_ending)) {
         skip(name, "its name does not end in .npy");
         continue;
       }
       has_arrays = true;
-      name.remove_suffix(ending.size());
+      name.remove_suffix(npy_ending.size());
       Status added = add_entry(name, i, file);
       if (!added) ANDIRON_TRY(skip_or_fail(name, std::move(added).error()));
     }
@@ -328,7 +327,7 @@ bool holds_arrays(std::span<const ZipEntry> entries) {
   bool has_array = false;
   for (const ZipEntry& entry : entries) {
     if (entry.name.ends_with("data.pkl")) return false;
-    has_array = has_array || entry.name.ends_with(ending);
+    has_array = has_array || entry.name.ends_with(npy_ending);
   }
   return has_array;
 }
@@ -341,7 +340,7 @@ bool is_numpy(const FileHead& head) {
   if (head.bytes.starts_with(npy_magic) || head.bytes.starts_with(zip_end_signature)) return true;
   if (!head.bytes.starts_with(zip_local_signature)) return false;
   const auto first = first_entry(head.bytes);
-  if (first && first->ends_with(ending)) return true;
+  if (first && first->ends_with(npy_ending)) return true;
   if (first && (first->ends_with("data.pkl") || first->ends_with("/version"))) return false;
   const Result<ZipEnd> end = read_zip_end(head.source, head.source.size(), Limits());
   if (!end) return false;

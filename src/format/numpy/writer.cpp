@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Archive to NumPy's files. An .npy file is byte for byte what np.save writes; an .npz file holds
 // the same arrays, stored, each with its data at a multiple of 64 bytes. The layouts are in
-// npy_header.cpp and src/codec/zip_writer.cpp.
+// npy_header.cpp and src/codec/zip/writer.cpp.
 // Tested by tests/format/numpy_writer_test.cpp
 #include <algorithm>
 #include <string>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "src/codec/entry_name.h"
-#include "src/codec/zip_writer.h"
+#include "src/codec/zip/writer.h"
 #include "src/core/limit.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/data_copier.h"
 #include "src/format/numpy/npy_header.h"
 #include "src/format/numpy/npy_type.h"
@@ -22,7 +22,6 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::string_view ending = ".npy";
 constexpr std::uint64_t alignment = 64;
 constexpr std::uint64_t most_entry_name_bytes = 65535;
 
@@ -52,14 +51,14 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
 
 Status check_name(std::string_view name, const Limits& limits) {
   ANDIRON_TRY(check_name_length(name, limits, {}));
-  ANDIRON_TRY(check_limit(name.size(), most_entry_name_bytes - ending.size(),
+  ANDIRON_TRY(check_limit(name.size(), most_entry_name_bytes - npy_ending.size(),
                           {"this name is too long for an .npz file", "", "bytes", {}, name}));
   Error error{.code = ErrorCode::bad_header,
               .message = "this name is not written to an .npz file",
               .tensor = std::string(name),
               .hint = "rename the tensor"};
   // TensorFlow's names end in ":0".
-  const char* const fault = fault_of_entry_name(std::string(name) + std::string(ending), false);
+  const char* const fault = fault_of_entry_name(std::string(name) + std::string(npy_ending), false);
   if (!is_utf8(name)) {
     error.found = "it is not UTF-8";
   } else if (fault != nullptr) {
@@ -109,7 +108,7 @@ class NpzWriter {
 
  private:
   static std::string entry_of(const Item& item) {
-    return std::string(item.name) + std::string(ending);
+    return std::string(item.name) + std::string(npy_ending);
   }
 
   // np.load finds an array by the name of its entry, too: of 'a' and 'a.npy' it would find one.
@@ -124,8 +123,8 @@ class NpzWriter {
                    .hint = "rename one of the tensors"};
     }
     for (const Item& item : items_) {
-      if (!item.name.ends_with(ending)) continue;
-      const std::string_view other = item.name.substr(0, item.name.size() - ending.size());
+      if (!item.name.ends_with(npy_ending)) continue;
+      const std::string_view other = item.name.substr(0, item.name.size() - npy_ending.size());
       if (!names.contains(other)) continue;
       return Error{.code = ErrorCode::name_collision,
                    .message = "np.load cannot tell two names apart",
@@ -166,7 +165,8 @@ Result<std::uint64_t> write_npy(const Archive& archive, Sink& sink, const WriteO
 Kept kept_by_numpy(const Archive&, const WriteOptions&) { return {}; }
 
 Result<std::uint64_t> write_numpy(const WriteContext& context) {
-  if (context.ending == ending) return write_npy(context.archive, context.sink, context.options);
+  if (context.ending == npy_ending)
+    return write_npy(context.archive, context.sink, context.options);
   NpzWriter npz(context.archive, context.options);
   ANDIRON_TRY(npz.plan());
   if (!context.options.dry_run) ANDIRON_TRY(npz.write(context.sink));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/pytorch_structure_test.cpp
+// Tested by tests/format/pytorch_pickle_walk_test.cpp
 #include "src/format/pytorch/dict_keys.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 // Keys whose text does not tell all are the same where they are one value.
 class KeyTexts {
  public:
-  explicit KeyTexts(const PickleContent& content) : content_(content) {}
+  explicit KeyTexts(const PickleDocument& content) : content_(content) {}
 
   std::string_view of(PickleValue key) {
     const auto text = content_.text(key);
@@ -46,13 +46,13 @@ class KeyTexts {
     return append_python_str(scratch_, content_.graph(), key);
   }
 
-  const PickleContent& content_;
+  const PickleDocument& content_;
   std::string scratch_;
 };
 
 }  // namespace
 
-Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleItems pairs) {
+Result<std::vector<bool>> superseded_pairs(const PickleDocument& content, PickleItems pairs) {
   std::vector<bool> superseded;
   const std::uint32_t count = pairs.size() / 2;
   if (count < 2) return superseded;

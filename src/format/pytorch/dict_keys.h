@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "andiron/error.h"
-#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/pickle_document.h"
 
 namespace andiron::inline v1::detail {
 
 // For each pair whether a later one has the same key, so that it does not count; empty where no key
 // is given twice, as in everything that Python wrote.
-Result<std::vector<bool>> superseded_pairs(const PickleContent& content, PickleItems pairs);
+Result<std::vector<bool>> superseded_pairs(const PickleDocument& content, PickleItems pairs);
 
 }  // namespace andiron::inline v1::detail

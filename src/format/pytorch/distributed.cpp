@@ -48,8 +48,8 @@ struct Item {
 Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
                                                const OpenOptions& options) {
   ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(source, options.limits));
-  ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*zip));
-  if (content.kind != ZipContent::Kind::torch_save) {
+  ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
+  if (content.kind != TorchZip::Kind::torch_save) {
     return Error{.code = ErrorCode::bad_archive,
                  .message = "an item of the checkpoint is no archive of torch.save",
                  .file = source->name(),
@@ -115,7 +115,7 @@ class DistributedReader {
     const ByteSourcePtr& source = context_.source;
     builder_.state().file_bytes = source->size();
     ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, source->size(), options_.limits));
-    const PickleContent content(std::move(graph), source, Storage::no_file);
+    const PickleDocument content(std::move(graph), source, Storage::no_file);
     const PickleValue root = content.graph().root();
     const auto tensors = attribute(content, root, "state_dict_metadata");
     const auto items = attribute(content, root, "storage_data");
@@ -157,7 +157,7 @@ class DistributedReader {
                  .found = std::move(found)};
   }
 
-  static std::optional<PickleValue> attribute(const PickleContent& content, PickleValue object,
+  static std::optional<PickleValue> attribute(const PickleDocument& content, PickleValue object,
                                               std::string_view name) {
     if (object.kind != PickleKind::object) return std::nullopt;
     const auto state = content.state(object);
@@ -167,13 +167,13 @@ class DistributedReader {
     return content.entry(*state, name);
   }
 
-  static std::string_view class_name(const PickleContent& content, PickleValue object) {
+  static std::string_view class_name(const PickleDocument& content, PickleValue object) {
     if (object.kind != PickleKind::object) return "";
     const PickleValue made_by = content.graph().object(object).callable;
     return made_by.kind == PickleKind::global ? content.graph().global(made_by).name : "";
   }
 
-  static Result<std::vector<std::uint64_t>> sizes(const PickleContent& content, PickleValue tuple,
+  static Result<std::vector<std::uint64_t>> sizes(const PickleDocument& content, PickleValue tuple,
                                                   const Error& otherwise) {
     const auto values = content.tuple(tuple);
     if (!values || values->size() > max_rank) return Error(otherwise);
@@ -195,7 +195,7 @@ class DistributedReader {
     return key;
   }
 
-  Status read_items(const PickleContent& content, PickleValue dict) {
+  Status read_items(const PickleDocument& content, PickleValue dict) {
     const PickleItems pairs = content.graph().pairs(dict);
     for (auto at = pairs.begin(); at != pairs.end(); ++at) {
       const PickleValue index = *at++;
@@ -233,14 +233,14 @@ class DistributedReader {
     return {};
   }
 
-  Status read_entry(const PickleContent& content, const std::string& name, PickleValue metadata) {
+  Status read_entry(const PickleDocument& content, const std::string& name, PickleValue metadata) {
     const std::string_view kind = class_name(content, metadata);
     if (kind == "TensorStorageMetadata") return read_tensor(content, name, metadata);
     if (kind == "BytesStorageMetadata") return read_object(name);
     return bad("an entry of a kind that we do not know", std::string(kind));
   }
 
-  Status read_tensor(const PickleContent& content, const std::string& name, PickleValue metadata) {
+  Status read_tensor(const PickleDocument& content, const std::string& name, PickleValue metadata) {
     ANDIRON_TRY(names_.count(name, builder_.size()));
     const auto properties = attribute(content, metadata, "properties");
     const auto size = attribute(content, metadata, "size");
@@ -269,7 +269,7 @@ class DistributedReader {
   }
 
   // The first property of a state that is a tuple.
-  static const ElementType* dtype_of(const PickleContent& content, PickleValue properties) {
+  static const ElementType* dtype_of(const PickleDocument& content, PickleValue properties) {
     if (properties.kind != PickleKind::object) return nullptr;
     const auto state = content.state(properties);
     const auto values = state ? content.tuple(*state) : std::nullopt;

@@ -19,7 +19,7 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -90,7 +90,7 @@ class Numbers {
 };
 
 // The size of an element of each storage that the object refers to.
-std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleContent& content) {
+std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleDocument& content) {
   std::unordered_map<std::string, std::uint64_t> sizes;
   for (const PickleValue id : content.graph().persistent_ids()) {
     if (id.kind != PickleKind::tuple) continue;

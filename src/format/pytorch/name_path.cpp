@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/pytorch_structure_test.cpp
+// Tested by tests/format/pytorch_pickle_walk_test.cpp
 #include "src/format/pytorch/name_path.h"
 
 #include <algorithm>

@@ -8,13 +8,13 @@
 
 #include "andiron/error.h"
 #include "andiron/limits.h"
-#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/pickle_document.h"
 
 namespace andiron::inline v1::detail {
 
 class NamePath {
  public:
-  NamePath(const PickleContent& content, const Limits& limits)
+  NamePath(const PickleDocument& content, const Limits& limits)
       : content_(content), limits_(limits) {}
 
   const std::string& text() const noexcept { return text_; }
@@ -38,7 +38,7 @@ class NamePath {
   bool append_numpy_scalar(PickleValue key);
   Status append_long_text(const PickleBlob& blob);
 
-  const PickleContent& content_;
+  const PickleDocument& content_;
   const Limits& limits_;
   std::string text_;
   std::uint64_t key_bytes_ = 0;

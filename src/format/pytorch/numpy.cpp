@@ -15,7 +15,7 @@
 #include <bit>
 
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/numpy/npy_type.h"
 
@@ -30,7 +30,7 @@ struct ArrayType {
 };
 
 // numpy.dtype(code, align, copy) with the state (3, byte order, subarray, names, fields, ...).
-ArrayType array_type(const PickleContent& content, PickleValue dtype) {
+ArrayType array_type(const PickleDocument& content, PickleValue dtype) {
   ArrayType type;
   if (content.callable_of(dtype) != Callable::numpy_dtype || content.args(dtype).empty()) {
     type.refused = "a NumPy array of a type that we do not know";
@@ -59,7 +59,7 @@ ArrayType array_type(const PickleContent& content, PickleValue dtype) {
   return type;
 }
 
-Status set_shape(const PickleContent& content, PickleValue shape, TorchTensor& tensor) {
+Status set_shape(const PickleDocument& content, PickleValue shape, TorchTensor& tensor) {
   const auto dims = content.tuple(shape);
   if (!dims || dims->size() > max_rank) return content.bad("a NumPy array without a shape");
   tensor.rank = dims->size();
@@ -83,7 +83,7 @@ void set_strides(TorchTensor& tensor, bool fortran) {
 }
 
 // An array in an order of its own: dimension i is dimension axes[i] of what is stored.
-Status permute(const PickleContent& content, PickleValue axes, TorchTensor& tensor) {
+Status permute(const PickleDocument& content, PickleValue axes, TorchTensor& tensor) {
   const auto order = content.tuple(axes);
   if (!order || order->size() != tensor.rank) return content.bad("a NumPy array with bad axes");
   const TorchTensor stored = tensor;
@@ -100,7 +100,7 @@ Status permute(const PickleContent& content, PickleValue axes, TorchTensor& tens
   return {};
 }
 
-Status set_data(const PickleContent& content, PickleValue data, const Limits& limits,
+Status set_data(const PickleDocument& content, PickleValue data, const Limits& limits,
                 TorchTensor& tensor) {
   ANDIRON_ASSIGN(const auto storage, content.bytes(data, limits));
   if (!storage) return content.bad("a NumPy array without bytes");
@@ -121,7 +121,7 @@ Status set_data(const PickleContent& content, PickleValue data, const Limits& li
 
 }  // namespace
 
-Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
+Result<NumpyArray> numpy_array(const PickleDocument& content, PickleValue object,
                                const Limits& limits, TorchTensor& tensor) {
   PickleValue shape;
   PickleValue dtype;
@@ -165,7 +165,8 @@ Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
   return array;
 }
 
-Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, const Limits& limits) {
+Result<Value> numpy_scalar(const PickleDocument& content, PickleValue object,
+                           const Limits& limits) {
   const auto args = content.args(object);
   if (args.size() < 2) return Value();
   const ArrayType type = array_type(content, args[0]);

@@ -7,7 +7,7 @@
 
 #include "andiron/error.h"
 #include "andiron/value.h"
-#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/pickle_document.h"
 #include "src/format/pytorch/torch_tensor.h"
 
 namespace andiron::inline v1::detail {
@@ -19,10 +19,10 @@ struct NumpyArray {
 };
 
 // Fills in a fresh `tensor`. REQUIRES: the object is a numpy_array or a numpy_buffer.
-Result<NumpyArray> numpy_array(const PickleContent& content, PickleValue object,
+Result<NumpyArray> numpy_array(const PickleDocument& content, PickleValue object,
                                const Limits& limits, TorchTensor& tensor);
 
 // A scalar as a number; null for dates and the like. REQUIRES: the object is a numpy_scalar.
-Result<Value> numpy_scalar(const PickleContent& content, PickleValue object, const Limits& limits);
+Result<Value> numpy_scalar(const PickleDocument& content, PickleValue object, const Limits& limits);
 
 }  // namespace andiron::inline v1::detail

@@ -27,12 +27,12 @@ class ArchiveFiller {
         prefix_(prefix) {}
 
   Status fill() {
-    StructureWalk walk = walk_file(file_, options_);
+    PickleWalk walk = walk_file(file_, options_);
     while (!walk.is_done()) {
       ANDIRON_TRY(walk.next());
-      StructureEvent& event = walk.event();
+      WalkEvent& event = walk.event();
       const std::string_view name = full_name(event.name);
-      if (event.kind == StructureEvent::Kind::tensor) {
+      if (event.kind == WalkEvent::Kind::tensor) {
         if (Status added = add_tensors(name, event.resolved); !added) {
           ANDIRON_TRY(walk.refuse(std::move(added).error()));
         }
@@ -130,7 +130,7 @@ Status NameBudget::count(std::string_view name, std::size_t tensors) {
                      [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
 }
 
-StructureWalk walk_file(PickledFile& file, const OpenOptions& options) {
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options) {
   const bool is_of_torch =
       file.lies_within_another || !file.content.graph().persistent_ids().empty();
   return {
@@ -180,12 +180,12 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
 
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {
   std::optional<TensorSnapshot> found;
-  StructureWalk walk = walk_file(file, options);
+  PickleWalk walk = walk_file(file, options);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
-    StructureEvent& event = walk.event();
-    const bool is_whole = event.kind == StructureEvent::Kind::tensor && event.name.empty() &&
-                          event.resolved.parts.empty();
+    WalkEvent& event = walk.event();
+    const bool is_whole =
+        event.kind == WalkEvent::Kind::tensor && event.name.empty() && event.resolved.parts.empty();
     if (!is_whole || found) continue;
     ANDIRON_ASSIGN(found, event.resolved.whole.tensor.snapshot(""));
   }

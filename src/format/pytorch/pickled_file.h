@@ -10,8 +10,8 @@
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "src/core/archive_builder.h"
-#include "src/format/pytorch/pickle_content.h"
-#include "src/format/pytorch/structure.h"
+#include "src/format/pytorch/pickle_document.h"
+#include "src/format/pytorch/pickle_walk.h"
 #include "src/format/pytorch/tensor_notes.h"
 #include "src/format/pytorch/tensor_resolver.h"
 
@@ -34,12 +34,12 @@ struct PickledFile {
   PickledFile(PickleGraph graph, ByteSourcePtr source, std::uint32_t file)
       : content(std::move(graph), std::move(source), file) {}
 
-  PickleContent content;
+  PickleDocument content;
   std::unique_ptr<StorageFinder> storages;
   ScriptClasses classes;  // of TorchScript
   bool big_endian = false;
   bool lies_within_another = false;  // as a part of a checkpoint
-  // Set once a name, or a key of a dict, was seen twice: see StructureWalk.
+  // Set once a name, or a key of a dict, was seen twice: see PickleWalk.
   bool check_all_keys = false;
   std::uint64_t file_bytes = 0;
 };
@@ -49,7 +49,7 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
                     ArchiveBuilder& builder);
 
 // Goes through what is there. Both must outlive the walk.
-StructureWalk walk_file(PickledFile& file, const OpenOptions& options);
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options);
 
 // Adds the tensors of a file that lies within another, as snapshots named below `prefix`, with what
 // was skipped and notes.

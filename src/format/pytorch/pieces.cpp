@@ -12,7 +12,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 // Each level is one more level of the expression.
-constexpr unsigned deepest = 32;
+constexpr unsigned deepest_cuts = 32;
 
 Error bad_pieces() {
   return Error{.code = ErrorCode::bad_offsets,
@@ -52,7 +52,7 @@ Result<TensorSnapshot> assemble_region(std::span<Piece> pieces, const Region& re
     }
     return pieces[0].tensor;
   }
-  if (depth > deepest) return bad_pieces();
+  if (depth > deepest_cuts) return bad_pieces();
   for (std::size_t d = 0; d < region.begin.size(); ++d) {
     std::vector<std::size_t> starts = cuts(pieces, d);
     if (starts.empty()) continue;

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "andiron/json.h"
-#include "src/core/quoted.h"
+#include "andiron/value.h"
 #include "src/core/slice_source.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/pickled_file.h"
@@ -73,7 +73,7 @@ std::optional<std::int64_t> integer(const Value* value) {
 
 class Pt2Reader {
  public:
-  Pt2Reader(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
+  Pt2Reader(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
             const OpenOptions& options, ArchiveBuilder& builder)
       : zip_(zip),
         content_(content),
@@ -240,8 +240,8 @@ class Pt2Reader {
     ANDIRON_ASSIGN(
         const ZipReaderPtr inner,
         ZipReader::open(slice_source(bytes.source, bytes.offset, bytes.bytes), options_.limits));
-    ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*inner));
-    if (content.kind != ZipContent::Kind::torch_save) {
+    ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*inner));
+    if (content.kind != TorchZip::Kind::torch_save) {
       return bad("a weight that is no archive of torch.save", name);
     }
     ANDIRON_ASSIGN(const auto file, read_zip_file(inner, content, Storage::no_file, options_,
@@ -274,7 +274,7 @@ class Pt2Reader {
   }
 
   const ZipReaderPtr& zip_;
-  const ZipContent& content_;
+  const TorchZip& content_;
   std::uint32_t file_;
   const OpenOptions& options_;
   ArchiveBuilder& builder_;
@@ -290,7 +290,7 @@ class Pt2Reader {
 
 }  // namespace
 
-Status read_pt2(const ZipReaderPtr& zip, const ZipContent& content, std::uint32_t file,
+Status read_pt2(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
                 const OpenOptions& options, ArchiveBuilder& builder) {
   const ZipReader::Most most_bytes{options.limits.index_bytes, "index_bytes"};
   Pt2Reader reader(zip, content, file, options, builder);

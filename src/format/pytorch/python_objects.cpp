@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/pytorch_structure_test.cpp and pytorch_modules_test.cpp
+// Tested by tests/format/pytorch_pickle_walk_test.cpp and pytorch_modules_test.cpp
 #include "src/format/pytorch/python_objects.h"
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr unsigned deepest_wrapping = 16;
+constexpr unsigned most_wrappers = 16;
 // Parts of a state, or arguments, that are looked through for a module's.
 constexpr std::size_t most_parts = 8;
 constexpr std::string_view module_tables[] = {"_parameters", "_buffers", "_modules"};
 
-bool has_module_tables(const PickleContent& content, PickleValue state) {
+bool has_module_tables(const PickleDocument& content, PickleValue state) {
   if (state.kind != PickleKind::dict) return false;
   return std::all_of(std::begin(module_tables), std::end(module_tables),
                      [&](std::string_view table) {
@@ -24,8 +24,8 @@ bool has_module_tables(const PickleContent& content, PickleValue state) {
 
 }  // namespace
 
-PickleValue without_type_tag(const PickleContent& content, PickleValue value) {
-  for (unsigned i = 0; i < deepest_wrapping; ++i) {
+PickleValue without_type_tag(const PickleDocument& content, PickleValue value) {
+  for (unsigned i = 0; i < most_wrappers; ++i) {
     const Callable callable = content.callable_of(value);
     const bool is_tag = callable == Callable::script_list || callable == Callable::script_type_tag;
     if (!is_tag || content.args(value).empty()) break;
@@ -34,7 +34,7 @@ PickleValue without_type_tag(const PickleContent& content, PickleValue value) {
   return value;
 }
 
-bool is_plain_call(const PickleContent& content, PickleValue object) {
+bool is_plain_call(const PickleDocument& content, PickleValue object) {
   const Callable callable = content.callable_of(object);
   if (callable == Callable::numpy_scalar || callable == Callable::encode ||
       callable == Callable::bytes_class || callable == Callable::numpy_dtype) {
@@ -49,7 +49,7 @@ bool is_plain_call(const PickleContent& content, PickleValue object) {
   });
 }
 
-std::optional<PickleValue> module_state(const PickleContent& content, PickleValue object) {
+std::optional<PickleValue> module_state(const PickleDocument& content, PickleValue object) {
   const auto state = content.state(object);
   if (state && has_module_tables(content, *state)) return state;
   // With slots, or with code of its own for it, a module's state is a tuple; traced ones have it as
@@ -62,13 +62,13 @@ std::optional<PickleValue> module_state(const PickleContent& content, PickleValu
   return found == parts->end() ? std::nullopt : std::optional(*found);
 }
 
-bool is_module_table(const PickleContent& content, PickleValue key) {
+bool is_module_table(const PickleDocument& content, PickleValue key) {
   const auto text = content.text(key);
   return text && std::find(std::begin(module_tables), std::end(module_tables), *text) !=
                      std::end(module_tables);
 }
 
-std::optional<PickleValue> attribute(const PickleContent& content, PickleValue state,
+std::optional<PickleValue> attribute(const PickleDocument& content, PickleValue state,
                                      std::string_view name) {
   if (state.kind == PickleKind::dict) return content.entry(state, name);
   const auto parts = content.tuple(state);
@@ -80,19 +80,19 @@ std::optional<PickleValue> attribute(const PickleContent& content, PickleValue s
   return std::nullopt;
 }
 
-bool is_state_with_slots(const PickleContent& content, PickleValue state) {
+bool is_state_with_slots(const PickleDocument& content, PickleValue state) {
   if (state.kind != PickleKind::tuple) return false;
   const auto parts = content.graph().tuple(state);
   return parts.size() == 2 && parts[1].kind == PickleKind::dict &&
          (parts[0].kind == PickleKind::none || parts[0].kind == PickleKind::dict);
 }
 
-PickleValue items_of_set(const PickleContent& content, PickleValue set) {
+PickleValue items_of_set(const PickleDocument& content, PickleValue set) {
   const bool is_made = set.kind == PickleKind::object && !content.args(set).empty();
   return is_made ? content.args(set)[0] : set;
 }
 
-std::vector<std::string_view> texts_in(const PickleContent& content, PickleValue container) {
+std::vector<std::string_view> texts_in(const PickleDocument& content, PickleValue container) {
   std::vector<std::string_view> texts;
   if (!is_container(container) || container.kind == PickleKind::dict) return texts;
   for (const PickleValue item : content.graph().items(container)) {

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/core/utf8.h"
+#include "src/core/text/utf8.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr unsigned deepest = 8;
+constexpr unsigned deepest_shown = 8;
 // What a value may grow to before the rest is left out: a few bytes of a pickle can refer to a long
 // tuple again and again.
 constexpr std::size_t longest = 4096;
@@ -57,7 +57,7 @@ class Printer {
   bool tells_all() const { return tells_all_; }
 
   void print(PickleValue value, unsigned depth, bool quoted) {
-    if (depth > deepest || is_too_long()) return leave_out("...");
+    if (depth > deepest_shown || is_too_long()) return leave_out("...");
     switch (value.kind) {
       case PickleKind::none:
         out_ += "None";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which container a PyTorch file is. Tested by tests/format/pytorch_reader_test.cpp
+// How a PyTorch file is packaged. Tested by tests/format/pytorch_reader_test.cpp
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
 #include "src/core/archive_builder.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/distributed.h"
@@ -44,13 +44,13 @@ class NoStorages : public StorageFinder {
 };
 
 // What is opened: a file, or what a compressed one inflates to.
-struct Content {
+struct OpenedFile {
   ByteSourcePtr source;
   std::uint64_t compressed_bytes = 0;  // 0 for a file that is not compressed
 
-  ArchiveBuilder builder(std::string container) const {
-    if (compressed_bytes != 0) container += ".gz";
-    ArchiveBuilder builder(source->name(), std::string(format_name(Format::pytorch)), container);
+  ArchiveBuilder builder(std::string packaging) const {
+    if (compressed_bytes != 0) packaging += ".gz";
+    ArchiveBuilder builder(source->name(), std::string(format_name(Format::pytorch)), packaging);
     builder.state().is_pickled = true;
     return builder;
   }
@@ -75,7 +75,7 @@ void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
     builder.state().skipped.push_back({"constants", sentence_of(constants.error())});
     return;
   }
-  const PickleContent& pickle = (*constants)->content;
+  const PickleDocument& pickle = (*constants)->content;
   const PickleValue root = pickle.graph().root();
   if (root.kind != PickleKind::tuple) return;
   const auto values = pickle.graph().tuple(root);
@@ -92,7 +92,7 @@ void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
   }
 }
 
-Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
+Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   std::vector<std::string> notes;
   std::uint64_t end = opened.source->size();
   if (options.strictness == Strictness::lenient) {
@@ -100,22 +100,22 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   }
   ANDIRON_ASSIGN(const ZipReaderPtr zip,
                  ZipReader::open(opened.source, options.limits, ZipNames::any_case, end));
-  ANDIRON_ASSIGN(const ZipContent content, read_zip_content(*zip));
-  if (content.kind == ZipContent::Kind::pt2) {
+  ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
+  if (content.kind == TorchZip::Kind::pt2) {
     ArchiveBuilder builder = opened.builder("pt2");
     builder.state().notes = std::move(notes);
     const std::uint32_t file = opened.add_to(builder, zip->checked_source());
     ANDIRON_TRY(read_pt2(zip, content, file, options, builder));
     return builder.finish();
   }
-  if (content.kind == ZipContent::Kind::other) {
+  if (content.kind == TorchZip::Kind::other) {
     return Error{.code = ErrorCode::not_a_weight_file,
                  .message = "this is no weight file that we know",
                  .file = opened.source->name(),
                  .found = content.what,
                  .hint = content.hint == nullptr ? "" : content.hint};
   }
-  const bool is_script = content.kind == ZipContent::Kind::torch_script;
+  const bool is_script = content.kind == TorchZip::Kind::torch_script;
   ArchiveBuilder builder = opened.builder(is_script ? "torchscript" : "zip");
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
@@ -130,7 +130,7 @@ Result<Archive> read_zip(const Content& opened, const OpenOptions& options) {
   return builder.finish();
 }
 
-Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) {
+Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& options) {
   const ByteSourcePtr& source = opened.source;
   ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits));
   const bool is_legacy = is_legacy_magic(first, first.root());
@@ -157,7 +157,7 @@ Result<Archive> read_pickles(const Content& opened, const OpenOptions& options) 
   return finished(std::move(pickled), options, builder);
 }
 
-Result<Archive> read_tar_content(const Content& opened, const OpenOptions& options) {
+Result<Archive> read_tar_content(const OpenedFile& opened, const OpenOptions& options) {
   ArchiveBuilder builder = opened.builder("tar");
   const std::uint32_t file = opened.add_to(builder, opened.source);
   ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits));
@@ -204,7 +204,7 @@ Result<Archive> read_pytorch(const ReadContext& context) {
   const ByteSourcePtr& source = context.source;
   const OpenOptions& options = context.options;
   ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
-  Content opened{source};
+  OpenedFile opened{source};
   if (head.compressed) {
     ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
     opened.compressed_bytes = source->size();

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "src/codec/pickle/graph.h"
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 
 namespace andiron::inline v1::detail {
 

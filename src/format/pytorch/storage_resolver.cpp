@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/python_text.h"

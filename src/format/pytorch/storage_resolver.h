@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "andiron/error.h"
-#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/pickle_document.h"
 #include "src/format/pytorch/torch_tensor.h"
 
 namespace andiron::inline v1::detail {
@@ -52,7 +52,7 @@ Status check_storage_size(const StorageId& id, std::uint64_t bytes, const std::s
 
 class StorageResolver {
  public:
-  StorageResolver(const PickleContent& content, StorageFinder& finder, const Limits& limits)
+  StorageResolver(const PickleDocument& content, StorageFinder& finder, const Limits& limits)
       : content_(content), finder_(finder), limits_(limits) {}
 
   // The storage that a persistent id, or bytes within the pickle, stand for, into a fresh `out`.
@@ -66,7 +66,7 @@ class StorageResolver {
   Status read_id(PickleValue value);
   Status embedded(PickleValue object, Storage& out);
 
-  const PickleContent& content_;
+  const PickleDocument& content_;
   StorageFinder& finder_;
   const Limits& limits_;
   StorageId id_;     // of the storage that was asked for last

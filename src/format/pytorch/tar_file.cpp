@@ -27,7 +27,7 @@
 #include "src/codec/tar_reader.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -73,7 +73,7 @@ class MemberReader {
   bool is_done() const { return items_left_ == 0 && (is_rest_taken_ || !has_rest()); }
 
   // `behind`: what follows the pickle, at most as many bytes as numbers may take.
-  Status take(const PickleContent& content, std::span<const std::byte> behind) {
+  Status take(const PickleDocument& content, std::span<const std::byte> behind) {
     at_ = content.graph().end();
     behind_ = behind;
     if (!items_left_) return take_count(content);
@@ -85,9 +85,9 @@ class MemberReader {
 
  protected:
   virtual Status check_count(std::uint64_t) const { return {}; }
-  virtual Status take_item(const PickleContent& content) = 0;
+  virtual Status take_item(const PickleDocument& content) = 0;
   virtual bool has_rest() const { return false; }
-  virtual Status take_rest(const PickleContent&) { return {}; }
+  virtual Status take_rest(const PickleDocument&) { return {}; }
 
   bool is_at_end() const { return at_ == end_; }
   const ByteSourcePtr& source() const { return source_; }
@@ -116,7 +116,7 @@ class MemberReader {
   }
 
  private:
-  Status take_count(const PickleContent& content) {
+  Status take_count(const PickleDocument& content) {
     items_left_ = content.size(content.graph().root());
     // Every item takes more than a byte.
     if (!items_left_ || *items_left_ > end_ - at_) return bad("a count that cannot be");
@@ -138,7 +138,7 @@ class MemberReader {
   bool is_rest_taken_ = false;
 };
 
-std::string key_text(const PickleContent& content, PickleValue key) {
+std::string key_text(const PickleDocument& content, PickleValue key) {
   std::string text;
   append_python_str(text, content.graph(), key);
   return text;
@@ -151,7 +151,7 @@ class StoragesReader : public MemberReader {
       : MemberReader(source, file, member), out_(out) {}
 
  private:
-  Status take_item(const PickleContent& content) override {
+  Status take_item(const PickleDocument& content) override {
     const auto items = content.tuple(content.graph().root());
     if (!items || items->size() < 3 || (*items)[2].kind != PickleKind::global) {
       return bad("a storage without key and class");
@@ -177,7 +177,7 @@ class StoragesReader : public MemberReader {
   bool has_rest() const override { return !is_at_end(); }
 
   // The list of views.
-  Status take_rest(const PickleContent& content) override {
+  Status take_rest(const PickleDocument& content) override {
     const PickleValue list = content.graph().root();
     if (list.kind != PickleKind::list) return bad("the list of views is missing");
     for (const PickleValue view : content.graph().items(list)) {
@@ -220,7 +220,7 @@ class TensorsReader : public MemberReader {
                        {"too many tensors", "tensors", "", source()->name()});
   }
 
-  Status take_item(const PickleContent& content) override {
+  Status take_item(const PickleDocument& content) override {
     const auto items = content.tuple(content.graph().root());
     if (!items || items->size() < 2) return bad("a tensor without a storage");
     const auto storage = out_.storages.find(key_text(content, (*items)[1]));
@@ -289,7 +289,7 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
       const auto behind = std::span(numbers).first(static_cast<std::size_t>(
           std::min<std::uint64_t>(numbers.size(), reader->end() - graph.end())));
       ANDIRON_TRY(source->read_at(graph.end(), behind));
-      ANDIRON_TRY(reader->take(PickleContent(std::move(graph), source, file), behind));
+      ANDIRON_TRY(reader->take(PickleDocument(std::move(graph), source, file), behind));
     }
   }
   ANDIRON_ASSIGN(PickleGraph object,

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 
 namespace andiron::inline v1::detail {
 

@@ -32,7 +32,7 @@ constexpr std::string_view numbered_layouts[] = {"strided",    "sparse_coo", "sp
                                                  "sparse_csc", "sparse_bsr", "sparse_bsc"};
 
 // Values that share bytes are shown as the bytes they are packed into, in one dimension.
-Status show_packed_bytes(const PickleContent& content, TorchTensor& tensor) {
+Status show_packed_bytes(const PickleDocument& content, TorchTensor& tensor) {
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     if (__builtin_mul_overflow(values, tensor.shape[d], &values)) {

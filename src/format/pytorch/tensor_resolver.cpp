@@ -9,10 +9,8 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-using Kind = Resolution::Kind;
-
 // Wrappers around wrappers: a parameter of a subclass of a tensor of another device.
-constexpr unsigned most_wrappers = 16;
+constexpr unsigned most_tensor_wrappers = 16;
 
 // None where there are fewer.
 PickleValue at(std::span<const PickleValue> values, std::size_t index) {
@@ -67,7 +65,7 @@ Status TensorResolver::resolve_inner(PickleValue value, Resolution& out) {
 }
 
 Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
-  if (out.wrappers++ > most_wrappers) return content_.bad("tensors are wrapped too deeply");
+  if (out.wrappers++ > most_tensor_wrappers) return content_.bad("tensors are wrapped too deeply");
   if (out.is_part && makes_parts(call.callable)) {
     return content_.bad("a part of a tensor that has parts itself");
   }
@@ -91,7 +89,7 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
                                     : nullptr;
       if (type == nullptr) return skip("a tensor of a dtype that we do not know", out);
       ANDIRON_TRY(resolve_inner(args[0], out));
-      if (out.kind != Kind::taken) return {};
+      if (out.kind != Resolution::Kind::taken) return {};
       for (TensorPart& part : out.tensors()) {
         part.tensor.converted = type;
         ANDIRON_TRY(part.tensor.check_view());
@@ -101,7 +99,8 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
     case Callable::rebuild_parameter:
       if (args.empty()) return content_.bad("a parameter without a tensor");
       ANDIRON_TRY(resolve_inner(args[0], out));
-      if (out.kind == Kind::no_tensor) return content_.bad("a parameter that is made of no tensor");
+      if (out.kind == Resolution::Kind::no_tensor)
+        return content_.bad("a parameter that is made of no tensor");
       if (!out.has_state()) out.state = at(args, 3);
       return {};
     case Callable::rebuild_from_type:
@@ -154,7 +153,7 @@ Status TensorResolver::from_type(const Call& call, Resolution& out) {
   const Callable function = content_.callable(call.args[0]);
   const PickleValue state = at(call.args, 3);
   if (function == Callable::rebuild_wrapper) {
-    out.kind = Kind::shell;
+    out.kind = Resolution::Kind::shell;
     out.state = state;
     const PickleValue made = call.args[1];
     if (made.kind == PickleKind::global) out.text = content_.graph().global(made).name;
@@ -227,14 +226,14 @@ Status TensorResolver::take(Resolution& out) const {
       return skip(sentence_of(size.error()), out);
     }
   }
-  out.kind = Kind::taken;
+  out.kind = Resolution::Kind::taken;
   return {};
 }
 
 Status TensorResolver::array(PickleValue value, PickleValue dtype, bool is_taken, Resolution& out) {
   ANDIRON_ASSIGN(NumpyArray read, numpy_array(content_, value, limits_, out.whole.tensor));
   if (read.objects) {
-    out.kind = Kind::shell;
+    out.kind = Resolution::Kind::shell;
     out.state = *read.objects;
     return {};
   }

@@ -11,7 +11,7 @@
 
 #include "andiron/error.h"
 #include "andiron/open.h"
-#include "src/format/pytorch/pickle_content.h"
+#include "src/format/pytorch/pickle_document.h"
 #include "src/format/pytorch/storage_resolver.h"
 #include "src/format/pytorch/torch_tensor.h"
 
@@ -50,7 +50,7 @@ class TensorResolver {
  public:
   // Data of the container is big-endian where `big_endian` says so. NumPy's arrays are skipped
   // unless `takes_arrays`. A tensor may take up to `most_bytes` in memory.
-  TensorResolver(const PickleContent& content, StorageFinder& finder, bool big_endian,
+  TensorResolver(const PickleDocument& content, StorageFinder& finder, bool big_endian,
                  bool takes_arrays, std::uint64_t most_bytes, const OpenOptions& options)
       : content_(content),
         finder_(finder),
@@ -104,7 +104,7 @@ class TensorResolver {
   // Of a dict that many tensors may share: it is looked through for each.
   static constexpr std::uint32_t most_metadata = 256;
 
-  const PickleContent& content_;
+  const PickleDocument& content_;
   StorageFinder& finder_;
   StorageResolver storages_;
   bool big_endian_;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/core/little_endian.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/pytorch/numpy.h"
 #include "src/format/pytorch/python_text.h"
 #include "src/format/pytorch/repeated_tensors.h"
@@ -22,24 +22,24 @@ class ValueTree {
   ValueTree(const PickledFile& file, const Limits& limits, std::size_t first, std::uint64_t& room)
       : file_(file), content_(file.content), limits_(limits), tensors_(first), room_(room) {}
 
-  void add(const StructureEvent& event) {
+  void add(const WalkEvent& event) {
     switch (event.kind) {
-      case StructureEvent::Kind::nothing:
+      case WalkEvent::Kind::nothing:
         break;
-      case StructureEvent::Kind::tensor:
+      case WalkEvent::Kind::tensor:
         add_tensor(event.name, event.key, event.resolved);
         break;
-      case StructureEvent::Kind::leaf: {
+      case WalkEvent::Kind::leaf: {
         // What is wrong with a single value keeps nobody from the others.
         Result<Value> leaf = value_of(event.value);
         if (spend(sizeof(Value))) put(kept(event.key), leaf ? *std::move(leaf) : Value());
         break;
       }
-      case StructureEvent::Kind::enter_list:
-      case StructureEvent::Kind::enter_dict:
-        enter(event.key, event.kind == StructureEvent::Kind::enter_list);
+      case WalkEvent::Kind::enter_list:
+      case WalkEvent::Kind::enter_dict:
+        enter(event.key, event.kind == WalkEvent::Kind::enter_list);
         break;
-      case StructureEvent::Kind::leave:
+      case WalkEvent::Kind::leave:
         leave();
         break;
     }
@@ -154,7 +154,7 @@ class ValueTree {
   }
 
   const PickledFile& file_;
-  const PickleContent& content_;
+  const PickleDocument& content_;
   const Limits& limits_;
   RepeatedTensors repeated_;
   std::vector<Open> open_;
@@ -168,7 +168,7 @@ class ValueTree {
 Result<Value> value_tree(PickledFile& file, const OpenOptions& options, std::size_t first,
                          std::uint64_t& room) {
   ValueTree tree(file, options.limits, first, room);
-  StructureWalk walk = walk_file(file, options);
+  PickleWalk walk = walk_file(file, options);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
     tree.add(walk.event());

@@ -17,8 +17,8 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/core/parse_index.h"
-#include "src/core/quoted.h"
-#include "src/core/table.h"
+#include "src/core/shared_array.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
 
 class ZipStorages : public StorageFinder {
  public:
-  ZipStorages(ZipReaderPtr zip, const ZipContent& content, const char* folder, std::uint32_t file)
+  ZipStorages(ZipReaderPtr zip, const TorchZip& content, const char* folder, std::uint32_t file)
       : zip_(std::move(zip)),
         folder_(content.root + folder),
         old_folder_(content.root + "tensors/"),
@@ -119,11 +119,11 @@ class ZipStorages : public StorageFinder {
   std::uint64_t alignment_;
   std::uint32_t file_;
   ZipRun run_;  // of records in the folder
-  Table<std::uint32_t> by_number_;
+  SharedArray<std::uint32_t> by_number_;
 };
 
 // A name that lies elsewhere could be meant for another reader.
-Status check_root(const ZipReader& zip, const ZipContent& content, const OpenOptions& options,
+Status check_root(const ZipReader& zip, const TorchZip& content, const OpenOptions& options,
                   std::vector<std::string>& notes) {
   const auto entries = zip.entries();
   for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
@@ -139,7 +139,7 @@ Status check_root(const ZipReader& zip, const ZipContent& content, const OpenOpt
   return {};
 }
 
-Status check_version(const ZipReader& zip, const ZipContent& content, const OpenOptions& options,
+Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOptions& options,
                      std::vector<std::string>& notes) {
   const auto number = content.version ? number_in(*content.version) : std::nullopt;
   if (number && *number >= 1 && *number <= largest_version) return {};
@@ -176,8 +176,8 @@ Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderP
 }
 
 // What it is, by its names.
-ZipContent content_by_names(const ZipReader& zip) {
-  ZipContent content;
+TorchZip content_by_names(const ZipReader& zip) {
+  TorchZip content;
   // The pickle nearest to the top; PyTorch's archives have one.
   std::optional<std::string_view> root;
   constexpr std::string_view pickle = "data.pkl";
@@ -194,7 +194,7 @@ ZipContent content_by_names(const ZipReader& zip) {
   if (root) {
     content.root = *root;
     const bool is_script = zip.find(content.root + "constants.pkl").has_value();
-    content.kind = is_script ? ZipContent::Kind::torch_script : ZipContent::Kind::torch_save;
+    content.kind = is_script ? TorchZip::Kind::torch_script : TorchZip::Kind::torch_save;
     return content;
   }
   for (const ZipEntry& entry : entries) {
@@ -202,7 +202,7 @@ ZipContent content_by_names(const ZipReader& zip) {
     const std::string_view folder = entry.name.substr(0, slash == entry.name.npos ? 0 : slash + 1);
     const std::string_view name = entry.name.substr(folder.size());
     if (name == "archive_format") {
-      content.kind = ZipContent::Kind::pt2;
+      content.kind = TorchZip::Kind::pt2;
       content.root = folder;
       return content;
     }
@@ -229,16 +229,16 @@ ZipContent content_by_names(const ZipReader& zip) {
 
 }  // namespace
 
-Result<ZipContent> read_zip_content(const ZipReader& zip) {
-  ZipContent content = content_by_names(zip);
-  if (content.kind == ZipContent::Kind::other) return content;
-  const std::pair<const char*, std::optional<std::string> ZipContent::*> records[] = {
-      {".data/version", &ZipContent::version},
-      {"version", &ZipContent::version},
-      {"byteorder", &ZipContent::byte_order},
-      {".storage_alignment", &ZipContent::alignment}};
+Result<TorchZip> read_torch_zip(const ZipReader& zip) {
+  TorchZip content = content_by_names(zip);
+  if (content.kind == TorchZip::Kind::other) return content;
+  const std::pair<const char*, std::optional<std::string> TorchZip::*> records[] = {
+      {".data/version", &TorchZip::version},
+      {"version", &TorchZip::version},
+      {"byteorder", &TorchZip::byte_order},
+      {".storage_alignment", &TorchZip::alignment}};
   for (const auto& [name, text] : records) {
-    const bool is_used = content.kind != ZipContent::Kind::pt2 || text == &ZipContent::byte_order;
+    const bool is_used = content.kind != TorchZip::Kind::pt2 || text == &TorchZip::byte_order;
     const auto entry = zip.find(content.root + name);
     if (!entry || !is_used || content.*text) continue;
     ANDIRON_ASSIGN(const Bytes bytes, zip.read(*entry, most_text_bytes));
@@ -247,20 +247,19 @@ Result<ZipContent> read_zip_content(const ZipReader& zip) {
   return content;
 }
 
-Result<bool> ZipContent::is_big_endian(const ZipReader& zip) const {
+Result<bool> TorchZip::is_big_endian(const ZipReader& zip) const {
   if (!byte_order || *byte_order == "little") return false;
   if (*byte_order == "big") return true;
   return bad_archive(zip, "a byte order that we do not know", quoted(*byte_order),
                      "'little' or 'big'");
 }
 
-std::uint64_t ZipContent::data_alignment() const {
+std::uint64_t TorchZip::data_alignment() const {
   return (alignment ? number_in(*alignment) : std::nullopt).value_or(default_alignment);
 }
 
-Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
-                                                   const ZipContent& content, std::uint32_t file,
-                                                   const OpenOptions& options,
+Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
+                                                   std::uint32_t file, const OpenOptions& options,
                                                    std::vector<std::string>& notes) {
   ANDIRON_TRY(check_root(*zip, content, options, notes));
   ANDIRON_TRY(check_version(*zip, content, options, notes));
@@ -277,7 +276,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
 }
 
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
-                                                        const ZipContent& content,
+                                                        const TorchZip& content,
                                                         const OpenOptions& options,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");

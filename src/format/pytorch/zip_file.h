@@ -9,13 +9,13 @@
 
 #include "andiron/error.h"
 #include "andiron/open.h"
-#include "src/codec/zip_reader.h"
+#include "src/codec/zip/reader.h"
 #include "src/format/pytorch/pickled_file.h"
 
 namespace andiron::inline v1::detail {
 
 // What a zip archive is, by the names in it.
-struct ZipContent {
+struct TorchZip {
   enum class Kind : std::uint8_t { torch_save, torch_script, pt2, other } kind = Kind::other;
   std::string root;  // the folder, with a slash; empty where there is none
   std::string what;  // of other archives: what they are
@@ -29,13 +29,12 @@ struct ZipContent {
   std::uint64_t data_alignment() const;
 };
 
-Result<ZipContent> read_zip_content(const ZipReader& zip);
+Result<TorchZip> read_torch_zip(const ZipReader& zip);
 
 // The pickle of an archive made by torch.save or torch.jit.save. `file` is the archive's number of
 // zip.checked_source(), or Storage::no_file. Oddities that are let pass go to `notes`.
-Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip,
-                                                   const ZipContent& content, std::uint32_t file,
-                                                   const OpenOptions& options,
+Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
+                                                   std::uint32_t file, const OpenOptions& options,
                                                    std::vector<std::string>& notes);
 
 // Why a tensor of a program is skipped.
@@ -44,7 +43,7 @@ inline constexpr const char* constant_of_program =
 
 // The constants of a TorchScript program: a tuple, of which some are tensors.
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
-                                                        const ZipContent& content,
+                                                        const TorchZip& content,
                                                         const OpenOptions& options,
                                                         std::vector<std::string>& notes);
 

@@ -25,8 +25,8 @@
 #include "andiron/param_id.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/record/dtype.h"
 
 namespace andiron::inline v1::detail {
@@ -108,9 +108,9 @@ struct Parameter {
   std::uint64_t bytes = 0;
 };
 
-class Reader {
+class BincodeReader {
  public:
-  Reader(const ByteSourcePtr& source, const OpenOptions& options)
+  BincodeReader(const ByteSourcePtr& source, const OpenOptions& options)
       : source_(source),
         places_(*options.expected),
         options_(options),
@@ -310,7 +310,7 @@ Error needs_module(const std::string& file) {
 }
 
 Result<Archive> read_bincode(const ByteSourcePtr& source, const OpenOptions& options) {
-  return Reader(source, options).read();
+  return BincodeReader(source, options).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "andiron/burnpack_view.h"
-#include "andiron/json.h"
-#include "andiron/quantized.h"
+#include "andiron/tensor.h"
+#include "andiron/value.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

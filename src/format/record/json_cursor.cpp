@@ -3,10 +3,10 @@
 #include <array>
 #include <charconv>
 
-#include "src/codec/decoded.h"
-#include "src/codec/json_reader.h"
+#include "src/codec/decode_text.h"
 #include "src/core/try.h"
 #include "src/format/record/cursor.h"
+#include "src/freestanding/json_reader.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -94,7 +94,7 @@ class JsonCursor : public RecordCursor {
   void take_text(std::string_view& text, bool (JsonReader::*take)(JsonText&) noexcept) {
     JsonText found;
     if (!(reader_.*take)(found)) return;
-    if (found.has_escapes) decoded_ = decoded(found);
+    if (found.has_escapes) decoded_ = decode_text(found);
     text = found.has_escapes ? std::string_view(decoded_) : found.raw;
   }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "src/codec/msgpack_reader.h"
 #include "src/core/limit.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/record/cursor.h"
+#include "src/freestanding/msgpack_reader.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -24,6 +24,7 @@ class MsgpackCursor : public RecordCursor {
       : RecordCursor(source), limits_(limits) {}
 
   Status next(RecordItem& item) override {
+    ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
     MsgpackItem head;
     ANDIRON_TRY(take(head));
     item = {};
@@ -47,6 +48,8 @@ class MsgpackCursor : public RecordCursor {
         item.floating = head.floating;
         return {};
       case MsgpackKind::text:
+        ANDIRON_TRY(check_text(head.size));
+        ANDIRON_TRY(ensure(head.size));
         item.kind = Kind::text;
         return take_text(head.size, item.text);
       case MsgpackKind::bytes:
@@ -76,10 +79,13 @@ class MsgpackCursor : public RecordCursor {
   }
 
   Status key(std::string_view& key) override {
+    ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
     MsgpackItem head;
     ANDIRON_TRY(take(head));
     if (head.kind != MsgpackKind::text)
       return error(ErrorCode::bad_header, "a key that is no text");
+    ANDIRON_TRY(check_text(head.size));
+    ANDIRON_TRY(ensure(head.size));
     return take_text(head.size, key);
   }
 
@@ -88,6 +94,7 @@ class MsgpackCursor : public RecordCursor {
     while (level.left != 0) {
       std::size_t count = 0;
       for (; count < chunk.size() && level.left != 0; --level.left) {
+        ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
         MsgpackItem head;
         ANDIRON_TRY(take(head));
         if (head.kind != MsgpackKind::unsigned_integer || head.number > 0xff) {
@@ -114,7 +121,13 @@ class MsgpackCursor : public RecordCursor {
     return result;
   }
 
-  // Makes the window hold `count` bytes from here on, or all that are left.
+  Status check_text(std::uint64_t size) const {
+    ANDIRON_TRY(check_left(size));
+    return check_limit(size, limits_.metadata_bytes,
+                       {"a text that is too long", "metadata_bytes", "bytes", source().name()});
+  }
+
+  // Makes the window hold `count` bytes from here on, or all that are left. Nothing else reads.
   Status ensure(std::uint64_t count) {
     count = std::min(count, left());
     if (window_.size() - at_ >= count) return {};
@@ -149,8 +162,8 @@ class MsgpackCursor : public RecordCursor {
     next_window_ = shortest_window;
   }
 
+  // REQUIRES: ensure(), of this and of take_text().
   Status take(MsgpackItem& head) {
-    ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
     MsgpackReader reader(window_.substr(at_));
     if (!reader.next(head)) return error(reader.code(), reader.what());
     at_ += reader.offset();
@@ -158,11 +171,6 @@ class MsgpackCursor : public RecordCursor {
   }
 
   Status take_text(std::uint64_t size, std::string_view& text) {
-    ANDIRON_TRY(check_left(size));
-    ANDIRON_TRY(
-        check_limit(size, limits_.metadata_bytes,
-                    {"a text that is too long", "metadata_bytes", "bytes", source().name()}));
-    ANDIRON_TRY(ensure(size));
     text = window_.substr(at_, static_cast<std::size_t>(size));
     if (!is_utf8(text)) return error(ErrorCode::bad_header, "text that is not UTF-8");
     at_ += text.size();

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

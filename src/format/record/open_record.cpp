@@ -5,17 +5,16 @@
 #include <string>
 
 #include "src/codec/gzip.h"
-#include "src/codec/msgpack_reader.h"
 #include "src/core/limit.h"
 #include "src/core/try.h"
 #include "src/format/record/bincode.h"
 #include "src/format/record/reader.h"
 #include "src/format/record/record.h"
+#include "src/freestanding/json_reader.h"
+#include "src/freestanding/msgpack_reader.h"
 
 namespace andiron::inline v1::detail {
 namespace {
-
-constexpr std::string_view json_space = " \n\r\t";
 
 std::string_view without_space(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(json_space), text.size()));
@@ -59,13 +58,13 @@ Result<Archive> read_record(const ReadContext& context) {
   const OpenOptions& options = context.options;
   ANDIRON_ASSIGN(const ContentHead head, content_head(*source, head_bytes));
   if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
-  RecordOrigin origin{.file = source, .content = source, .container = {}};
+  RecordOrigin origin{.file = source, .content = source, .packaging = {}};
   if (head.compressed) {
     ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits));
   }
   if (is_unnamed_record(head.bytes)) return read_bincode(origin.content, options);
   const bool json = is_json(head.bytes);
-  origin.container = std::string(json ? "json" : "msgpack") + (head.compressed ? ".gz" : "");
+  origin.packaging = std::string(json ? "json" : "msgpack") + (head.compressed ? ".gz" : "");
   const bool holds_text = json && !origin.content->in_memory();
   if (head.compressed || holds_text) origin.held_bytes = origin.content->size();
   ANDIRON_TRY(check_limit(origin.held_bytes, options.limits.inflated_bytes,

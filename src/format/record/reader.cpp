@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "src/core/limit.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
-#include "src/format/header_findings.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/record/dict.h"
 #include "src/format/record/numbers.h"
-#include "src/format/record/structure.h"
+#include "src/format/record/record_tree.h"
 #include "src/format/record/tensors.h"
 
 namespace andiron::inline v1::detail {
@@ -32,7 +32,7 @@ struct Node {
 
 // What may turn out to be the elements of a tensor, under the keys "bytes" and "value".
 struct Elements {
-  std::string_view key;
+  std::string key;
   // A run of the source, or one of the two lists.
   std::uint64_t offset = 0;
   std::uint64_t byte_size = 0;
@@ -40,29 +40,87 @@ struct Elements {
   std::optional<Bytes> numbers = {};
 };
 
-// What is set aside while a dict is read.
-struct Parts {
+// A list or dict that is not yet taken to its end.
+struct OpenNode {
+  RecordLevel level;
+  std::uint64_t tree_bytes = 0;  // before it
+  // Its own place in the tree.
+  std::size_t path_size = 0;
+  unsigned names = 0;
+  ValueList list = {};
+  ValueDict dict = {};
+  // Set aside until all of a dict is known; of a list, as long as it has nothing but numbers.
   std::optional<Elements> elements = {};
   bool has_mixed_list = false;             // under the key "value": numbers, then others
   std::optional<RecordTensor> param = {};  // under the key "param"
 };
 
-class Reader {
+// Memory of the tree that waits for a run of the source.
+struct Unread {
+  std::uint64_t offset = 0;
+  std::span<std::byte> memory;
+};
+
+// Takes what a cursor gives, piece by piece. Reads nothing itself.
+class RecordTree {
  public:
-  Reader(const RecordOrigin& origin, RecordCursor& cursor, const OpenOptions& options)
-      : source_(origin.content),
+  RecordTree(const RecordOrigin& origin, const RecordCursor& cursor, const OpenOptions& options)
+      : file_(origin.content->name()),
         cursor_(cursor),
         options_(options),
-        tensors_(origin.file, origin.content, options, origin.container),
+        tensors_(origin.file, origin.content, options, origin.packaging),
         held_bytes_(origin.held_bytes) {}
 
-  Result<Archive> read() {
-    Node root;
-    ANDIRON_TRY(read_value(0, root));
-    ANDIRON_TRY(add_bare(root));
+  // The innermost list or dict that is open, or nullptr.
+  RecordLevel* level() { return open_.empty() ? nullptr : &open_.back().level; }
+
+  Status take_key(std::string_view key) {
+    ANDIRON_TRY(charge(key.size()));
+    ANDIRON_TRY(check_name_length(key, options_.limits, file_));
+    open_.back().dict.emplace_back(key, Value());
+    // The key around the whole record is no part of names.
+    if (!is_at_root_key("item")) enter(key);
+    return {};
+  }
+
+  Status take(const RecordItem& item) {
+    if (may_be_elements(item)) return set_aside(item);
+    if (!open_.empty() && !is_in_dict()) {
+      if (open_.back().elements && item.is_number()) return collect(item);
+      if (open_.back().elements) ANDIRON_TRY(stop_collecting());
+      enter(std::to_string(open_.back().list.size()));
+    }
+    return take_value(item);
+  }
+
+  // Where the bytes after the first of a list belong; nullptr unless it was just taken.
+  Sink* byte_list() { return byte_list_ ? &*byte_list_ : nullptr; }
+
+  // Ends the innermost list or dict.
+  Status close() {
+    OpenNode closed = std::move(open_.back());
+    open_.pop_back();
+    Node node;
+    if (closed.level.is_dict) {
+      ANDIRON_TRY(finish_dict(closed, node));
+      // What describes a tensor is not kept.
+      if (node.tensor || node.value.get<TensorIndex>() != nullptr) tree_bytes_ = closed.tree_bytes;
+    } else if (closed.elements) {
+      ANDIRON_TRY(take_collected(*closed.elements));
+      open_.back().elements = std::move(closed.elements);
+    } else {
+      node.value = Value(std::move(closed.list));
+    }
+    return place(std::move(node));
+  }
+
+  // What to read before anything else is taken.
+  Unread take_unread() { return std::exchange(unread_, {}); }
+
+  Result<Archive> finish(bool is_at_end) {
     std::vector<std::string> notes;
-    ANDIRON_TRY(check_end(notes));
-    std::optional<Metadata> metadata = metadata_of(root.value.find("metadata"));
+    if (!is_at_end) ANDIRON_TRY(allow_more_bytes(notes));
+    std::optional<Metadata> metadata = metadata_of(root_.find("metadata"));
     if (tensors_.size() == 0 && (!metadata || !item_)) {
       Error error = cursor_.error(ErrorCode::not_a_weight_file, "there is no tensor in it");
       error.found = "no record of Burn";
@@ -71,14 +129,28 @@ class Reader {
     foreign_ids_.note(notes, "tensor", "its id is none that Burn would read");
     ANDIRON_ASSIGN(Archive archive, tensors_.finish());
     if (metadata) archive.set_metadata(*std::move(metadata));
-    archive.set_value(item_ ? *std::move(item_) : std::move(root.value));
+    archive.set_value(item_ ? *std::move(item_) : std::move(root_));
     for (std::string& note : notes) archive.add_note(std::move(note));
     return archive;
   }
 
  private:
-  Status check_end(std::vector<std::string>& notes) {
-    if (cursor_.at_end()) return {};
+  // Counts what it takes.
+  struct HeldBytes : MemorySink {
+    explicit HeldBytes(RecordTree& owner) : tree(owner) {}
+    Status write(std::span<const std::byte> data) override {
+      ANDIRON_TRY(tree.hold(data.size()));
+      return MemorySink::write(data);
+    }
+    RecordTree& tree;
+  };
+
+  bool is_in_dict() const { return !open_.empty() && open_.back().level.is_dict; }
+  // REQUIRES of both: is_in_dict().
+  const std::string& last_key() const { return open_.back().dict.back().first; }
+  bool is_at_root_key(std::string_view key) const { return open_.size() == 1 && last_key() == key; }
+
+  Status allow_more_bytes(std::vector<std::string>& notes) {
     Error error = cursor_.error(ErrorCode::size_mismatch, "bytes after the end of the record");
     error.hint = "lenient reading ignores them";
     if (options_.strictness != Strictness::lenient) return error;
@@ -91,228 +163,136 @@ class Reader {
   Status charge(std::uint64_t bytes) {
     tree_bytes_ += bytes;
     return check_limit(tree_bytes_, options_.limits.metadata_bytes,
-                       {"too much that is no tensor", "metadata_bytes", "bytes", source_->name()});
+                       {"too much that is no tensor", "metadata_bytes", "bytes", file_});
   }
 
   // Counts elements that are held in memory.
   Status hold(std::uint64_t bytes) {
     held_bytes_ += bytes;
-    return check_limit(
-        held_bytes_, options_.limits.inflated_bytes,
-        {"too many elements to hold in memory", "inflated_bytes", "bytes", source_->name()});
+    return check_limit(held_bytes_, options_.limits.inflated_bytes,
+                       {"too many elements to hold in memory", "inflated_bytes", "bytes", file_});
   }
 
   void let_go(std::uint64_t bytes) { held_bytes_ -= bytes; }
 
-  Status read_value(unsigned depth, Node& out) {
-    RecordItem item;
-    ANDIRON_TRY(cursor_.next(item));
-    return read_item(item, depth, out);
-  }
-
-  Status read_item(const RecordItem& item, unsigned depth, Node& out) {
+  Status take_value(const RecordItem& item) {
     const std::uint64_t before = tree_bytes_;
     ANDIRON_TRY(charge(node_bytes));
     switch (item.kind) {
       case Kind::null:
-        return {};
+        return place({});
       case Kind::boolean:
-        out.value = Value(item.boolean);
-        return {};
+        return place({item.boolean});
       case Kind::integer:
-        out.value = Value(item.integer);
-        return {};
+        return place({item.integer});
       case Kind::unsigned_integer:
-        out.value = Value(item.number);
-        return {};
+        return place({item.number});
       case Kind::floating:
-        out.value = Value(item.floating);
-        return {};
+        return place({item.floating});
       case Kind::text:
         ANDIRON_TRY(charge(item.text.size()));
-        out.value = Value(std::string(item.text));
-        return {};
+        return place({std::string(item.text)});
       case Kind::bytes: {
-        ANDIRON_ASSIGN(out.value, read_bytes(item.offset, item.size));
-        return {};
+        ANDIRON_ASSIGN(Value bytes, unread_bytes(item.offset, item.size));
+        return place({std::move(bytes)});
       }
       case Kind::list:
       case Kind::dict:
         break;
     }
-    if (depth >= max_msgpack_depth) {
+    if (open_.size() >= max_msgpack_depth) {
       return cursor_.error(ErrorCode::limit_exceeded, "nesting that is too deep");
     }
-    if (item.kind == Kind::list) {
-      ValueList list;
-      ANDIRON_TRY(read_list(item.level, depth, list));
-      out.value = Value(std::move(list));
-      return {};
-    }
-    ANDIRON_TRY(read_dict(item.level, depth, out));
-    // What describes a tensor is not kept.
-    if (out.tensor || out.value.get<TensorIndex>() != nullptr) tree_bytes_ = before;
+    open(item.level, before);
     return {};
   }
 
-  Result<Value> read_bytes(std::uint64_t offset, std::uint64_t size) {
+  void open(const RecordLevel& level, std::uint64_t tree_bytes) {
+    open_.push_back({level, tree_bytes, path_.size(), names_});
+  }
+
+  Result<Value> unread_bytes(std::uint64_t offset, std::uint64_t size) {
     ANDIRON_TRY(charge(size));
     ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(size));
-    ANDIRON_TRY(source_->read_at(offset, bytes.writable()));
+    unread_ = {offset, bytes.writable()};
     return Value(std::move(bytes));
   }
 
-  // Appends the items that are left.
-  Status read_list(RecordLevel level, unsigned depth, ValueList& list) {
-    for (;;) {
-      ANDIRON_ASSIGN(const bool another, cursor_.more(level));
-      if (!another) return {};
-      RecordItem item;
-      ANDIRON_TRY(cursor_.next(item));
-      ANDIRON_TRY(read_list_item(item, depth, list));
+  // In the innermost list or dict.
+  Status place(Node node) {
+    if (node.tensor && is_in_dict() && last_key() == "param") {
+      open_.back().param = std::move(node.tensor);
+    } else if (node.tensor) {
+      ANDIRON_ASSIGN(node.value, add(*std::move(node.tensor), std::nullopt));
     }
-  }
-
-  Status read_list_item(const RecordItem& item, unsigned depth, ValueList& list) {
-    const std::size_t parent = enter(std::to_string(list.size()));
-    Node child;
-    ANDIRON_TRY(read_item(item, depth + 1, child));
-    ANDIRON_TRY(add_bare(child));
-    leave(parent);
-    list.push_back(std::move(child.value));
-    return {};
-  }
-
-  Status read_dict(RecordLevel level, unsigned depth, Node& out) {
-    ValueDict dict;
-    Parts parts;
-    for (;;) {
-      ANDIRON_ASSIGN(const bool another, cursor_.more(level));
-      if (!another) break;
-      std::string_view key;
-      ANDIRON_TRY(cursor_.key(key));
-      ANDIRON_TRY(charge(key.size()));
-      ANDIRON_TRY(check_name_length(key, options_.limits, source_->name()));
-      dict.emplace_back(key, Value());
-      // The key around the whole record is no part of names.
-      const bool is_record = depth == 0 && key == "item";
-      const std::size_t parent = is_record ? path_.size() : enter(key);
-      ANDIRON_TRY(read_entry(dict.back(), depth, parts));
-      if (!is_record) leave(parent);
-    }
-    if (const std::string* twice = repeated_key(dict)) {
-      Error error = cursor_.error(ErrorCode::duplicate_key, "a key given twice");
-      error.found = quoted(*twice);
-      return error;
-    }
-    return finish_dict(std::move(dict), std::move(parts), out);
-  }
-
-  Status read_entry(ValueDict::value_type& entry, unsigned depth, Parts& parts) {
-    auto& [key, value] = entry;
-    Node child;
-    if ((key == "bytes" || key == "value") && !parts.elements) {
-      ANDIRON_TRY(read_elements(key == "bytes", depth + 1, parts, child));
-    } else {
-      ANDIRON_TRY(read_value(depth + 1, child));
-    }
-    if (key == "param" && child.tensor) {
-      parts.param = std::move(child.tensor);
-    } else {
-      ANDIRON_TRY(add_bare(child));
-    }
-    if (depth == 0 && key == "item") {
-      item_ = std::move(child.value);
+    if (open_.empty()) {
+      root_ = std::move(node.value);
       return {};
     }
-    value = std::move(child.value);
-    if (depth == 0 && key == "metadata") take_number_types(value);
+    OpenNode& parent = open_.back();
+    leave_to(parent);
+    if (!parent.level.is_dict) {
+      parent.list.push_back(std::move(node.value));
+    } else if (is_at_root_key("item")) {
+      item_ = std::move(node.value);
+    } else {
+      if (is_at_root_key("metadata")) take_number_types(node.value);
+      parent.dict.back().second = std::move(node.value);
+    }
     return {};
   }
 
   void take_number_types(const Value& metadata) {
-    const auto known = metadata_of(&metadata);
+    std::optional<Metadata> known = metadata_of(&metadata);
     if (!known) return;
-    const auto entry_of = [&](const char* key) {
-      const auto entry = known->find(key);
-      return entry == known->end() ? std::string_view() : entry->second;
-    };
-    float_type_ = record_float_type(entry_of("float"));
-    int_type_ = record_int_type(entry_of("int"));
+    float_type_ = record_float_type((*known)["float"]);
+    int_type_ = record_int_type((*known)["int"]);
   }
 
   // Bytes and lists of numbers are kept apart until the whole dict is known.
-  Status read_elements(bool are_bytes, unsigned depth, Parts& parts, Node& out) {
-    RecordItem item;
-    ANDIRON_TRY(cursor_.next(item));
-    if (item.kind == Kind::bytes) {
-      parts.elements = {
-          .key = are_bytes ? "bytes" : "value", .offset = item.offset, .byte_size = item.size};
+  bool may_be_elements(const RecordItem& item) const {
+    return is_in_dict() && !open_.back().elements &&
+           (last_key() == "bytes" || last_key() == "value") &&
+           (item.kind == Kind::bytes || item.kind == Kind::list);
+  }
+
+  Status set_aside(const RecordItem& item) {
+    Elements elements{.key = last_key(), .offset = item.offset, .byte_size = item.size};
+    if (item.kind == Kind::list) open(item.level, tree_bytes_);
+    open_.back().elements = std::move(elements);
+    return item.kind == Kind::list ? Status() : place({});
+  }
+
+  Status collect(const RecordItem& number) {
+    if (open_.back().elements->key == "value") {
+      ANDIRON_TRY(hold(sizeof(RecordNumber)));
+      return numbers_.add(number);
+    }
+    if (number.kind != Kind::unsigned_integer || number.number > 0xff) {
+      return cursor_.error(ErrorCode::bad_header, "a number that is no byte");
+    }
+    const auto byte = static_cast<std::byte>(number.number);
+    return byte_list_.emplace(*this).write({&byte, 1});
+  }
+
+  // The list is none of elements: the numbers so far are its first values.
+  Status stop_collecting() {
+    OpenNode& list = open_.back();
+    ANDIRON_ASSIGN(const Bytes collected, numbers_.take());
+    ANDIRON_ASSIGN(list.list, as_plain_list(collected));
+    list.elements.reset();
+    if (!collected.empty()) open_[open_.size() - 2].has_mixed_list = true;
+    return {};
+  }
+
+  Status take_collected(Elements& elements) {
+    if (elements.key == "value") {
+      ANDIRON_ASSIGN(elements.numbers, numbers_.take());
       return {};
     }
-    if (item.kind != Kind::list) return read_item(item, depth, out);
-    RecordLevel level = item.level;
-    ANDIRON_ASSIGN(const bool any, cursor_.more(level));
-    if (any) ANDIRON_TRY(cursor_.next(item));
-    if (any && !item.is_number()) return read_plain_list({}, item, level, depth, out);
-    if (are_bytes) return read_byte_list(any ? &item : nullptr, level, parts.elements);
-    return read_number_list(any ? &item : nullptr, level, depth, parts, out);
-  }
-
-  // From `item` on, which follows what is in the list.
-  Status read_plain_list(ValueList list, const RecordItem& item, RecordLevel level, unsigned depth,
-                         Node& out) {
-    ANDIRON_TRY(read_list_item(item, depth, list));
-    ANDIRON_TRY(read_list(level, depth, list));
-    out.value = Value(std::move(list));
-    return {};
-  }
-
-  Status read_byte_list(const RecordItem* first, RecordLevel level,
-                        std::optional<Elements>& elements) {
-    // Counts what it takes.
-    struct HeldBytes : MemorySink {
-      explicit HeldBytes(Reader& owner) : reader(owner) {}
-      Status write(std::span<const std::byte> data) override {
-        ANDIRON_TRY(reader.hold(data.size()));
-        return MemorySink::write(data);
-      }
-      Reader& reader;
-    };
-    HeldBytes bytes(*this);
-    if (first != nullptr) {
-      if (first->kind != Kind::unsigned_integer || first->number > 0xff) {
-        return cursor_.error(ErrorCode::bad_header, "a number that is no byte");
-      }
-      const auto byte = static_cast<std::byte>(first->number);
-      ANDIRON_TRY(bytes.write({&byte, 1}));
-      ANDIRON_TRY(cursor_.byte_list(level, bytes));
-    }
-    elements = {.key = "bytes", .byte_list = bytes.take()};
-    elements->byte_size = elements->byte_list->size();
-    return {};
-  }
-
-  Status read_number_list(const RecordItem* first, RecordLevel level, unsigned depth, Parts& parts,
-                          Node& out) {
-    const auto numbers = std::make_unique<NumberList>();
-    RecordItem item;
-    for (bool another = first != nullptr; another;) {
-      if (first != nullptr) item = *first;
-      first = nullptr;
-      if (!item.is_number()) {
-        parts.has_mixed_list = true;
-        ANDIRON_ASSIGN(const Bytes collected, numbers->take());
-        ANDIRON_ASSIGN(ValueList list, as_plain_list(collected));
-        return read_plain_list(std::move(list), item, level, depth, out);
-      }
-      ANDIRON_TRY(hold(sizeof(RecordNumber)));
-      ANDIRON_TRY(numbers->add(item));
-      ANDIRON_ASSIGN(another, cursor_.more(level));
-      if (another) ANDIRON_TRY(cursor_.next(item));
-    }
-    ANDIRON_ASSIGN(Bytes collected, numbers->take());
-    parts.elements = {.key = "value", .numbers = std::move(collected)};
+    elements.byte_list = byte_list_ ? byte_list_->take() : Bytes();
+    elements.byte_size = elements.byte_list->size();
+    byte_list_.reset();
     return {};
   }
 
@@ -324,17 +304,23 @@ class Reader {
   }
 
   // What a dict is, now that all of it is known.
-  Status finish_dict(ValueDict dict, Parts parts, Node& out) {
-    if (parts.elements) {
-      ANDIRON_ASSIGN(out.tensor, tensor_of(dict, *parts.elements));
-      if (out.tensor) return {};
-      ANDIRON_TRY(put_back(*parts.elements, dict));
+  Status finish_dict(OpenNode& closed, Node& out) {
+    ValueDict& dict = closed.dict;
+    if (const std::string* twice = repeated_key(dict)) {
+      Error error = cursor_.error(ErrorCode::duplicate_key, "a key given twice");
+      error.found = quoted(*twice);
+      return error;
     }
-    if (parts.has_mixed_list && dict.size() == 2 && shape_of(find(dict, "shape"))) {
+    if (closed.elements) {
+      ANDIRON_ASSIGN(out.tensor, tensor_of(dict, *closed.elements));
+      if (out.tensor) return {};
+      ANDIRON_ASSIGN(Value value, as_value(*closed.elements));
+      set(dict, closed.elements->key, std::move(value));
+    }
+    if (closed.has_mixed_list && dict.size() == 2 && shape_of(find(dict, "shape"))) {
       return cursor_.error(ErrorCode::bad_header, "a tensor with an element that is no number");
     }
-    if (parts.param) return name_param(*std::move(parts.param), std::move(dict), out.value);
-    out.value = Value(std::move(dict));
+    ANDIRON_ASSIGN(out.value, closed.param ? named_param(closed) : Value(std::move(dict)));
     return {};
   }
 
@@ -377,83 +363,70 @@ class Reader {
   }
 
   // Elements that no tensor has.
-  Status put_back(const Elements& elements, ValueDict& dict) {
-    Value value;
+  Result<Value> as_value(const Elements& elements) {
     if (elements.numbers) {
-      ANDIRON_ASSIGN(value, as_plain_list(*elements.numbers));
-    } else if (elements.byte_list) {
-      ANDIRON_TRY(charge(elements.byte_size * node_bytes));
-      let_go(elements.byte_size);
-      ValueList list;
-      for (const std::byte byte : elements.byte_list->span()) {
-        list.emplace_back(std::to_integer<std::uint64_t>(byte));
-      }
-      value = Value(std::move(list));
-    } else {
-      ANDIRON_ASSIGN(value, read_bytes(elements.offset, elements.byte_size));
+      ANDIRON_ASSIGN(ValueList list, as_plain_list(*elements.numbers));
+      return Value(std::move(list));
     }
-    set(dict, elements.key, std::move(value));
-    return {};
+    if (!elements.byte_list) return unread_bytes(elements.offset, elements.byte_size);
+    ANDIRON_TRY(charge(elements.byte_size * node_bytes));
+    let_go(elements.byte_size);
+    ValueList list;
+    for (const std::byte byte : elements.byte_list->span()) {
+      list.emplace_back(std::to_integer<std::uint64_t>(byte));
+    }
+    return Value(std::move(list));
   }
 
   // The tensor under "param": of a parameter when the dict has an id and nothing else.
-  Status name_param(RecordTensor tensor, ValueDict dict, Value& out) {
-    const Value* id_value = find(dict, "id");
-    const std::string* id_text = id_value == nullptr ? nullptr : id_value->get<std::string>();
-    const bool is_parameter = dict.size() == 2 && id_text != nullptr;
-    bool is_usual = false;
-    TensorIndex index;
-    if (is_parameter) {
-      const Result<ParamId> id = ParamId::from_text(*id_text);
-      if (!id) foreign_ids_.add(path_);
-      is_usual = id && id->to_text() == *id_text && dict[0].first == "id";
-      ANDIRON_ASSIGN(index, add(std::move(tensor), id ? std::optional(*id) : std::nullopt));
+  Result<Value> named_param(OpenNode& closed) {
+    ValueDict& dict = closed.dict;
+    const Value* value = dict.size() == 2 ? find(dict, "id") : nullptr;
+    const std::string* text = value == nullptr ? nullptr : value->get<std::string>();
+    std::optional<ParamId> id;
+    if (text == nullptr) {
+      enter("param");
+    } else if (const Result<ParamId> known = ParamId::from_text(*text)) {
+      id = *known;
     } else {
-      const std::size_t parent = enter("param");
-      ANDIRON_ASSIGN(index, add(std::move(tensor), std::nullopt));
-      leave(parent);
+      foreign_ids_.add(path_);
     }
-    if (is_usual) {
-      out = Value(index);
-      return {};
-    }
+    ANDIRON_ASSIGN(const TensorIndex index, add(*std::move(closed.param), id));
+    leave_to(closed);
+    const bool is_usual = id && id->to_text() == *text && dict[0].first == "id";
+    if (is_usual) return Value(index);
     set(dict, "param", Value(index));
-    out = Value(std::move(dict));
-    return {};
-  }
-
-  Status add_bare(Node& node) {
-    if (!node.tensor) return {};
-    ANDIRON_ASSIGN(node.value, add(*std::move(node.tensor), std::nullopt));
-    node.tensor.reset();
-    return {};
+    return Value(std::move(dict));
   }
 
   // Under the name of this place.
   Result<TensorIndex> add(RecordTensor tensor, std::optional<ParamId> id) {
-    return tensors_.add(levels_ == 0 ? name_of_root_tensor : path_, std::move(tensor), id);
+    return tensors_.add(names_ == 0 ? name_of_root_tensor : path_, std::move(tensor), id);
   }
 
-  // One level down; returns where the path ended before.
-  std::size_t enter(std::string_view key) {
-    const std::size_t parent = path_.size();
-    if (levels_++ != 0) path_ += '.';
+  // One level down.
+  void enter(std::string_view key) {
+    if (names_++ != 0) path_ += '.';
     path_ += key;
-    return parent;
   }
 
-  void leave(std::size_t parent) {
-    path_.resize(parent);
-    --levels_;
+  void leave_to(const OpenNode& node) {
+    path_.resize(node.path_size);
+    names_ = node.names;
   }
 
-  const ByteSourcePtr& source_;
-  RecordCursor& cursor_;
+  const std::string& file_;
+  const RecordCursor& cursor_;
   const OpenOptions& options_;
   RecordTensors tensors_;
+  std::vector<OpenNode> open_;  // the innermost last
+  NumberList numbers_;          // of the innermost list
+  std::optional<HeldBytes> byte_list_;
+  Unread unread_;
+  Value root_;
   std::optional<Value> item_;  // the tree below the record's own keys
   std::string path_;
-  unsigned levels_ = 0;  // names in the path
+  unsigned names_ = 0;  // in the path
   std::uint64_t tree_bytes_ = 0;
   std::uint64_t held_bytes_ = 0;
   DType float_type_ = DType::f32;
@@ -465,7 +438,33 @@ class Reader {
 
 Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
                           const OpenOptions& options) {
-  return Reader(origin, cursor, options).read();
+  RecordTree tree(origin, cursor, options);
+  RecordItem item;
+  ANDIRON_TRY(cursor.next(item));
+  ANDIRON_TRY(tree.take(item));
+  for (;;) {
+    if (const Unread unread = tree.take_unread(); !unread.memory.empty()) {
+      ANDIRON_TRY(origin.content->read_at(unread.offset, unread.memory));
+    }
+    RecordLevel* const level = tree.level();
+    if (level == nullptr) return tree.finish(cursor.at_end());
+    ANDIRON_ASSIGN(const bool another, cursor.more(*level));
+    if (!another) {
+      ANDIRON_TRY(tree.close());
+      continue;
+    }
+    if (level->is_dict) {
+      std::string_view key;
+      ANDIRON_TRY(cursor.key(key));
+      ANDIRON_TRY(tree.take_key(key));
+    }
+    ANDIRON_TRY(cursor.next(item));
+    ANDIRON_TRY(tree.take(item));
+    if (Sink* bytes = tree.byte_list()) {
+      ANDIRON_TRY(cursor.byte_list(*tree.level(), *bytes));
+      ANDIRON_TRY(tree.close());
+    }
+  }
 }
 
 }  // namespace andiron::inline v1::detail

@@ -17,7 +17,7 @@ namespace andiron::inline v1::detail {
 struct RecordOrigin {
   ByteSourcePtr file;     // what is opened
   ByteSourcePtr content;  // the same, or what a compressed file inflates to
-  std::string container;
+  std::string packaging;
   std::uint64_t held_bytes = 0;  // of the content in memory that count against the limit
 };
 

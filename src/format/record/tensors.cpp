@@ -8,11 +8,11 @@
 namespace andiron::inline v1::detail {
 
 RecordTensors::RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source,
-                             const OpenOptions& options, std::string container)
+                             const OpenOptions& options, std::string packaging)
     : file_(file->name()),
       source_(std::move(source)),
       options_(options),
-      builder_(file_, std::string(format_name(Format::mpk)), std::move(container)) {
+      builder_(file_, std::string(format_name(Format::mpk)), std::move(packaging)) {
   builder_.add_file(file);
   if (source_ != file) archive_ = builder_.finish();
 }

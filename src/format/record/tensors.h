@@ -16,7 +16,7 @@
 #include "andiron/shape.h"
 #include "andiron/value.h"
 #include "src/core/archive_builder.h"
-#include "src/format/header_findings.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/record/dtype.h"
 
 namespace andiron::inline v1::detail {
@@ -35,7 +35,7 @@ class RecordTensors {
   // `file` is what the archive is opened from, `source` what its bytes are: the same, or what a
   // compressed file inflates to.
   RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source, const OpenOptions& options,
-                std::string container);
+                std::string packaging);
 
   Result<TensorIndex> add(std::string_view name, RecordTensor tensor, std::optional<ParamId> id);
   std::size_t size() const noexcept { return archive_ ? archive_->size() : builder_.size(); }

@@ -8,17 +8,17 @@
 
 #include "src/codec/gzip.h"
 #include "src/codec/msgpack_writer.h"
-#include "src/core/convert.h"
+#include "src/core/kernels/convert.h"
 #include "src/core/limit.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/data_copier.h"
 #include "src/format/record/checked_integers.h"
 #include "src/format/record/dtype.h"
 #include "src/format/record/metadata.h"
 #include "src/format/record/record.h"
-#include "src/format/record/structure.h"
+#include "src/format/record/record_tree.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -42,7 +42,7 @@ RecordPrecision precision_of(const WriteOptions& options) {
 
 // A tree with holes in it is no record of Burn's; names make a new one.
 bool keeps_structure_of(const Archive& archive) {
-  return archive.format() == format_name(Format::mpk) && is_structure_of(archive.value(), archive);
+  return archive.format() == format_name(Format::mpk) && is_tree_of(archive.value(), archive);
 }
 
 class Encoder {
@@ -72,7 +72,7 @@ class Encoder {
     if (keeps_structure_) {
       ANDIRON_TRY(encode(archive_.value()));
     } else {
-      ANDIRON_ASSIGN(const Value structure, structure_from_names(archive_));
+      ANDIRON_ASSIGN(const Value structure, tree_from_names(archive_));
       ANDIRON_TRY(encode(structure));
     }
     out_.text("_b");
@@ -86,7 +86,7 @@ class Encoder {
   DType stored_as(DType dtype) const { return andiron::detail::stored_as(numbers_, dtype); }
 
  private:
-  // The structure is no deeper than is_structure_of() and structure_from_names() allow.
+  // The structure is no deeper than is_tree_of() and tree_from_names() allow.
   Status encode(const Value& value) {
     return std::visit([&](const auto& data) { return encode_data(data); }, value.data());
   }

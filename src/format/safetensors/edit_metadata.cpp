@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "andiron/file.h"
-#include "andiron/safetensors.h"
 #include "andiron/safetensors_view.h"
+#include "andiron/write.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/safetensors/header.h"

@@ -4,12 +4,12 @@
 
 #include <array>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 
 namespace andiron::inline v1::detail {
 

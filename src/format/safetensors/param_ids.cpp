@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/json.h"
+#include "andiron/value.h"
 
 namespace andiron::inline v1::detail {
 namespace {

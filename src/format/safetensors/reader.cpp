@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SafeTensors to Archive: the parser of src/view over the header, plus what needs a heap: names in
 // a hash table, ranges compared with each other, errors with names and numbers. The byte layout is
-// in src/view/safetensors_view.cpp. Tested by tests/format/safetensors_reader_test.cpp
+// in src/freestanding/safetensors_view.cpp. Tested by tests/format/safetensors_reader_test.cpp
 #include <vector>
 
 #include "andiron/safetensors_view.h"
-#include "src/codec/decoded.h"
+#include "src/codec/decode_text.h"
 #include "src/core/archive_builder.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/quoted.h"
+#include "src/core/text/quoted.h"
 #include "src/core/try.h"
-#include "src/format/header_findings.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
 #include "src/format/safetensors/safetensors.h"
@@ -26,9 +26,9 @@ constexpr std::uint64_t metadata_entry_bytes = 128;
 // and grow when entries are shorter.
 constexpr std::size_t usual_entry_bytes = 96;
 
-class Reader {
+class SafetensorsReader {
  public:
-  Reader(const ByteSourcePtr& source, const OpenOptions& options)
+  SafetensorsReader(const ByteSourcePtr& source, const OpenOptions& options)
       : source_(source),
         options_(options),
         builder_(source->name(), std::string(format_name(Format::safetensors)), "single") {}
@@ -59,7 +59,7 @@ class Reader {
   }
 
   std::string_view kept(const JsonText& text) {
-    return text.has_escapes ? builder_.store(decoded(text)) : text.raw;
+    return text.has_escapes ? builder_.store(decode_text(text)) : text.raw;
   }
 
   void strip_nul_padding(std::string_view& text) {
@@ -96,7 +96,7 @@ class Reader {
   Error failed_at(const ViewStatus& status, const SafetensorsEntry& entry) const {
     Error result =
         header_error(status, source_->name(),
-                     {decoded(entry.name), entry.dtype, entry.dims(), entry.begin, entry.end});
+                     {decode_text(entry.name), entry.dtype, entry.dims(), entry.begin, entry.end});
     if (status.code != ErrorCode::bad_header) return result;
     const std::string_view text = header_.text();
     if (text.ends_with('\0')) {
@@ -114,7 +114,7 @@ class Reader {
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
-      result.tensor = decoded(entry.name);
+      result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name.raw);
       result.hint = "only strict reading refuses it";
       return result;
@@ -141,7 +141,7 @@ class Reader {
 
   Error beyond_end(const SafetensorsEntry& entry) const {
     Error result = error(ErrorCode::truncated, "the data passes the end of the file");
-    result.tensor = decoded(entry.name);
+    result.tensor = decode_text(entry.name);
     result.found = "the data section has " + std::to_string(data_bytes_) + " bytes";
     result.expected = "at least " + std::to_string(entry.end);
     result.hint = "the download may be incomplete";
@@ -153,7 +153,7 @@ class Reader {
     ANDIRON_TRY(check_limit(metadata_bytes_, options_.limits.metadata_bytes,
                             {"too much metadata", "metadata_bytes", "bytes", source_->name()}));
     Metadata& metadata = builder_.state().metadata;
-    const auto [at, added] = metadata.insert_or_assign(decoded(key), decoded(value));
+    const auto [at, added] = metadata.insert_or_assign(decode_text(key), decode_text(value));
     const bool has_escapes = key.has_escapes || value.has_escapes;
     if (has_escapes && (at->first + at->second).find('\0') != std::string::npos) {
       nul_metadata_.add(at->first);
@@ -244,7 +244,7 @@ bool is_safetensors(const FileHead& head) {
 }
 
 Result<Archive> read_safetensors(const ReadContext& context) {
-  return Reader(context.source, context.options).read();
+  return SafetensorsReader(context.source, context.options).read();
 }
 
 }  // namespace andiron::inline v1::detail

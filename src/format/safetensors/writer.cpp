@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Archive to SafeTensors, byte for byte as the reference crate writes: tensors by dtype rank
 // descending, then by name; compact JSON; spaces up to the alignment. Metadata, which the crate
-// leaves in a hash map's order, is sorted. The byte layout is in src/view/safetensors_view.cpp.
-// Tested by tests/format/safetensors_writer_test.cpp
+// leaves in a hash map's order, is sorted. The byte layout is in
+// src/freestanding/safetensors_view.cpp. Tested by tests/format/safetensors_writer_test.cpp
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <vector>
 
-#include "andiron/json.h"
 #include "andiron/safetensors_view.h"
+#include "andiron/value.h"
 #include "src/core/limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/core/utf8.h"
 #include "src/format/data_copier.h"
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"

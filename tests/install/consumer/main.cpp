@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A program that uses an installed andiron: a tensor goes into a file's bytes and comes back.
+#include <andiron/names.h>
 #include <andiron/open.h>
-#include <andiron/path_filter.h>
 #include <andiron/sha256.h>
 #include <andiron/write.h>
 

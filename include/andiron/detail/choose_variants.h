@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The walk that puts the alternatives into variants that a file has tensors for. Part of apply.h.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "andiron/archive.h"
+#include "andiron/detail/slots.h"
+
+namespace andiron::inline v1 {
+
+namespace detail {
+
+// Compares what modules ask for with what a source has, along a walk through a module.
+class VariantChooser {
+ public:
+  VariantChooser(const Archive& source, const ChooseOptions& options);
+
+  SlotList& place() noexcept { return place_; }
+  // How many of the slots the source has a fitting tensor for.
+  std::size_t count_served(const std::vector<Slot>& slots) const;
+
+ private:
+  const Archive& source_;
+  const ChooseOptions& options_;
+  SlotList place_;
+};
+
+struct ChoosingWalker {
+  VariantChooser& chooser;
+  std::vector<ChosenVariant>& chosen;
+  // Inside an alternative that was just made: empty optionals are filled where the source has
+  // something for them.
+  bool is_fresh = false;
+
+  template <class T>
+  void whole(T& node) {
+    if constexpr (is_leaf<T>) {
+      return;
+    } else if constexpr (is_variant<T> && !is_case<T> && !is_module<T>) {
+      auto& variant = as_variant(node);
+      using Variant = std::remove_cvref_t<decltype(variant)>;
+      choose<T>(variant, std::make_index_sequence<std::variant_size_v<Variant>>());
+    } else {
+      if constexpr (is_holder<T>) {
+        if (is_fresh && !node) fill(node);
+      }
+      for_each_part(node, *this);
+    }
+  }
+
+  template <class T>
+  void part(std::string_view name, Kind kind, T& node) {
+    chooser.place().enter(name, kind);
+    whole(node);
+    chooser.place().leave();
+  }
+
+ private:
+  // What speaks for an alternative.
+  struct Merit {
+    std::size_t score = 0;              // its parameters when the source has all of them, else 0
+    std::vector<ChosenVariant> chosen;  // below it
+  };
+
+  template <class T>
+  std::vector<Slot> slots_below(T& node) const {
+    SlotList slots = chooser.place().from_here();
+    Walker{slots}.whole(node);
+    return slots.take();
+  }
+
+  template <class Holder>
+  void fill(Holder& holder) const {
+    if constexpr (requires { *holder; }) {
+      using T = std::remove_reference_t<decltype(*holder)>;
+      if constexpr (std::is_default_constructible_v<T>) {
+        if constexpr (requires { holder.emplace(); }) {
+          holder.emplace();
+        } else if constexpr (requires { holder = std::make_shared<T>(); }) {
+          holder = std::make_shared<T>();
+        } else if constexpr (requires { holder = std::make_unique<T>(); }) {
+          // Other deleters may expect memory from elsewhere.
+          holder = std::make_unique<T>();
+        }
+        if (holder && chooser.count_served(slots_below(*holder)) == 0) holder.reset();
+      }
+    }
+  }
+
+  // Chooses below an alternative, then looks at what became of it.
+  template <class Enum, class T>
+  Merit merit_of(T& alternative, bool made_now) const {
+    Merit merit;
+    chooser.place().enter(alternative_name<T>(), Kind{"Enum:", type_name<Enum>()});
+    ChoosingWalker{chooser, merit.chosen, made_now}.whole(alternative);
+    const std::vector<Slot> slots = slots_below(alternative);
+    if (chooser.count_served(slots) == slots.size()) merit.score = slots.size();
+    chooser.place().leave();
+    return merit;
+  }
+
+  template <class Enum, class Variant, std::size_t... I>
+  void choose(Variant& variant, std::index_sequence<I...>) const {
+    const std::size_t present = variant.index();
+    Merit best;
+    ((I == present ? void(best = merit_of<Enum>(*std::get_if<I>(&variant), is_fresh)) : void()),
+     ...);
+    ((I == present ? void() : consider<Enum, I>(variant, best)), ...);
+    chosen.insert(chosen.end(), std::make_move_iterator(best.chosen.begin()),
+                  std::make_move_iterator(best.chosen.end()));
+  }
+
+  // Puts another alternative in when it is better than all before.
+  template <class Enum, std::size_t I, class Variant>
+  void consider(Variant& variant, Merit& best) const {
+    using T = std::variant_alternative_t<I, Variant>;
+    if constexpr (std::is_default_constructible_v<T> && std::is_move_constructible_v<T>) {
+      T candidate = T();
+      Merit merit = merit_of<Enum>(candidate, true);
+      if (merit.score <= best.score) return;
+      variant.template emplace<I>(std::move(candidate));
+      best = std::move(merit);
+      best.chosen.insert(best.chosen.begin(),
+                         {chooser.place().path(), std::string(alternative_name<T>())});
+    }
+  }
+};
+
+}  // namespace detail
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How the fields of a module are reached, and what types are called. Freestanding.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace andiron::inline v1 {
+
+template <class T>
+struct Fields;
+
+namespace detail {
+
+// ---- Names of types ----
+
+// Not substr, which may throw: firmware cannot link that.
+constexpr std::string_view up_to_any(std::string_view text, std::string_view ends) {
+  return {text.data(), std::min(text.find_first_of(ends), text.size())};
+}
+
+// "Block" for "nets::Block<float>", "Inner" for "nets::Block<nets::Cell>::Inner".
+constexpr std::string_view bare_name(std::string_view name) {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += name[i] == '<' ? 1 : 0;
+    depth -= name[i] == '>' ? 1 : 0;
+    if (name[i] == ':' && depth == 0) begin = i + 1;
+  }
+  name.remove_prefix(begin);
+  return up_to_any(name, "<");
+}
+
+// The compiler's own spelling of T, without namespaces and template arguments.
+template <class T>
+constexpr std::string_view type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;  // "... type_name() [with T = nets::Block; ...]"
+  text.remove_prefix(text.find("T = ") + 4);
+  return bare_name(up_to_any(text, ";]"));
+}
+
+// ---- Fields of a type ----
+
+// Takes "weight, bias" apart.
+class FieldNames {
+ public:
+  explicit FieldNames(std::string_view list) : rest_(list) {}
+  constexpr std::string_view next() {
+    std::size_t end = 0;
+    while (end < rest_.size() && rest_[end] != ',') ++end;
+    std::string_view name(rest_.data(), end);
+    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    rest_.remove_prefix(end < rest_.size() ? end + 1 : end);
+    return name;
+  }
+  // Whether a list has names alone, not "layers[0]" or "head.weight".
+  static constexpr bool are_plain(std::string_view list) {
+    return list.find_first_of(".:*&()[]<>") == std::string_view::npos;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+struct FieldAccess {
+  template <class T>
+  static constexpr bool is_listed_outside = requires { sizeof(Fields<T>); };
+  template <class T>
+  static constexpr bool is_listed_by_macro = requires { T::andiron_field_names(); };
+  template <class T>
+  static constexpr bool is_listed_by_function =
+      requires(T& module) { T::fields(module, [](std::string_view, auto&) {}); };
+  template <class T>
+  static constexpr bool is_module =
+      is_listed_outside<T> || is_listed_by_macro<T> || is_listed_by_function<T>;
+
+  template <class T>
+  static constexpr std::string_view name() {
+    if constexpr (is_listed_outside<T>) {
+      return bare_name(Fields<T>::name);
+    } else if constexpr (is_listed_by_macro<T>) {
+      return bare_name(T::andiron_module_name());
+    } else if constexpr (requires { T::module_name; }) {
+      return bare_name(T::module_name);
+    } else {
+      return type_name<T>();
+    }
+  }
+
+  // Calls field(name, member) for each field.
+  template <class T, class Field>
+  static void each(T& module, const Field& field) {
+    if constexpr (is_listed_outside<T>) {
+      Fields<T>::each(module, field);
+    } else if constexpr (is_listed_by_macro<T>) {
+      static_assert(
+          std::is_same_v<T*, decltype(T::andiron_module_type())>,
+          "andiron: the first argument of ANDIRON_MODULE is the struct that it stands in, and a "
+          "derived struct needs an ANDIRON_MODULE line of its own");
+      static_assert(FieldNames::are_plain(T::andiron_field_names()),
+                    "andiron: ANDIRON_MODULE takes names of members. For anything else write a "
+                    "static function `fields` in its place (andiron/fields.h)");
+      FieldNames names(T::andiron_field_names());
+      auto take_all = [&](auto&... members) { (field(names.next(), members), ...); };
+      module.andiron_fields()(take_all);
+    } else {
+      T::fields(module, field);
+    }
+  }
+};
+
+template <class T>
+inline constexpr bool is_module = FieldAccess::is_module<T>;
+
+}  // namespace detail
+
+}  // namespace andiron::inline v1

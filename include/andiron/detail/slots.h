@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The walk through a module: a slot for every leaf, after which nothing is a template.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "andiron/detail/field_access.h"
+#include "andiron/detail/leaf_ops.h"
+#include "andiron/detail/listable.h"
+#include "andiron/error.h"
+#include "andiron/place.h"
+
+namespace andiron::inline v1::detail {
+
+template <class T>
+constexpr std::string_view alternative_name() {
+  if constexpr (requires { T::case_name(); }) {
+    return T::case_name();
+  } else if constexpr (is_module<T>) {
+    return FieldAccess::name<T>();
+  } else {
+    return type_name<T>();
+  }
+}
+
+// What surrounds a part: the prefix and name of its owner's kind.
+struct Kind {
+  std::string_view prefix;  // "Struct:", "Enum:" or nothing
+  std::string_view name;
+};
+
+std::string_view index_name(std::size_t index, std::array<char, 20>& digits);
+
+// Hands the fields of a module on.
+template <class Visitor>
+struct FieldVisitor {
+  Visitor& visitor;
+  std::string_view module_name;
+  template <class T>
+  void operator()(std::string_view name, T& child) const {
+    visitor.part(name, Kind{"Struct:", module_name}, child);
+  }
+};
+
+template <class Tuple, class Visitor, std::size_t... I>
+void for_each_element(Tuple& tuple, Visitor& visitor, std::index_sequence<I...>) {
+  std::array<char, 20> digits;
+  (visitor.part(index_name(I, digits), Kind{"", "Tuple"}, std::get<I>(tuple)), ...);
+}
+
+template <class Enum, class Variant, class Visitor, std::size_t... I>
+void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence<I...>) {
+  ((node.index() == I ? visitor.part(alternative_name<std::variant_alternative_t<I, Variant>>(),
+                                     Kind{"Enum:", type_name<Enum>()}, *std::get_if<I>(&node))
+                      : void()),
+   ...);
+}
+
+// Calls visitor.part(name, kind, child) for every part of `node` that has a name, and
+// visitor.whole(child) for what an optional or a pointer holds.
+template <class T, class Visitor>
+void for_each_part(T& node, Visitor& visitor) {
+  static_cast<void>(sizeof(Check<T>));
+  if constexpr (std::is_const_v<T>) {
+    // A constant: anything else that is const was refused.
+  } else if constexpr (is_case<T>) {
+    visitor.whole(without_case(node));
+  } else if constexpr (is_module<T>) {
+    FieldAccess::each(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<T>()});
+  } else if constexpr (is_holder<T>) {
+    if (node) visitor.whole(*node);
+  } else if constexpr (is_list<T>) {
+    std::array<char, 20> digits;
+    for (std::size_t i = 0; auto& child : node) {
+      visitor.part(index_name(i++, digits), Kind{"", ListOf<T>::kind}, child);
+    }
+  } else if constexpr (is_tuple<T>) {
+    for_each_element(node, visitor, std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_map<T>) {
+    for (auto& [key, child] : node) visitor.part(std::string_view(key), Kind{"", "Map"}, child);
+  } else if constexpr (is_variant<T>) {
+    auto& alternatives = as_variant(node);
+    using Variant = std::remove_cvref_t<decltype(alternatives)>;
+    for_active_alternative<T>(alternatives, visitor,
+                              std::make_index_sequence<std::variant_size_v<Variant>>());
+  }
+}
+
+// ---- Slots: the leaves of a module with their places ----
+
+struct Slot : Place {
+  std::string other_path;  // with skip_enum_variants flipped; empty where that changes nothing
+  void* leaf;
+  const LeafOps* ops;
+};
+
+// NameCollision when two leaves have one path, as a list of fields may give them.
+Status check_paths(const std::vector<Slot>& slots);
+
+// Follows a walk through a module and writes down the leaves it meets.
+class SlotList {
+ public:
+  explicit SlotList(bool skip_enum_variants) : skip_enum_variants_(skip_enum_variants) {}
+
+  void enter(std::string_view name, Kind kind);
+  void leave();
+  void add(void* leaf, const LeafOps& ops);
+  std::vector<Slot> take() { return std::move(slots_); }
+  // A list that starts where this one stands.
+  SlotList from_here() const;
+  const std::string& path() const noexcept {
+    return skip_enum_variants_ ? without_variants_.text() : with_variants_.text();
+  }
+
+ private:
+  // A path that grows and shrinks by segments.
+  class Path {
+   public:
+    void enter(std::string_view name);
+    void stay() { ends_.push_back(stays); }
+    void leave();
+    const std::string& text() const noexcept { return text_; }
+
+   private:
+    static constexpr std::size_t stays = ~std::size_t{0};
+    std::string text_;
+    std::vector<std::size_t> ends_;  // sizes of the text before each segment, or `stays`
+    std::size_t segments_ = 0;
+  };
+
+  bool skip_enum_variants_;
+  Path with_variants_;
+  Path without_variants_;
+  std::vector<std::string> kinds_;
+  Container container_;
+  std::vector<Slot> slots_;
+};
+
+struct Walker {
+  SlotList& slots;
+
+  template <class T>
+  void whole(T& node) {
+    if constexpr (is_leaf<T>) {
+      static_cast<void>(sizeof(Check<T>));
+      if constexpr (HasLeafFunctions<T>) slots.add(&node, leaf_ops<T>());
+    } else {
+      for_each_part(node, *this);
+    }
+  }
+  template <class T>
+  void part(std::string_view name, Kind kind, T& node) {
+    slots.enter(name, kind);
+    whole(node);
+    slots.leave();
+  }
+};
+
+template <class M, class Visitor>
+void walk(M& module, Visitor visitor) {
+  constexpr bool is_walkable = is_leaf<M> || is_composite<M>;
+  static_assert(is_walkable,
+                "andiron: this is no module. Give the struct an ANDIRON_MODULE line, or specialise "
+                "andiron::Fields for it");
+  if constexpr (is_walkable) visitor.whole(module);
+}
+
+template <class M, class Visitor>
+void walk_to_change(M& module, Visitor visitor) {
+  static_assert(!std::is_const_v<M>,
+                "andiron: this module is const: nothing can be loaded into it");
+  if constexpr (!std::is_const_v<M>) walk(module, visitor);
+}
+
+// A walk changes nothing, and one for modules that may be changed and for those that may not is
+// half as much to compile.
+template <class M>
+std::vector<Slot> slots_of(const M& module, bool skip_enum_variants) {
+  SlotList slots(skip_enum_variants);
+  walk(const_cast<M&>(module), Walker{slots});
+  return slots.take();
+}
+
+template <class M>
+std::vector<Slot> slots_to_change(M& module, bool skip_enum_variants) {
+  SlotList slots(skip_enum_variants);
+  walk_to_change(module, Walker{slots});
+  return slots.take();
+}
+
+}  // namespace andiron::inline v1::detail

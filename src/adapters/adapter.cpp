@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What all adapters share, and how two make one.
+// Tested by tests/adapters/adapter_test.cpp
+#include "andiron/adapter.h"
+
+#include <utility>
+
+#include "src/core/place.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+
+namespace {
+
+const std::shared_ptr<const Adapter>& identity() {
+  static const std::shared_ptr<const Adapter> adapter = std::make_shared<const IdentityAdapter>();
+  return adapter;
+}
+
+// What the first adapter of a chain makes of a file, for the second to look into.
+class AdaptedLookup final : public TensorLookup {
+ public:
+  AdaptedLookup(const Adapter& adapter, const Place& place, TensorLookup& file)
+      : adapter_(adapter), place_(place), file_(file) {}
+
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+    if (name == place_.path) return adapter_.load(place_, file_);
+    return adapter_.load(
+        Place{std::string(name), detail::container_after_move(place_.path, place_.container, name)},
+        file_);
+  }
+
+ private:
+  const Adapter& adapter_;
+  const Place& place_;
+  TensorLookup& file_;
+};
+
+}  // namespace
+
+Result<std::optional<TensorSnapshot>> Adapter::load(const Place& place, TensorLookup& file) const {
+  ANDIRON_ASSIGN(std::optional<TensorSnapshot> found, file.find(place.path));
+  if (!found) return found;
+  ANDIRON_ASSIGN(found, adapt(Direction::load, place, detail::at_place(*std::move(found), place)));
+  return found;
+}
+
+Result<Snapshots> Adapter::save(Snapshots tensors) const {
+  for (TensorSnapshot& tensor : tensors) {
+    const Place place{tensor.full_path(), tensor.container()};
+    ANDIRON_ASSIGN(tensor, adapt(Direction::save, place, std::move(tensor)));
+  }
+  return tensors;
+}
+
+Result<TensorSnapshot> Adapter::adapt(Direction, const Place&, TensorSnapshot tensor) const {
+  return tensor;
+}
+
+AnyAdapter::AnyAdapter() : adapter_(identity()) {}
+
+bool AnyAdapter::is_set() const noexcept { return adapter_ != identity(); }
+
+AnyAdapter::AnyAdapter(std::shared_ptr<const Adapter> adapter) : adapter_(std::move(adapter)) {
+  if (!adapter_) adapter_ = identity();
+}
+
+Result<std::optional<TensorSnapshot>> ChainAdapter::load(const Place& place,
+                                                         TensorLookup& file) const {
+  AdaptedLookup adapted(*first_, place, file);
+  return second_->load(place, adapted);
+}
+
+Result<Snapshots> ChainAdapter::save(Snapshots tensors) const {
+  ANDIRON_ASSIGN(Snapshots adapted, first_->save(std::move(tensors)));
+  return second_->save(std::move(adapted));
+}
+
+Status ChainAdapter::status() const {
+  ANDIRON_TRY(first_->status());
+  return second_->status();
+}
+
+}  // namespace andiron::inline v1

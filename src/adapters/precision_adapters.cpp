@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Adapters that change how numbers are stored.
+// Tested by tests/adapters/precision_adapters_test.cpp
+#include <utility>
+
+#include "andiron/adapter.h"
+#include "src/core/text/quoted.h"
+
+namespace andiron::inline v1 {
+
+namespace {
+
+std::string with_prefix(std::string_view module_type) {
+  std::string name(module_type);
+  return name.find(':') == std::string::npos ? "Struct:" + name : name;
+}
+
+}  // namespace
+
+HalfPrecisionAdapter::HalfPrecisionAdapter() {
+  for (const char* module_type :
+       {"Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+        "ConvTranspose3d", "DeformConv2d", "LayerNorm", "GroupNorm", "InstanceNorm", "RmsNorm",
+        "PRelu"}) {
+    modules_.insert(with_prefix(module_type));
+  }
+}
+
+HalfPrecisionAdapter HalfPrecisionAdapter::with_module(std::string_view module_type) const {
+  HalfPrecisionAdapter changed = *this;
+  changed.modules_.insert(with_prefix(module_type));
+  return changed;
+}
+
+HalfPrecisionAdapter HalfPrecisionAdapter::without_module(std::string_view module_type) const {
+  HalfPrecisionAdapter changed = *this;
+  const std::string name = with_prefix(module_type);
+  if (changed.modules_.erase(name) == 0 && !changed.first_error_) {
+    changed.first_error_ = Error{.code = ErrorCode::invalid_argument,
+                                 .message = "a kind of module cannot be left out of half precision",
+                                 .found = detail::quoted(name),
+                                 .expected = "one that is stored in it",
+                                 .hint = "modules() lists those that are"};
+  }
+  return changed;
+}
+
+Status HalfPrecisionAdapter::status() const {
+  if (first_error_) return *first_error_;
+  return {};
+}
+
+Result<TensorSnapshot> HalfPrecisionAdapter::adapt(Direction direction, const Place& place,
+                                                   TensorSnapshot tensor) const {
+  const bool saves = direction == Direction::save;
+  const DType from = saves ? DType::f32 : DType::f16;
+  const DType to = saves ? DType::f16 : DType::f32;
+  if (tensor.dtype() != from || !modules_.contains(place.container.module_type())) return tensor;
+  return tensor.cast(to);
+}
+
+Status FloatCastAdapter::status() const {
+  switch (dtype_) {
+    case DType::f64:
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16:
+      return {};
+    default:
+      return Error{.code = ErrorCode::invalid_argument,
+                   .message = "FloatCastAdapter: the target must be a float dtype",
+                   .found = std::string(dtype_name(dtype_)),
+                   .expected = "f64, f32, f16 or bf16"};
+  }
+}
+
+Result<TensorSnapshot> FloatCastAdapter::adapt(Direction, const Place&,
+                                               TensorSnapshot tensor) const {
+  if (Status target = status(); !target) return std::move(target).error();
+  if (!is_float(tensor.dtype()) || tensor.dtype() == dtype_) return tensor;
+  return tensor.cast(dtype_);
+}
+
+}  // namespace andiron::inline v1

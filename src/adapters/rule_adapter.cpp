@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The adapter that a table of rules makes.
+// Tested by tests/adapters/rule_adapter_test.cpp
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "andiron/adapter.h"
+#include "src/adapters/rule_index.h"
+#include "src/adapters/rule_steps.h"
+#include "src/core/place.h"
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+
+using detail::RuleIndex;
+using detail::RuleMatch;
+using detail::RuleSteps;
+
+namespace {
+
+using Tensors = std::vector<TensorSnapshot>;
+
+bool is_one_to_one(const AdapterRule& rule) { return rule.from.size() == 1 && rule.to.size() == 1; }
+
+std::string path_of(std::string_view prefix, std::string_view name) {
+  return std::string(prefix).append(name);
+}
+
+// "'attn.q', 'attn.k' and 'attn.v'", cut short when there are many.
+std::string list_text(std::string_view prefix, const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  const std::size_t shown = names.size() <= most ? names.size() : most - 1;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += detail::quoted(path_of(prefix, names[i]));
+  }
+  if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}
+
+Error missing_part(std::string output, const AdapterRule& rule, std::string_view prefix,
+                   std::string_view missing, std::string hint) {
+  return Error{.code = ErrorCode::adapter_failed,
+               .message = "it is to be made of " + list_text(prefix, rule.from) + ", but " +
+                          detail::quoted(path_of(prefix, missing)) + " is missing",
+               .tensor = std::move(output),
+               .hint = std::move(hint)};
+}
+
+// An error about a tensor that goes into `output` is about both.
+Error error_for(std::string output, Error error) {
+  if (!error.tensor.empty() && error.tensor != output) {
+    error.message =
+        "it cannot be made of " + detail::quoted(error.tensor) + ": " + std::move(error.message);
+  }
+  error.tensor = std::move(output);
+  return error;
+}
+
+Status check_names(const std::vector<std::string>& names) {
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (name.empty() || !seen.insert(name).second) {
+      return Error{.code = ErrorCode::invalid_argument,
+                   .message = "names on one side of a rule are empty or equal",
+                   .found = detail::quoted(name)};
+    }
+  }
+  if (!names.empty()) return {};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "one side of a rule has no names",
+               .expected = "at least one"};
+}
+
+Result<RuleSteps> check(const AdapterRule& rule) {
+  if (Container::plain(rule.module_type).empty()) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "a rule does not name the kind of module that it is for"};
+  }
+  ANDIRON_TRY(check_names(rule.from));
+  ANDIRON_TRY(check_names(rule.to));
+  return RuleSteps::make(rule);
+}
+
+// Tensors of a module that a rule makes into others, by their indices.
+struct Group {
+  const AdapterRule* rule;
+  const RuleSteps* steps;
+  std::size_t first;  // the member that came first
+  RuleMatch match;    // its
+  std::vector<std::size_t> members;
+};
+
+constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+
+struct GroupKey {
+  std::size_t rule;
+  std::string_view prefix;
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+struct GroupKeyHash {
+  std::size_t operator()(const GroupKey& key) const noexcept {
+    return std::hash<std::string_view>()(key.prefix) * 31 + key.rule;
+  }
+};
+
+// Quantized data cannot be rearranged and keeps its layout under the new name.
+Result<TensorSnapshot> change_one(const RuleSteps& steps, TensorSnapshot tensor,
+                                  const Place& place) {
+  if (!is_opaque(tensor.dtype())) {
+    Tensors input;
+    input.push_back(std::move(tensor));
+    Result<TensorSnapshot> changed = steps.run_for(0, std::move(input));
+    if (!changed) return error_for(place.path, std::move(changed).error());
+    tensor = *std::move(changed);
+  }
+  return detail::at_place(std::move(tensor), place);
+}
+
+// The file's tensors for a rule: all, or none.
+Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, const Place& place,
+                         TensorLookup& file) {
+  Tensors parts;
+  const std::string* missing = nullptr;
+  for (const std::string& name : rule.from) {
+    ANDIRON_ASSIGN(std::optional<TensorSnapshot> part, file.find(path_of(match.prefix, name)));
+    if (part) {
+      parts.push_back(*std::move(part));
+    } else if (missing == nullptr) {
+      missing = &name;
+    }
+  }
+  if (missing == nullptr || parts.empty()) return parts;
+  return missing_part(place.path, rule, match.prefix, *missing,
+                      "compare its name with those in the file");
+}
+
+// Where the tensor `position` that a rule makes goes: with as many kinds around it fewer as its
+// name has fewer segments. What surrounds it further down is not known.
+Place new_place(const AdapterRule& rule, std::size_t position, const RuleMatch& match,
+                const Container& container) {
+  const std::string& name = rule.to[position];
+  const std::size_t depth = detail::segment_count(name);
+  Place place{path_of(match.prefix, name), container};
+  if (depth < detail::segment_count(rule.from[match.position])) {
+    std::vector<std::string> kinds = container.kinds();
+    kinds.resize(std::min(kinds.size(), match.kind + depth));
+    place.container = Container(std::move(kinds));
+  }
+  return place;
+}
+
+Result<Tensors> save_group(const Group& group, const Snapshots& tensors) {
+  const AdapterRule& rule = *group.rule;
+  Tensors parts;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    if (group.members[i] == nowhere) {
+      return missing_part(path_of(group.match.prefix, rule.to.front()), rule, group.match.prefix,
+                          rule.from[i],
+                          "a filter may have left it out: let all of them pass, or none");
+    }
+    parts.push_back(tensors[group.members[i]]);
+  }
+  Result<Tensors> made = group.steps->run(std::move(parts));
+  if (!made) {
+    return error_for(path_of(group.match.prefix, rule.to.front()), std::move(made).error());
+  }
+  const Container& container = tensors[group.first].container();
+  for (std::size_t i = 0; i < made->size(); ++i) {
+    // None of the parameters that went in is the one that came out.
+    (*made)[i] = detail::at_place((*made)[i].with_param_id(std::nullopt),
+                                  new_place(rule, i, group.match, container));
+  }
+  return made;
+}
+
+}  // namespace
+
+// Rules in the direction of the adapter: tensors are moved from `from` to `to`.
+struct RuleAdapter::Table {
+  Table(std::vector<AdapterRule> oriented_rules, bool is_forward)
+      : rules(std::move(oriented_rules)), forward(is_forward) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      Result<RuleSteps> checked = check(rules[i]);
+      if (!checked) {
+        first_error = std::move(checked).error();
+        first_error->message =
+            "rule for " + detail::quoted(rules[i].module_type) + ": " + first_error->message;
+        return;
+      }
+      steps.push_back(*std::move(checked));
+      add_names(by_from, i, rules[i].from);
+      add_names(by_to, i, rules[i].to);
+    }
+  }
+
+  void add_names(RuleIndex& index, std::size_t rule, const std::vector<std::string>& names) const {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      index.add(rules[rule].module_type, names[i], rule, i);
+    }
+  }
+
+  std::vector<AdapterRule> rules;
+  bool forward;
+  std::vector<RuleSteps> steps;  // of each rule
+  RuleIndex by_from;
+  RuleIndex by_to;
+  std::optional<Error> first_error;
+};
+
+RuleAdapter::RuleAdapter(std::vector<AdapterRule> rules, bool forward) {
+  if (!forward) {
+    for (AdapterRule& rule : rules) rule = detail::inverse(std::move(rule));
+  }
+  table_ = std::make_shared<const Table>(std::move(rules), forward);
+}
+
+void RuleAdapter::add_rule(AdapterRule rule) {
+  std::vector<AdapterRule> rules = table_->rules;
+  rules.insert(rules.begin(), table_->forward ? std::move(rule) : detail::inverse(std::move(rule)));
+  table_ = std::make_shared<const Table>(std::move(rules), table_->forward);
+}
+
+Status RuleAdapter::status() const {
+  if (table_->first_error) return *table_->first_error;
+  return {};
+}
+
+Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
+                                                        TensorLookup& file) const {
+  ANDIRON_TRY(status());
+  std::optional<TensorSnapshot> found;
+  const std::vector<RuleMatch> matches = table_->by_to.find(place.path, place.container);
+  if (matches.empty()) return Adapter::load(place, file);
+  // Rules may exchange names: the tensor of the place's own name is then another place's.
+  const std::vector<RuleMatch> takers = table_->by_from.find(place.path, place.container);
+  bool own_name_is_missing = false;
+  for (const RuleMatch& match : matches) {
+    const AdapterRule& rule = table_->rules[match.rule];
+    const RuleSteps& steps = table_->steps[match.rule];
+    if (!is_one_to_one(rule)) {
+      ANDIRON_ASSIGN(Tensors parts, find_all(rule, match, place, file));
+      if (parts.empty()) continue;
+      Result<TensorSnapshot> made = steps.run_for(match.position, std::move(parts));
+      if (!made) return error_for(place.path, std::move(made).error());
+      found = detail::at_place(made->with_param_id(std::nullopt), place);
+      return found;
+    }
+    const bool keeps_name = rule.from == rule.to;
+    if (!own_name_is_missing && (keeps_name || takers.empty())) {
+      ANDIRON_ASSIGN(found, file.find(place.path));
+      own_name_is_missing = !found;
+    }
+    if (!found && !keeps_name) {
+      ANDIRON_ASSIGN(found, file.find(path_of(match.prefix, rule.from.front())));
+    }
+    if (!found) continue;
+    ANDIRON_ASSIGN(found, change_one(steps, *std::move(found), place));
+    return found;
+  }
+  if (own_name_is_missing || !takers.empty()) return found;
+  return Adapter::load(place, file);
+}
+
+Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
+  ANDIRON_TRY(status());
+  // The first rule that names a tensor takes it.
+  std::vector<std::optional<RuleMatch>> matches(tensors.size());
+  std::vector<std::size_t> group_of(tensors.size(), nowhere);
+  std::vector<Group> groups;
+  std::unordered_map<GroupKey, std::size_t, GroupKeyHash> known;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::vector<RuleMatch> all =
+        table_->by_from.find(tensors[i].full_path(), tensors[i].container());
+    if (all.empty()) continue;
+    const RuleMatch& match = matches[i].emplace(all.front());
+    const AdapterRule& rule = table_->rules[match.rule];
+    if (is_one_to_one(rule)) continue;
+    const auto [at, is_new] = known.try_emplace({match.rule, match.prefix}, groups.size());
+    if (is_new) {
+      groups.push_back({&rule, &table_->steps[match.rule], i, match,
+                        std::vector<std::size_t>(rule.from.size(), nowhere)});
+    }
+    group_of[i] = at->second;
+    groups[at->second].members[match.position] = i;
+  }
+
+  Snapshots saved;
+  saved.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!matches[i]) {
+      saved.push_back(std::move(tensors[i]));
+    } else if (group_of[i] == nowhere) {
+      const RuleMatch& match = *matches[i];
+      const Place place = new_place(table_->rules[match.rule], 0, match, tensors[i].container());
+      ANDIRON_ASSIGN(TensorSnapshot changed,
+                     change_one(table_->steps[match.rule], std::move(tensors[i]), place));
+      saved.push_back(std::move(changed));
+    } else if (const Group& group = groups[group_of[i]]; group.first == i) {
+      ANDIRON_ASSIGN(Tensors made, save_group(group, tensors));
+      saved.extend(Snapshots(std::move(made)));
+    }
+  }
+  return saved;
+}
+
+}  // namespace andiron::inline v1

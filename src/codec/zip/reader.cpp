@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/codec/zip_reader_test.cpp and tests/codec/zip_hostile_test.cpp
+#include "src/codec/zip/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/codec/inflate.h"
+#include "src/codec/zip/end.h"
+#include "src/codec/zip/local_header.h"
+#include "src/core/large_blocks.h"
+#include "src/core/limit.h"
+#include "src/core/read_ahead.h"
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1::detail {
+
+namespace {
+
+// Contents that were used last. A model of many deflated entries is not to stay in memory
+// whole, and one that tensors view in turn is not to be inflated for each.
+class RecentContents {
+ public:
+  std::optional<Bytes> find(std::uint32_t entry) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const Kept& kept) { return kept.entry == entry; });
+    if (found == kept_.end()) return std::nullopt;
+    std::rotate(found, found + 1, kept_.end());
+    return kept_.back().content;
+  }
+
+  void add(std::uint32_t entry, const Bytes& content) {
+    const std::lock_guard lock(mutex_);
+    kept_.push_back({entry, content});
+    bytes_ += content.size();
+    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) {
+      bytes_ -= kept_.front().content.size();
+      kept_.erase(kept_.begin());
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+  static constexpr std::size_t most_entries = 64;
+  struct Kept {
+    std::uint32_t entry;
+    Bytes content;
+  };
+  std::mutex mutex_;
+  std::vector<Kept> kept_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+struct ZipState {
+  ByteSourcePtr source;
+  Limits limits;
+  ZipDirectory directory;
+  // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
+  // local header was seen to agree.
+  std::span<std::atomic<std::uint64_t>> places;
+  Bytes places_memory;  // that they lie in
+  static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
+
+  mutable RecentContents recent;
+  mutable std::mutex inflated_mutex;
+  mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
+
+  const ZipEntry& entry(std::uint32_t index) const noexcept { return directory.entries()[index]; }
+  Error error(ErrorCode code, std::uint32_t index, std::string_view what, std::string found = {},
+              std::string expected = {}) const {
+    Error error = zip_entry_error(code, *source, entry(index).name, what);
+    error.found = std::move(found);
+    error.expected = std::move(expected);
+    return error;
+  }
+
+  // Bytes from the header of an entry to what follows it.
+  std::uint64_t room_of(std::uint32_t index) const {
+    return directory.end_of(index) - entry(index).header_offset;
+  }
+  // What is read of an entry so that its header is whole: with PyTorch's padding, or all it can be.
+  std::uint64_t usual_header_bytes(std::uint32_t index) const {
+    constexpr std::uint64_t usual_extra = 256;
+    return std::min<std::uint64_t>(room_of(index),
+                                   zip_local_header_bytes + entry(index).name.size() + usual_extra);
+  }
+  std::uint64_t most_header_bytes(std::uint32_t index) const {
+    return std::min<std::uint64_t>(
+        room_of(index), zip_local_header_bytes + entry(index).name.size() + zip_most_text_bytes);
+  }
+
+  Error not_inflated(std::uint32_t index, Error reason) const {
+    if (reason.code != ErrorCode::bad_archive) return reason;
+    return error(ErrorCode::bad_archive, index, "cannot be inflated", reason.message);
+  }
+
+  Result<std::uint64_t> checked_offset(std::uint32_t index,
+                                       std::span<const std::byte> head = {}) const;
+  // The header, as `head` has it, and then the range.
+  Status check_header(std::uint32_t index, std::span<const std::byte> head, std::uint64_t offset,
+                      std::uint64_t count) const {
+    ANDIRON_ASSIGN(const std::uint64_t data, checked_offset(index, head));
+    return check_range(index, data, offset, count);
+  }
+  Status check_can_inflate(std::uint32_t index) const;
+  Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
+                     std::uint64_t count) const;
+};
+
+namespace {
+
+// The file, of which only the data of stored entries can be read.
+class CheckedSource final : public ByteSource {
+ public:
+  explicit CheckedSource(std::shared_ptr<const ZipState> state) : state_(std::move(state)) {}
+  std::uint64_t size() const noexcept override { return file().size(); }
+  const std::string& name() const noexcept override { return file().name(); }
+  bool can_view() const noexcept override { return file().can_view(); }
+  bool in_memory() const noexcept override { return file().in_memory(); }
+
+ private:
+  const ByteSource& file() const noexcept { return *state_->source; }
+
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (out.empty()) return {};
+    ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
+    const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
+    const bool is_checked = (place & ZipState::checked) != 0;
+    if (is_checked) {
+      ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
+    }
+    // The first read of an entry brings its header along, where both are small.
+    std::array<std::byte, ReadAhead::largest_read> buffer;
+    const std::uint64_t begin = is_checked ? offset : state_->entry(index).header_offset;
+    const std::uint64_t lead = offset - begin;
+    const bool together = lead <= buffer.size() && out.size() <= buffer.size() - lead;
+    if (!is_checked && !together) {
+      const auto head = std::span(buffer).first(static_cast<std::size_t>(
+          std::min<std::uint64_t>(buffer.size(), state_->usual_header_bytes(index))));
+      ANDIRON_TRY(file().read_at(begin, head));
+      ANDIRON_TRY(state_->check_header(index, head, offset, out.size()));
+    }
+    if (!together) return file().read_at(offset, out);
+
+    const auto wanted = is_checked ? out : std::span(buffer).first(lead + out.size());
+    if (in_memory()) {
+      ANDIRON_TRY(file().read_at(begin, wanted));
+    } else if (!ahead_.copy(begin, wanted)) {
+      ReadAhead::Window window = ahead_.next_window(begin, size());
+      if (window.size != 0) {
+        window.has_failed = !file().read_at(begin, window.bytes()).ok();
+        ahead_.keep(std::move(window));
+      }
+      if (!ahead_.copy(begin, wanted)) ANDIRON_TRY(file().read_at(begin, wanted));
+    }
+    if (is_checked) return {};
+    ANDIRON_TRY(state_->check_header(index, wanted, offset, out.size()));
+    std::memcpy(out.data(), buffer.data() + lead, out.size());
+    return {};
+  }
+
+  Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
+    if (count == 0) return Bytes();
+    ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
+    ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index));
+    ANDIRON_TRY(state_->check_range(index, data, offset, count));
+    return file().view(offset, count);
+  }
+
+  Result<std::uint32_t> entry_at(std::uint64_t offset) const {
+    if (state_->directory.entries().size() == 0) {
+      return Error{.code = ErrorCode::bad_archive, .message = "the zip archive has no entries"};
+    }
+    // Tensors are read in the order of the file more often than not.
+    const std::size_t rank =
+        state_->directory.rank_before(offset, last_rank_.load(std::memory_order_relaxed));
+    last_rank_.store(rank, std::memory_order_relaxed);
+    return state_->directory.at_rank(rank);
+  }
+
+  std::shared_ptr<const ZipState> state_;
+  ReadAhead ahead_;
+  mutable std::atomic<std::size_t> last_rank_ = 0;
+};
+
+// The content of one entry, which is inflated whole for the first of several reads. It lends no
+// views: a small one would keep all of it in memory.
+class ContentSource final : public ByteSource {
+ public:
+  ContentSource(ZipReaderPtr zip, const ZipState& state, std::uint32_t index)
+      : zip_(std::move(zip)), state_(state), index_(index) {}
+  std::uint64_t size() const noexcept override { return state_.entry(index_).bytes; }
+  const std::string& name() const noexcept override { return state_.source->name(); }
+
+ private:
+  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    std::unique_lock lock(mutex_);
+    std::optional<Bytes> content = state_.recent.find(index_);
+    if (!content) {
+      ANDIRON_ASSIGN(content, zip_->read(index_, {state_.limits.inflated_bytes, "inflated_bytes"}));
+      state_.recent.add(index_, *content);
+    }
+    lock.unlock();
+    if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
+    return {};
+  }
+
+  const ZipReaderPtr zip_;
+  const ZipState& state_;
+  const std::uint32_t index_;
+  mutable std::mutex mutex_;
+};
+
+// Where PyTorch would have put the data of an entry, by its directory alone: it pads its headers to
+// an alignment, and where descriptors follow the data it knows their size.
+std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t end,
+                                           std::uint64_t alignment) {
+  const std::uint16_t flags = entry.bytes == 0 ? zip_utf8_name : zip_utf8_name | zip_has_descriptor;
+  if (!entry.is_stored() || entry.flags != flags) return std::nullopt;
+  if (alignment == 0 || alignment > zip_most_text_bytes) return std::nullopt;
+  const ZipPlace place =
+      place_zip_entry(entry.header_offset, entry.name.size(), entry.bytes, alignment);
+  if (place.end != end) return std::nullopt;
+  return place.data;
+}
+
+}  // namespace
+
+// `head` may hold what was read of the file from the entry's header on.
+Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
+                                               std::span<const std::byte> head) const {
+  const std::uint64_t place = places[index].load(std::memory_order_acquire);
+  if ((place & checked) != 0) return place & ~checked;
+  const ZipEntry& asked = entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(*source, asked));
+  const std::uint64_t end = directory.end_of(index);
+  const auto is_whole = [&] {
+    return head.size() >= std::min(end - asked.header_offset, zip_local_header_size(asked, head));
+  };
+  Bytes header;
+  for (const auto bytes : {&ZipState::usual_header_bytes, &ZipState::most_header_bytes}) {
+    if (is_whole()) break;
+    ANDIRON_ASSIGN(header, Bytes::allocate((this->*bytes)(index)));
+    ANDIRON_TRY(source->read_at(asked.header_offset, header.writable()));
+    head = header.span();
+  }
+  ANDIRON_ASSIGN(const std::uint64_t offset, check_zip_local_header(*source, asked, end, head));
+  if (place != 0 && place != offset) {
+    return error(ErrorCode::bad_archive, index, "does not begin where the directory tells",
+                 "data from byte " + std::to_string(offset), "byte " + std::to_string(place));
+  }
+  places[index].store(offset | checked, std::memory_order_release);
+  return offset;
+}
+
+Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
+                             std::uint64_t count) const {
+  const ZipEntry& asked = entry(index);
+  if (asked.is_stored() && offset >= data && offset - data <= asked.bytes &&
+      count <= asked.bytes - (offset - data)) {
+    return {};
+  }
+  return error(ErrorCode::bad_archive, index,
+               asked.is_stored() ? "does not hold the bytes that were asked for"
+                                 : "is deflated and cannot be read in place",
+               std::to_string(count) + " bytes from " + std::to_string(offset),
+               "a range within " + std::to_string(asked.stored_bytes) + " bytes from " +
+                   std::to_string(data));
+}
+
+Status ZipState::check_can_inflate(std::uint32_t index) const {
+  const ZipEntry& asked = entry(index);
+  if (asked.is_stored() || can_inflate_to(asked.stored_bytes, asked.bytes)) return {};
+  return error(ErrorCode::bad_archive, index, "claims more than its data can inflate to",
+               std::to_string(asked.bytes) + " bytes of " + std::to_string(asked.stored_bytes));
+}
+
+ZipReader::ZipReader(std::shared_ptr<const ZipState> state)
+    : state_(std::move(state)), checked_source_(std::make_shared<CheckedSource>(state_)) {}
+
+Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits, ZipNames compared,
+                                     std::optional<std::uint64_t> end) {
+  ANDIRON_ASSIGN(const ZipEnd place, read_zip_end(*source, end.value_or(source->size()), limits));
+  ANDIRON_ASSIGN(ZipDirectory directory, ZipDirectory::read(*source, place, compared));
+  auto state = std::make_shared<ZipState>();
+  state->source = std::move(source);
+  state->limits = limits;
+  state->directory = std::move(directory);
+  const std::size_t count = state->directory.entries().size();
+  using Place = std::atomic<std::uint64_t>;
+  Result<Bytes> memory = Bytes::allocate(index_block_bytes(count * sizeof(Place)));
+  if (!memory) {
+    return Error{.code = ErrorCode::out_of_memory,
+                 .message = "no memory for the zip directory",
+                 .file = state->source->name()};
+  }
+  state->places_memory = *std::move(memory);
+  auto* const places = reinterpret_cast<Place*>(state->places_memory.writable().data());
+  std::uninitialized_value_construct_n(places, count);
+  state->places = {places, count};
+  return ZipReaderPtr(new ZipReader(std::move(state)));
+}
+
+const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }
+
+const ZipRun& ZipReader::run() const noexcept { return state_->directory.run(); }
+
+std::span<const ZipEntry> ZipReader::entries() const noexcept {
+  return state_->directory.entries().items();
+}
+
+std::optional<std::uint32_t> ZipReader::find(std::string_view name) const {
+  return state_->directory.find(name);
+}
+
+Result<std::uint64_t> ZipReader::data_offset(std::uint32_t index, std::uint64_t alignment) const {
+  std::atomic<std::uint64_t>& known = state_->places[index];
+  const std::uint64_t place = known.load(std::memory_order_acquire);
+  if (place != 0) return place & ~ZipState::checked;
+  const auto told = padded_offset(state_->entry(index), state_->directory.end_of(index), alignment);
+  if (!told) return state_->checked_offset(index);
+  // If another thread checked the header meanwhile, that is forgotten and done again.
+  known.store(*told, std::memory_order_release);
+  return *told;
+}
+
+void ZipReader::locate_data(std::uint64_t alignment) const {
+  const auto entries = this->entries();
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].is_stored()) continue;
+    const auto told = padded_offset(entries[i], state_->directory.end_of(i), alignment);
+    if (!told) {
+      static_cast<void>(state_->checked_offset(i));
+    } else if (state_->places[i].load(std::memory_order_relaxed) == 0) {
+      state_->places[i].store(*told, std::memory_order_release);
+    }
+  }
+}
+
+const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked_source_; }
+
+Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
+  const ByteSource& file = *source();
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
+  ANDIRON_TRY(check_limit(wanted.bytes, most.bytes,
+                          {"zip entry " + quoted(wanted.name) + " is larger than allowed",
+                           most.limit, "bytes", file.name()}));
+  ANDIRON_TRY(state_->check_can_inflate(index));
+  // The header comes along with the data, or with its beginning.
+  constexpr std::uint64_t window_bytes = 256 * 1024;
+  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : window_bytes;
+  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
+                                                     state_->most_header_bytes(index) + first)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  const auto lead = static_cast<std::size_t>(offset - wanted.header_offset);
+  Bytes content;
+  if (wanted.is_stored()) {
+    ANDIRON_ASSIGN(content, raw.slice(lead, static_cast<std::size_t>(wanted.bytes)));
+  } else {
+    ANDIRON_ASSIGN(content, Bytes::allocate(wanted.bytes));
+    Inflater inflater(content.writable(), Inflater::Wanted::all);
+    std::uint64_t left = wanted.stored_bytes;
+    std::span<std::byte> part = raw.writable().subspan(lead);
+    for (;;) {
+      part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), left)));
+      offset += part.size();
+      left -= part.size();
+      Status status = inflater.take(part);
+      if (status && left == 0) status = inflater.finish();
+      if (!status) return state_->not_inflated(index, std::move(status).error());
+      if (left == 0) break;
+      part =
+          raw.writable().first(static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), left)));
+      ANDIRON_TRY(file.read_at(offset, part));
+    }
+  }
+  if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
+    Error error =
+        state_->error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+    error.hint = "copy or download the file again";
+    return error;
+  }
+  return content;
+}
+
+Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const {
+  const ByteSource& file = *source();
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
+  ANDIRON_TRY(state_->check_can_inflate(index));
+  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
+                                                     state_->usual_header_bytes(index) + count)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  const std::uint64_t end = offset + wanted.stored_bytes;
+  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
+  // What follows the header in what was read.
+  const std::uint64_t lead = std::min<std::uint64_t>(offset - wanted.header_offset, raw.size());
+  std::span<std::byte> part = raw.writable().subspan(static_cast<std::size_t>(lead));
+  if (wanted.is_stored()) {
+    if (part.size() < content.size()) {
+      ANDIRON_TRY(file.read_at(offset, content.writable()));
+    } else if (!content.empty()) {
+      std::memcpy(content.writable().data(), part.data(), content.size());
+    }
+    return content;
+  }
+  Inflater inflater(content.writable(), Inflater::Wanted::head);
+  while (!inflater.is_full()) {
+    part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), end - offset)));
+    offset += part.size();
+    Status status = part.empty() && offset == end ? inflater.finish() : inflater.take(part);
+    if (!status) return state_->not_inflated(index, std::move(status).error());
+    if (inflater.is_full()) break;
+    part = raw.writable().first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
+    ANDIRON_TRY(file.read_at(offset, part));
+  }
+  return content;
+}
+
+ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
+  const std::lock_guard lock(state_->inflated_mutex);
+  std::weak_ptr<const ByteSource>& known = state_->inflated[entry];
+  ByteSourcePtr shared = known.lock();
+  if (shared == nullptr) {
+    shared = std::make_shared<ContentSource>(shared_from_this(), *state_, entry);
+    known = shared;
+  }
+  return shared;
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a Pattern asks of a regular-expression engine.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "andiron/text.h"
+
+namespace andiron::inline v1 {
+
+// A compiled expression and the text the user wrote for it. Safe from several threads.
+class Pattern::Engine {
+ public:
+  virtual ~Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Compiles `syntax`, which pattern_syntax.h made of `text`. InvalidPattern when the engine
+  // refuses it.
+  static Result<std::shared_ptr<const Engine>> compile(std::string_view text,
+                                                       const std::string& syntax);
+
+  const std::string& text() const noexcept { return text_; }
+  // Whether there is a match anywhere.
+  virtual bool matches(std::string_view subject) const = 0;
+  // Finds the leftmost match that starts at or after byte `from`; what lies before still counts for
+  // ^ and
+  // \b. Fills as many groups as are asked for, the whole match first; one that took no part has a
+  // null data(). REQUIRES: from <= subject.size(), 1 <= groups.size() <= group_count().
+  virtual bool find(std::string_view subject, std::size_t from,
+                    std::span<std::string_view> groups) const = 0;
+  // Groups, the whole match included.
+  virtual std::size_t group_count() const = 0;
+  virtual std::optional<std::size_t> group_named(std::string_view name) const = 0;
+
+ protected:
+  explicit Engine(std::string text) : text_(std::move(text)) {}
+
+ private:
+  std::string text_;
+};
+
+}  // namespace andiron::inline v1

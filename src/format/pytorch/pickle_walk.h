@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The walk over what a PyTorch file holds: which names its tensors have, and in which order.
+//
+// Keys of dicts and indices of lists are joined with dots. A module gives the names that its
+// state_dict() would give: parameters, the buffers that it saves, submodules; its other tensors are
+// passed over. Any other object is walked by its attributes, and by the arguments that would have
+// made it, by index.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "andiron/error.h"
+#include "andiron/open.h"
+#include "src/format/pytorch/name_path.h"
+#include "src/format/pytorch/pickle_document.h"
+#include "src/format/pytorch/script_classes.h"
+#include "src/format/pytorch/tensor_resolver.h"
+
+namespace andiron::inline v1::detail {
+
+// What is to be told of a tensor, or of what might have held some.
+struct Remark {
+  bool is_skip;  // it was not taken; else a note on one that was
+  std::string text;
+};
+
+// What the walk comes to; good until the next one.
+struct WalkEvent {
+  enum class Kind : std::uint8_t {
+    nothing,  // but remarks
+    tensor,
+    leaf,
+    enter_list,  // the values until `leave` belong to a list
+    enter_dict,
+    leave,
+  };
+  Kind kind = Kind::nothing;
+  std::string_view name;
+  std::string_view key;  // the last step of the name
+  Resolution resolved;   // of Kind::tensor: a tensor, or its parts
+  PickleValue value;     // of Kind::leaf; none where a value was left out
+  std::vector<Remark> remarks;
+
+  // Not defaulted: `WalkEvent()` would clear the kilobyte that a tensor leaves unset.
+  WalkEvent() noexcept {}
+};
+
+// Whether an error ends a lenient reading, too; after others the other tensors are still read.
+bool stops_reading(ErrorCode code) noexcept;
+
+// Goes from the root on, one value at a time.
+class PickleWalk {
+ public:
+  // `classes` are those of TorchScript. Python never writes a dict with a key twice; with
+  // `check_all_keys` the last one counts then. Without, which takes less time, such a dict gives
+  // NameCollision, or two tensors of one name.
+  PickleWalk(const PickleDocument& content, TensorResolver resolver, const ScriptClasses& classes,
+             const OpenOptions& options, bool check_all_keys);
+
+  bool is_done() const noexcept { return frames_.empty(); }
+  // Makes another event. REQUIRES: !is_done().
+  Status next();
+  // REQUIRES: next() was called.
+  WalkEvent& event() noexcept { return *event_; }
+  // The tensor of the event cannot be. In a lenient reading the others still count: this becomes a
+  // remark. Else returns the error, with the name.
+  Status refuse(Error error);
+
+ private:
+  // What a container still has to show. Several frames in a row may belong to one container.
+  struct Frame {
+    PickleItems::Iterator at;
+    enum class Kind : std::uint8_t { root, items, pairs, pair_items } kind = Kind::items;
+    std::uint32_t next = 0;                 // number of the next item or pair
+    std::size_t path = 0;                   // length of the container's own name
+    const char* skip = nullptr;             // why tensors here are not taken
+    PickleItems pairs;                      // all that there were
+    bool has_others = false;                // values that are no tensors
+    std::vector<bool> superseded;           // pairs that do not count
+    bool is_module_rest = false;            // a module's attributes besides its tables
+    std::vector<std::string_view> unsaved;  // names that are skipped, sorted
+    const ScriptClass* script = nullptr;
+    // The frame that was there first ends the container.
+    bool ends = false;
+    std::size_t container = 0;
+  };
+
+  static constexpr char not_in_state_dict[] =
+      "an attribute of a module, not part of its state_dict";
+
+  // In structure.cpp: where the walk is, told in `event_`. `skip` is why tensors are not taken
+  // here, or nullptr.
+  void set_place(std::size_t key_begin);
+  Status visit(PickleValue value, const char* skip);
+  Status visit_tensor(PickleValue value, const char* skip, unsigned wrapped = 0);
+  Status visit_shell(PickleValue value, unsigned wrapped);
+  bool is_script_state(const ScriptClass& script, PickleValue key, PickleValue value) const;
+  const ScriptClass* script_class(PickleValue object) const;
+  void set_leaf(PickleValue value, const char* skip);
+  void remark_skip(std::string reason) { event_->remarks.push_back({true, std::move(reason)}); }
+  void remark_note(std::string text) { event_->remarks.push_back({false, std::move(text)}); }
+  // What is not walked has its place all the same.
+  void leave_out(const char* skip) { set_leaf({}, skip); }
+  // Enters a container, unless it lies within itself, too deep, or was seen too often.
+  bool begin(PickleValue value, bool is_list, const char* skip);
+  // Whether the content of a container is looked into. What several names share is walked for each
+  // of them, up to a number of steps in all; what is not taken anyway is walked once.
+  bool may_share(PickleValue value, const char* skip);
+
+  // In structure_frames.cpp: what is below.
+  Status open_object(PickleValue value, const char* skip);
+  Status open_state(PickleValue value, PickleValue state, const char* skip);
+  bool may_look_into(PickleValue object, const char* skip);
+  Frame& add_frame(PickleItems items, const char* skip);
+  void add_items(PickleItems items, const char* skip, bool leave_out_first = false);
+  Status add_pairs(PickleItems pairs, const char* skip);
+  Status add_content(PickleValue value, const char* skip);
+  Status add_dict_argument(PickleValue value, const char* skip);
+  Status add_states(PickleValue object, const char* skip);
+  Status add_state(PickleValue state, const char* skip);
+  Status add_module(PickleValue state, const char* skip);
+
+  const PickleDocument& content_;
+  const PickleGraph& graph_;
+  TensorResolver resolver_;
+  const ScriptClasses& classes_;
+  Strictness strictness_;
+  bool check_all_keys_;
+  std::optional<WalkEvent> event_;
+  NamePath path_;
+  std::vector<Frame> frames_;
+  std::size_t depth_ = 0;
+  std::vector<bool> seen_;
+  std::vector<bool> on_path_;
+  std::uint64_t repeats_left_;
+};
+
+}  // namespace andiron::inline v1::detail

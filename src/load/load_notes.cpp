@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/load/load_notes_test.cpp
+#include "src/load/load_notes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "src/core/parse_index.h"
+#include "src/core/place.h"
+#include "src/core/text/quoted.h"
+#include "src/names/training_names.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+// What PyTorch keeps beside a norm and nobody else has: no part of the model is passed over.
+bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tracked"); }
+
+// "'a' and 3 others"
+std::string some(const std::vector<std::string_view>& names) {
+  std::string text = quoted(names.front());
+  if (names.size() == 2) text += " and 1 other";
+  if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " others";
+  return text;
+}
+
+void note_empty_filter(const std::vector<Slot>& slots, ApplyResult& result) {
+  if (slots.empty() || result.skipped.size() != slots.size()) return;
+  result.notes.push_back("no parameter passes the filter; they look like " +
+                         quoted(slots.front().path));
+}
+
+void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
+                         ApplyResult& result) {
+  std::vector<std::string_view> changed;
+  std::string example;
+  for (const Assignment& assignment : assignments) {
+    if (!assignment.changes_dtype) continue;
+    const Slot& slot = slots[assignment.slot];
+    if (changed.empty()) {
+      example = std::string(dtype_name(slot.ops->info(slot.leaf).dtype)) + " to " +
+                assignment.tensor.dtype_text();
+    }
+    changed.push_back(slot.path);
+  }
+  if (changed.empty()) return;
+  result.notes.push_back("the dtype of " + some(changed) + " changes as in the source (" + example +
+                         "); DTypePolicy::cast_to_module keeps the module's");
+}
+
+// Tensors that the module seems to have a place for, but has not: optionals that are empty, lists
+// that are shorter. Loads do not fill them.
+void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
+  std::unordered_set<std::string_view> parents;
+  std::unordered_map<std::string_view, std::uint64_t> list_ends;  // path of a list to its size
+  for (const Slot& slot : slots) {
+    const std::string_view path = slot.path;
+    parents.insert(slot.parent());
+    for (std::size_t begin = 0; begin < path.size();) {
+      const std::size_t end = std::min(path.find('.', begin), path.size());
+      if (const auto index = parse_index(path.substr(begin, end - begin)); index && begin > 0) {
+        std::uint64_t& size = list_ends[path.substr(0, begin - 1)];
+        size = std::max(size, *index + 1);
+      }
+      begin = end + 1;
+    }
+  }
+  std::vector<std::string_view> beside;
+  std::vector<std::string_view> beyond;
+  for (const std::string& name : result.unused) {
+    const std::string_view path = name;
+    bool is_beyond = false;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos && !is_beyond;
+         dot = path.find('.', dot + 1)) {
+      const auto list = list_ends.find(path.substr(0, dot));
+      const std::size_t end = std::min(path.find('.', dot + 1), path.size());
+      const auto index = parse_index(path.substr(dot + 1, end - dot - 1));
+      is_beyond = list != list_ends.end() && index && *index >= list->second;
+    }
+    if (is_beyond) {
+      beyond.push_back(path);
+    } else if (path.find('.') != std::string_view::npos && !is_counter(path) &&
+               parents.contains(parent_path(path))) {
+      beside.push_back(path);
+    }
+  }
+  if (!beside.empty()) {
+    result.notes.push_back("the module has no place for " + some(beside) +
+                           ", beside parameters that it has; a load does not fill optionals that "
+                           "are empty");
+  }
+  if (!beyond.empty()) {
+    result.notes.push_back("the module's lists end before " + some(beyond) +
+                           "; a load does not make lists longer");
+  }
+}
+
+// What is missing, and is in the file.
+void note_not_taken(const Archive& source, ApplyResult& result) {
+  if (result.missing.empty() || source.skipped().empty()) return;
+  std::unordered_map<std::string_view, std::string_view> reasons;
+  for (const Skipped& skipped : source.skipped()) reasons.emplace(skipped.name, skipped.reason);
+  std::vector<std::string_view> names;
+  for (const MissingTensor& missing : result.missing) {
+    if (reasons.contains(missing.path)) names.push_back(missing.path);
+  }
+  if (names.empty()) return;
+  result.notes.push_back("not taken from the file: " + some(names) + ": " +
+                         std::string(reasons[names.front()]));
+}
+
+// A weight that is missing, while the source has what it is computed from.
+void note_parts_of_weights(ApplyResult& result) {
+  if (result.missing.empty()) return;
+  std::vector<std::string_view> parts;
+  for (const std::string& name : result.unused) {
+    if (is_weight_part(name)) parts.push_back(name);
+  }
+  if (parts.empty()) return;
+  result.notes.push_back("PyTorch computes a weight from " + some(parts) +
+                         "; remove the parametrization (remove_parametrizations, "
+                         "remove_weight_norm) and save again, so that the weight itself is stored");
+}
+
+// A parameter that finds nothing although the source has its name: closing index gaps has moved
+// tensors to lower numbers, and others may have got the wrong ones.
+void note_moved_numbers(const Archive& source, ApplyResult& result) {
+  const std::optional<Archive> before_closing = source.before(NameStage::index_gaps);
+  if (result.missing.empty() || !before_closing) return;
+  std::vector<std::string_view> moved;
+  for (const MissingTensor& missing : result.missing) {
+    if (before_closing->find(missing.path)) moved.push_back(missing.path);
+  }
+  if (moved.empty()) return;
+  result.notes.push_back("the source has " + some(moved) +
+                         ", but index gaps are closed, which moves tensors to lower numbers; "
+                         "map_indices_contiguous(false) keeps the source's numbers");
+}
+
+// Shapes tell a transposed matrix from another, unless it is square.
+void note_square_matrices(const std::vector<Slot>& slots,
+                          const std::vector<Assignment>& assignments, const Archive& source,
+                          const ApplyOptions& options, ApplyResult& result) {
+  const auto format = source.metadata().find("format");
+  const bool says_so = format != source.metadata().end() && format->second == "pt";
+  if (options.adapter.is_set() || (!source.is_pickled() && !says_so)) return;
+  std::vector<std::string_view> square;
+  for (const Assignment& assignment : assignments) {
+    const Slot& slot = slots[assignment.slot];
+    const Shape& shape = assignment.tensor.shape();
+    if (slot.container.is("Linear") && shape.rank() == 2 && shape[0] == shape[1]) {
+      square.push_back(slot.path);
+    }
+  }
+  if (square.empty()) return;
+  result.notes.push_back(
+      (source.is_pickled() ? "this is a PyTorch file, which stores "
+                           : "the metadata says that PyTorch wrote this file, which stores ") +
+      some(square) + " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
+}
+
+}  // namespace
+
+void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
+                    const ApplyOptions& options, LoadPlan& plan) {
+  ApplyResult& result = plan.result;
+  note_empty_filter(slots, result);
+  note_changed_dtypes(slots, plan.assignments, result);
+  if (!result.unused.empty()) note_vacancies(slots, result);
+  note_not_taken(source, result);
+  note_parts_of_weights(result);
+  note_moved_numbers(source, result);
+  note_square_matrices(slots, plan.assignments, source, options, result);
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/load/plan_test.cpp
+#include "src/load/load_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+#include "src/load/fit.h"
+#include "src/load/load_notes.h"
+#include "src/load/suggested_name.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+// The tensors of the source by name; remembers which were asked for.
+class SourceLookup final : public TensorLookup {
+ public:
+  explicit SourceLookup(const Archive& source) : source_(source), used_(source.size(), false) {}
+
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+    const std::optional<std::size_t> index = source_.find(name);
+    if (!index) return std::optional<TensorSnapshot>();
+    used_[*index] = true;
+    found_.push_back(static_cast<std::uint32_t>(*index));
+    return std::make_optional(source_.snapshot(*index));
+  }
+
+  // All that was found, in order, as often as it was.
+  std::vector<std::uint32_t>& found() noexcept { return found_; }
+  // Indices of tensors that were never found, in the order of their names.
+  std::vector<std::size_t> unused() const {
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      if (!used_[i]) indices.push_back(i);
+    }
+    std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
+      return source_.info(a).name < source_.info(b).name;
+    });
+    return indices;
+  }
+
+ private:
+  const Archive& source_;
+  std::vector<bool> used_;
+  std::vector<std::uint32_t> found_;
+};
+
+// Builds a plan slot by slot.
+class Planner {
+ public:
+  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options)
+      : slots_(slots), source_(source), options_(options), lookup_(source) {}
+
+  Result<LoadPlan> plan() {
+    ANDIRON_TRY(options_.filter.status());
+    ANDIRON_TRY(options_.adapter->status());
+    ANDIRON_TRY(check_paths(slots_));
+    plan_.assignments.reserve(slots_.size());
+    lookup_.found().reserve(slots_.size());
+    has_ties_ = has_ties();
+    for (std::size_t i = 0; i < slots_.size(); ++i) place(i);
+    if (has_ties_) feed_ties();
+    plan_.sources = std::move(lookup_.found());
+    ApplyResult& result = plan_.result;
+    result.applied.reserve(plan_.assignments.size());
+    for (const Assignment& assignment : plan_.assignments) {
+      result.applied.push_back(slots_[assignment.slot].path);
+      if (!assignment.is_read()) continue;
+      if (__builtin_add_overflow(plan_.byte_size, assignment.tensor.byte_size(),
+                                 &plan_.byte_size)) {
+        return Error{.code = ErrorCode::overflow,
+                     .message = "the tensors together have more bytes than can be counted",
+                     .file = source_.origin()};
+      }
+    }
+    std::sort(missing_.begin(), missing_.end(),
+              [&](std::size_t a, std::size_t b) { return slots_[a].path < slots_[b].path; });
+    for (const std::size_t i : skipped_) result.skipped.push_back(slots_[i].path);
+    std::sort(result.skipped.begin(), result.skipped.end());
+    const std::vector<std::size_t> unused = lookup_.unused();
+    for (const std::size_t i : unused) result.unused.emplace_back(source_.info(i).name);
+    for (const std::size_t i : missing_) {
+      result.missing.push_back({slots_[i].path, slots_[i].container});
+    }
+    tell_what_was_meant(unused);
+    result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
+    add_load_notes(slots_, source_, options_, plan_);
+    plan_.skipped = std::move(skipped_);
+    return std::move(plan_);
+  }
+
+ private:
+  void place(std::size_t index) {
+    const Slot& slot = slots_[index];
+    const bool takes_part = options_.filter.matches(slot.path, slot.container);
+    const std::size_t first_source = lookup_.found().size();
+    Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
+    if (!takes_part) {
+      // It was looked up all the same: its tensor is not unused, but left out.
+      skipped_.push_back(index);
+      return;
+    }
+    if (!found) return fail(slot, std::move(found).error());
+    if (!*found) return missing_.push_back(index);
+    const LeafInfo info = slot.ops->info(slot.leaf);
+    Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
+    if (!tensor) return fail(slot, with_stored_shape(std::move(tensor).error(), first_source));
+    const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
+    feed(index, {.slot = index,
+                 .tensor = *std::move(tensor),
+                 .first_source = static_cast<std::uint32_t>(first_source),
+                 .source_count = static_cast<std::uint32_t>(lookup_.found().size() - first_source),
+                 .read_slot = index,
+                 .changes_dtype = changes_dtype});
+  }
+
+  // A shape that the adapter changed, and the one that the source's owner knows.
+  Error with_stored_shape(Error error, std::size_t first_source) {
+    const std::vector<std::uint32_t>& found = lookup_.found();
+    if (error.code != ErrorCode::shape_mismatch || found.size() != first_source + 1) return error;
+    const TensorInfo stored = source_.info(found[first_source]);
+    const std::string shape = Shape(stored.shape).to_string();
+    if (shape != error.found) error.found += ", adapted from " + shape;
+    return error;
+  }
+
+  void feed(std::size_t index, Assignment assignment) {
+    if (has_ties_) {
+      const auto [fed, is_first] = fed_.try_emplace(identity(index), plan_.assignments.size());
+      if (!is_first) {
+        const Assignment& first = plan_.assignments[fed->second];
+        if (!has_same_sources(first, assignment)) note_tie(index, first.slot);
+        assignment = tied_to(first, index);
+      }
+    }
+    plan_.assignments.push_back(std::move(assignment));
+  }
+
+  const void* identity(std::size_t index) const {
+    return slots_[index].ops->identity(slots_[index].leaf);
+  }
+
+  // Most modules have no ties, and need not be asked again for each parameter.
+  bool has_ties() const {
+    std::vector<const void*> identities;
+    identities.reserve(slots_.size());
+    for (std::size_t i = 0; i < slots_.size(); ++i) identities.push_back(identity(i));
+    std::sort(identities.begin(), identities.end(), std::less<>());
+    return std::adjacent_find(identities.begin(), identities.end()) != identities.end();
+  }
+
+  bool has_same_sources(const Assignment& a, const Assignment& b) {
+    const auto begin = lookup_.found().begin();
+    return std::equal(begin + a.first_source, begin + a.first_source + a.source_count,
+                      begin + b.first_source, begin + b.first_source + b.source_count);
+  }
+
+  static Assignment tied_to(const Assignment& first, std::size_t index) {
+    Assignment tied = first;
+    tied.slot = index;
+    return tied;
+  }
+
+  // The unused tensors that the first few missing parameters probably are.
+  void tell_what_was_meant(const std::vector<std::size_t>& unused) {
+    std::vector<SizedName> shown;
+    for (const std::size_t i : missing_) {
+      if (shown.size() == ApplyResult::shown) break;
+      SizedName& one = shown.emplace_back(SizedName{slots_[i].path, std::nullopt});
+      const LeafInfo info = slots_[i].ops->info(slots_[i].leaf);
+      std::uint64_t size = 0;
+      if (!info.accepts_any_shape && element_count(info.shape.dims(), size)) one.size = size;
+    }
+    std::vector<SizedName> sized;
+    for (const std::size_t i : unused) {
+      const TensorInfo tensor = source_.info(i);
+      SizedName& one = sized.emplace_back(SizedName{tensor.name, std::nullopt});
+      std::uint64_t size = 0;
+      if (element_count(tensor.shape, size)) one.size = size;
+    }
+    const std::vector<std::string_view> names = suggested_names(shown, sized);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      plan_.result.missing[i].did_you_mean = names[i];
+    }
+  }
+
+  void fail(const Slot& slot, Error error) {
+    error.tensor = slot.path;
+    if (error.file.empty()) error.file = source_.origin();
+    plan_.result.errors.push_back(std::move(error));
+  }
+
+  void note_tie(std::size_t index, std::size_t first) {
+    plan_.result.notes.push_back(quoted(slots_[index].path) + " is tied to " +
+                                 quoted(slots_[first].path) + " and gets its tensor");
+  }
+
+  // A parameter that the source lacks but that is tied to one it has is fed with it. One that the
+  // filter leaves out changes with it all the same.
+  void feed_ties() {
+    for (const std::size_t index : skipped_) {
+      const auto fed = fed_.find(identity(index));
+      if (fed != fed_.end()) note_tie(index, plan_.assignments[fed->second].slot);
+    }
+    std::vector<Assignment> tied;
+    const auto is_fed = [&](std::size_t index) {
+      const auto fed = fed_.find(identity(index));
+      if (fed == fed_.end()) return false;
+      const Assignment& first = plan_.assignments[fed->second];
+      note_tie(index, first.slot);
+      tied.push_back(tied_to(first, index));
+      return true;
+    };
+    std::erase_if(missing_, is_fed);
+    if (tied.empty()) return;
+    for (Assignment& one : tied) plan_.assignments.push_back(std::move(one));
+    std::sort(plan_.assignments.begin(), plan_.assignments.end(),
+              [](const Assignment& a, const Assignment& b) { return a.slot < b.slot; });
+  }
+
+  const std::vector<Slot>& slots_;
+  const Archive& source_;
+  const ApplyOptions& options_;
+  SourceLookup lookup_;
+  LoadPlan plan_;
+  std::vector<std::size_t> missing_;
+  std::vector<std::size_t> skipped_;
+  bool has_ties_ = false;
+  std::unordered_map<const void*, std::size_t> fed_;  // identity of a leaf to its assignment
+};
+
+}  // namespace
+
+Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
+                                const ApplyOptions& options) {
+  return Planner(slots, source, options).plan();
+}
+
+Error with_report(Error error, ApplyResult result, std::string note) {
+  result.notes.insert(result.notes.begin(), std::move(note));
+  error.report = std::make_shared<const ApplyResult>(std::move(result));
+  return error;
+}
+
+Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options) {
+  Error refused;
+  if (options.validate && !result.errors.empty()) {
+    refused = result.errors.front();
+    if (result.errors.size() > 1) {
+      refused.message +=
+          " (and " + count_of(result.errors.size() - 1, "other tensor") + " cannot be loaded)";
+    }
+  } else if (!options.allow_partial && !result.missing.empty()) {
+    refused.code = ErrorCode::missing_tensor;
+    refused.tensor = result.missing.front().path;
+    refused.message = "the source has no tensor for this parameter";
+    if (result.missing.size() > 1) {
+      refused.message += " (nor for " + count_of(result.missing.size() - 1, "other") + ")";
+    }
+    const std::vector<Skipped>& skipped = source.skipped();
+    const auto not_taken = std::find_if(skipped.begin(), skipped.end(), [&](const Skipped& one) {
+      return one.name == refused.tensor;
+    });
+    if (not_taken != skipped.end()) {
+      refused.found = "it is in the file, but was not taken: " + not_taken->reason;
+    } else if (source.empty()) {
+      refused.found = "no tensors at all";
+      if (!skipped.empty()) {
+        refused.found +=
+            "; not taken was " + quoted(skipped.front().name) + ": " + skipped.front().reason;
+      }
+    }
+    refused.hint = "see the report, or load the rest with .allow_partial(true)";
+  } else if (!options.allow_unused && !result.unused.empty()) {
+    refused.code = ErrorCode::unused_tensor;
+    refused.tensor = result.unused.front();
+    refused.message = "the module has no place for this tensor";
+    if (result.unused.size() > 1) {
+      refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
+    }
+    refused.hint = ".allow_unused(true) leaves it out";
+  } else {
+    return {};
+  }
+  if (!result.proposals.empty()) {
+    refused.hint = "try " + result.proposals.front().text;
+  }
+  if (refused.file.empty()) refused.file = source.origin();
+  return with_report(std::move(refused), result,
+                     "the load was refused and changed nothing; applied are those that would fit");
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The first half of a load: which tensor goes where, without reading any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "andiron/apply.h"
+#include "andiron/archive.h"
+#include "andiron/error.h"
+#include "andiron/module.h"
+
+namespace andiron::inline v1::detail {
+
+// A tensor, as the parameter will have it, and its slot.
+struct Assignment {
+  std::size_t slot;
+  TensorSnapshot tensor;
+  std::uint32_t first_source;  // in LoadPlan::sources
+  std::uint32_t source_count;
+  // The slot that the tensor is read into: this one, or one that shares its memory.
+  std::size_t read_slot;
+
+  // The parameter has another dtype than the tensor.
+  bool changes_dtype;
+
+  bool is_read() const noexcept { return slot == read_slot; }
+};
+
+struct LoadPlan {
+  std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
+  std::vector<std::uint32_t> sources;   // tensors of the source, by index
+  std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
+  std::uint64_t byte_size = 0;
+  ApplyResult result;
+};
+
+Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
+                                const ApplyOptions& options);
+
+// The error with what became of the load, and a note about it.
+Error with_report(Error error, ApplyResult result, std::string note);
+
+// Why a load with this result does not go ahead; nothing when it does.
+Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/module/param_test.cpp
+#include "andiron/param.h"
+
+#include <mutex>
+#include <utility>
+
+#include "andiron/detail/leaf_ops.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+namespace detail {
+
+// Numbers that are computed when first needed; shared by the copies of a parameter.
+class LazyTensor {
+ public:
+  LazyTensor(DType dtype, Shape shape, Param::Init init)
+      : dtype_(dtype), shape_(std::move(shape)), init_(std::move(init)) {}
+
+  DType dtype() const noexcept { return dtype_; }
+  const Shape& shape() const noexcept { return shape_; }
+  bool is_computed() const {
+    const std::lock_guard lock(mutex_);
+    return init_ == nullptr;
+  }
+  // The tensor stays where it is; after a failure the next call tries again.
+  Result<const Tensor*> get() {
+    const std::lock_guard lock(mutex_);
+    if (init_) {
+      ANDIRON_ASSIGN(Tensor tensor, init_());
+      if (tensor.dtype() != dtype_ || tensor.shape() != shape_) {
+        return Error{.code = tensor.dtype() != dtype_ ? ErrorCode::dtype_mismatch
+                                                      : ErrorCode::shape_mismatch,
+                     .message = "the initialiser gave another tensor than was declared",
+                     .found = tensor.dtype_text() + " " + tensor.shape().to_string(),
+                     .expected = std::string(dtype_name(dtype_)) + " " + shape_.to_string()};
+      }
+      tensor_ = std::move(tensor);
+      init_ = nullptr;
+    }
+    return &tensor_;
+  }
+
+ private:
+  DType dtype_;
+  Shape shape_;
+  mutable std::mutex mutex_;
+  Param::Init init_;
+  Tensor tensor_;
+};
+
+struct ParamState {
+  Tensor tensor = {};
+  std::shared_ptr<LazyTensor> lazy = {};  // instead of `tensor`
+  bool is_set = false;
+  bool requires_grad = true;
+  ParamId id = {};
+};
+
+const void* ParamAccess::identity(const Param& param) noexcept {
+  return param.state_ ? static_cast<const void*>(param.state_.get()) : &param;
+}
+
+std::string ParamAccess::raw_name(const Param& param) {
+  return param.state_ ? param.state_->tensor.raw_name() : std::string();
+}
+
+std::shared_ptr<void> ParamAccess::make_state(const Param& param, Tensor tensor,
+                                              std::optional<ParamId> id) {
+  auto state = std::make_shared<ParamState>();
+  state->tensor = std::move(tensor);
+  state->is_set = true;
+  state->requires_grad = param.requires_grad();
+  const ParamId own = param.state_ || id ? param.id() : ParamId::generate();
+  state->id = id.value_or(own);
+  return state;
+}
+
+void ParamAccess::commit(Param& param, const std::shared_ptr<void>& state) noexcept {
+  if (param.state_) {
+    // The state itself, which tied parameters share.
+    std::swap(*param.state_, *static_cast<ParamState*>(state.get()));
+  } else {
+    param.state_ = std::static_pointer_cast<ParamState>(state);
+  }
+}
+
+Tensor* ParamAccess::present_tensor(Param& param) {
+  ParamState& state = param.state();
+  return state.lazy || !state.is_set ? nullptr : &state.tensor;
+}
+
+}  // namespace detail
+
+Param::Param() : state_(std::make_shared<detail::ParamState>()) {
+  state_->id = ParamId::generate();
+}
+
+Param::Param(Tensor value) : Param(std::move(value), ParamId::generate()) {}
+
+Param::Param(Tensor value, ParamId id)
+    : state_(std::make_shared<detail::ParamState>(
+          detail::ParamState{.tensor = std::move(value), .is_set = true, .id = id})) {}
+
+Param Param::lazy(DType dtype, Shape shape, Init init) {
+  Param param;
+  param.state_->lazy =
+      std::make_shared<detail::LazyTensor>(dtype, std::move(shape), std::move(init));
+  param.state_->is_set = true;
+  return param;
+}
+
+Param::Param(const Param& other)
+    : state_(other.state_ ? std::make_shared<detail::ParamState>(*other.state_) : nullptr) {}
+
+Param& Param::operator=(const Param& other) {
+  if (this != &other) *this = Param(other);
+  return *this;
+}
+
+// Only a parameter that was moved from has none.
+detail::ParamState& Param::state() {
+  if (!state_) *this = Param();
+  return *state_;
+}
+
+ParamId Param::id() const noexcept { return state_ ? state_->id : ParamId{}; }
+void Param::set_id(ParamId id) { state().id = id; }
+bool Param::requires_grad() const noexcept { return !state_ || state_->requires_grad; }
+void Param::set_requires_grad(bool requires_grad) { state().requires_grad = requires_grad; }
+bool Param::is_set() const noexcept { return state_ && state_->is_set; }
+
+bool Param::is_initialized() const noexcept {
+  return is_set() && (!state_->lazy || state_->lazy->is_computed());
+}
+
+DType Param::dtype() const noexcept {
+  if (!state_) return DType::f32;
+  return state_->lazy ? state_->lazy->dtype() : state_->tensor.dtype();
+}
+
+Shape Param::shape() const {
+  if (!state_) return {0};
+  return state_->lazy ? state_->lazy->shape() : state_->tensor.shape();
+}
+
+Result<const Tensor*> Param::current() const {
+  if (!is_set()) {
+    return Error{.code = ErrorCode::missing_tensor,
+                 .message = "this parameter has no tensor yet",
+                 .hint = "load one into it, or give it one with set_val()"};
+  }
+  if (state_->lazy) return state_->lazy->get();
+  return &state_->tensor;
+}
+
+Result<Tensor*> Param::current_mutable() {
+  ANDIRON_ASSIGN(const Tensor* tensor, current());
+  if (state_->lazy) {
+    state_->tensor = *tensor;
+    state_->lazy = nullptr;
+  }
+  return &state_->tensor;
+}
+
+Result<Tensor> Param::val() const {
+  ANDIRON_ASSIGN(const Tensor* tensor, current());
+  return *tensor;
+}
+
+void Param::set_val(Tensor value) {
+  detail::ParamState& changed = state();
+  changed.tensor = std::move(value);
+  changed.lazy = nullptr;
+  changed.is_set = true;
+}
+
+bool Param::is_tied_with(const Param& other) const noexcept {
+  return this == &other || (state_ && state_ == other.state_);
+}
+
+void tie(Param& first, Param& second) {
+  first.state();
+  second.state_ = first.state_;
+}
+
+LeafInfo Leaf<Param>::info(const Param& param) {
+  return {.dtype = param.dtype(),
+          .shape = param.shape(),
+          .accepts_any_shape = !param.is_set(),
+          .accepts_any_dtype = true,
+          .raw_name = detail::ParamAccess::raw_name(param)};
+}
+
+std::span<std::byte> Leaf<Param>::buffer(Param& param, DType dtype, const Shape& shape) {
+  Tensor* const tensor = detail::ParamAccess::present_tensor(param);
+  return tensor == nullptr ? std::span<std::byte>() : Leaf<Tensor>::buffer(*tensor, dtype, shape);
+}
+
+Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {
+  Param made;
+  detail::ParamAccess::commit(made, detail::ParamAccess::make_state(current, tensor, {}));
+  return made;
+}
+
+}  // namespace andiron::inline v1

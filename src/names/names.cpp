@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The order of the stages that change names. Nothing else knows it.
+// Tested by tests/names/names_test.cpp
+#include "andiron/names.h"
+
+#include <optional>
+
+#include "andiron/names.h"
+#include "andiron/text.h"
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+#include "src/core/with_file.h"
+
+namespace andiron::inline v1 {
+namespace {
+
+// Other formats have no wrappers: a "model" in their names is a part of the model.
+void note_top_level_key(Archive& archive) {
+  if (!archive.is_pickled()) return;
+  const std::optional<std::string> key = suggest_top_level_key(archive);
+  if (!key) return;
+  archive.add_note("the model seems to lie below " + detail::quoted(*key) +
+                   ": with_top_level_key(\"" + *key + "\") takes that off");
+}
+
+Result<Archive> in_order(Archive archive, const NameOptions& options) {
+  if (!options.top_level_key.empty()) {
+    ANDIRON_ASSIGN(archive, at_top_level_key(archive, options.top_level_key));
+  }
+  ANDIRON_ASSIGN(archive, remap(archive, options.remapper));
+  if (options.top_level_key.empty()) note_top_level_key(archive);
+  if (!options.close_gaps) return archive;
+  return close_index_gaps(archive, {.except = options.except});
+}
+
+}  // namespace
+
+Status NameOptions::status() const {
+  ANDIRON_TRY(remapper.status());
+  for (const std::string& pattern : except) ANDIRON_TRY(Pattern::regex(pattern));
+  return {};
+}
+
+Result<Archive> apply_names(const Archive& archive, const NameOptions& options) {
+  ANDIRON_TRY(options.status());
+  Result<Archive> named = in_order(archive, options);
+  if (!named) return with_file(std::move(named).error(), archive.origin());
+  return named;
+}
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/names/training_names_test.cpp
+#include "src/names/training_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "src/core/parse_index.h"
+
+namespace andiron::inline v1::detail {
+
+bool is_optimizer_state(std::string_view name) {
+  const std::size_t field = name.rfind('.');
+  if (field == std::string_view::npos || field == 0) return false;
+  const std::size_t number = name.rfind('.', field - 1);
+  if (number == std::string_view::npos) return false;
+  const std::string_view owner = name.substr(0, number);
+  const std::string_view last = name.substr(field + 1);
+  return (owner == "state" || owner.ends_with(".state")) &&
+         parse_index(name.substr(number + 1, field - number - 1)) && last != "weight" &&
+         last != "bias";
+}
+
+bool is_weight_part(std::string_view name) {
+  constexpr std::string_view parts[] = {"weight_g", "weight_v", "weight_u", "weight_orig"};
+  if (name.find(".parametrizations.") != std::string_view::npos) return true;
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return std::find(std::begin(parts), std::end(parts), last) != std::end(parts);
+}
+
+}  // namespace andiron::inline v1::detail

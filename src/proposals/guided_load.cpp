@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A load from end to end: plan, propose where it does not match, check, read, swap.
+// Tested by tests/load/apply_test.cpp and tests/load/plan_test.cpp
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "andiron/apply.h"
+#include "src/core/try.h"
+#include "src/load/load_plan.h"
+#include "src/load/loader.h"
+#include "src/proposals/proposals.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+bool is_mismatch(const Error& error) {
+  return error.code == ErrorCode::shape_mismatch || error.code == ErrorCode::adapter_failed;
+}
+
+// `skipped`: slots that are left out, in order.
+std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
+                                         const std::vector<std::size_t>& skipped,
+                                         bool other_paths) {
+  std::vector<WantedTensor> wanted;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (std::binary_search(skipped.begin(), skipped.end(), i)) continue;
+    const Slot& slot = slots[i];
+    const bool is_other = other_paths && !slot.other_path.empty();
+    wanted.push_back(
+        {{is_other ? slot.other_path : slot.path, slot.container}, slot.ops->info(slot.leaf)});
+  }
+  return wanted;
+}
+
+// Mismatches are rare, so what the search costs is spent only on them.
+Result<LoadPlan> plan_with_proposals(const std::vector<Slot>& slots, const LoadSource& source,
+                                     const ApplyOptions& options) {
+  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source.named, options));
+  ApplyResult& result = plan.result;
+  if (result.missing.empty() &&
+      std::none_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
+    return plan;
+  }
+  const std::vector<WantedTensor> wanted = wanted_tensors(slots, plan.skipped, false);
+  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, plan.skipped, true);
+  result.proposals = propose({wanted, wanted_other, source, options});
+  return plan;
+}
+
+}  // namespace
+
+LoadSource LoadSource::as_it_is(const Archive& archive) {
+  static const NameOptions no_stages;
+  return {archive, no_stages, archive};
+}
+
+Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource& source,
+                                const ApplyOptions& options) {
+  ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(slots, source, options));
+  ANDIRON_TRY(check_load(plan.result, source.named, options));
+  Loader loader(plan, slots, source.named, options);
+  for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
+  return std::move(loader).finish();
+}
+
+Result<Plan> plan_slots(const std::vector<Slot>& slots, const LoadSource& source,
+                        const ApplyOptions& options) {
+  ANDIRON_ASSIGN(LoadPlan load, plan_with_proposals(slots, source, options));
+  Plan plan;
+  plan.byte_size = load.byte_size;
+  for (const Assignment& assignment : load.assignments) {
+    PlannedTensor& planned = plan.tensors.emplace_back();
+    planned.path = slots[assignment.slot].path;
+    for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
+      const std::uint32_t index = load.sources[assignment.first_source + i];
+      planned.sources.emplace_back(source.named.info(index).name);
+    }
+    planned.dtype = assignment.tensor.dtype();
+    planned.shape = assignment.tensor.shape();
+    planned.byte_size = assignment.tensor.byte_size();
+  }
+  plan.result = std::move(load.result);
+  return plan;
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What would make a load match that does not.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "andiron/apply.h"
+#include "andiron/leaf.h"
+
+namespace andiron::inline v1::detail {
+
+struct WantedTensor {
+  Place place;
+  LeafInfo leaf;
+};
+
+// A load that does not match. Proposals are changes of its settings.
+struct ProposalInput {
+  std::span<const WantedTensor> wanted;        // places with skip_enum_variants as it is set
+  std::span<const WantedTensor> wanted_other;  // the same places with the flag flipped
+  const LoadSource& source;
+  const ApplyOptions& options;
+};
+
+// At most three complete recipes, best first. Each was tried on the source with the stages of a
+// load, and feeds more parameters than the present settings, or leaves out by name those that the
+// source cannot feed. The work is bounded, whatever the number of names.
+std::vector<Proposal> propose(const ProposalInput& input);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Looking for the settings under which a source fits a module.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/proposals/proposals.h"
+#include "src/proposals/recipe.h"
+
+namespace andiron::inline v1::detail {
+
+struct FoundRecipe {
+  Recipe recipe;
+  std::string root;                  // path in the file below which the tensors lie
+  std::size_t matched = 0;           // of the names that were looked at
+  std::vector<std::size_t> sources;  // tensor that feeds each parameter
+};
+
+// The recipes that feed most, the simplest first among equals. Large models are judged by a part of
+// their names: the first of each numbered list, and every kind of name.
+std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
+
+}  // namespace andiron::inline v1::detail
