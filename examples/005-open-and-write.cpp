@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens a model, halves its floats, writes it, and proves that what was written reads back the
-// same. usage: 005-open-and-write INPUT [OUTPUT.safetensors]
+// Opens a model, converts its f32 tensors to f16, writes it, and checks that it reads back
+// unchanged. usage: 005-open-and-write INPUT [OUTPUT.safetensors]
 #include <andiron/andiron.h>
 
 #include <cstdio>
@@ -15,8 +15,8 @@ int fail(const Error& error) {
   return 1;
 }
 
-// Every tensor of `model`, f32 as f16, all others as they are. Nothing is read here: the numbers
-// are converted when they are written.
+// Every tensor of `model`, f32 as f16, all others unchanged. Reads nothing: elements are converted
+// when they are written.
 Result<Archive> halved(const Archive& model) {
   Archive half;
   for (std::size_t i : model.natural_order()) {
@@ -34,7 +34,7 @@ Result<Archive> halved(const Archive& model) {
   return half;
 }
 
-// To the file `path`, or to memory when there is none; then opened again.
+// Writes to the file `path`, or to memory if it is empty, and opens the result.
 Result<Archive> written_and_opened(const Archive& archive, const std::string& path) {
   if (path.empty()) {
     Result<Bytes> file = write_to_memory(archive);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Saves a typed model, looks into the file, loads it into a fresh model, and shows what happens to
-// a load that does not fit.
+// Saves a typed model, looks into the file, loads it into a new model, and shows what happens when
+// a load does not fit.
 #include <andiron/andiron.h>
 
 #include <cstdio>
@@ -44,7 +44,7 @@ struct TemporaryFolder {
   ~TemporaryFolder() { std::filesystem::remove_all(path); }
 };
 
-// A hash over the names and the numbers of a model.
+// A hash of the names and values of a model.
 std::string fingerprint(const Net& model) {
   std::string text;
   for (const TensorSnapshot& tensor : collect(model).value()) {
@@ -62,7 +62,7 @@ void run() {
   const TemporaryFolder folder;
   const Net model = Net::init(10);
 
-  // Save. An existing file is not replaced unless .overwrite(true) says so.
+  // Save. .overwrite(true) allows it to replace an existing file.
   auto store = SafetensorsStore::from_file((folder.path / "model.safetensors").string())
                    .metadata("version", "1.0")
                    .metadata("description", "two blocks and a head");
@@ -79,7 +79,7 @@ void run() {
   }
   expect(store.get_metadata().value().at("version") == "1.0", "the metadata is in the file");
 
-  // Load. The fresh model has other numbers until then.
+  // Load. Until then the new model has other values.
   Net copy = Net::init(10);
   expect(fingerprint(copy) != fingerprint(model), "a fresh model has numbers of its own");
   const ApplyResult result = load_from(copy, store).value();
@@ -94,7 +94,7 @@ void run() {
   load_from(from_memory, SafetensorsStore::from_bytes(bytes)).value();
   expect(fingerprint(from_memory) == fingerprint(model), "so is the one that was in memory");
 
-  // A model with another head: the load is refused, and the model stays as it was.
+  // A model with a different head: the load is refused, and the model stays as it was.
   Net other = Net::init(7);
   const std::string before = fingerprint(other);
   const Result<ApplyResult> refused = load_from(other, store);
@@ -102,7 +102,7 @@ void run() {
   std::cout << refused.error().to_string() << '\n' << *refused.error().report << '\n';
   expect(fingerprint(other) == before, "a refused load changes nothing");
 
-  // All but the head.
+  // Everything except the head.
   const ApplyResult rest = load_from(other, store.exclude_regex(R"(^head\.)")).value();
   expect(rest.applied.size() == 10 && rest.skipped.size() == 2, "the rest can be loaded");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Imports a checkpoint that PyTorch wrote into a typed model: looks into the file, finds out what
-// does not match, settles it, keeps what the file lacks, and converts the result to Burnpack.
-// usage: 020-import-from-pytorch CHECKPOINT. data/make_checkpoint.py makes the one that is meant.
+// Loads a PyTorch checkpoint into a typed model: looks into the file, shows why a first load does
+// not match, fixes that, loads part of the file into another model, and saves as Burnpack.
+// usage: 020-import-from-pytorch CHECKPOINT. data/make_checkpoint.py makes the checkpoint.
 #include <andiron/andiron.h>
 
 #include <array>
@@ -27,7 +27,7 @@ struct Net {
   ANDIRON_MODULE(Net, features, classifier)
 };
 
-// Another model around the same features, with a head of its own.
+// Another model with the same features and a different head.
 struct Detector {
   decltype(Net::features) backbone = Net().features;
   nn::Linear boxes = nn::LinearConfig(8, 4).init();
@@ -39,10 +39,9 @@ void expect(bool holds, const char* what) {
   std::printf("ok: %s\n", what);
 }
 
-// The tensors of the file, and what lies beside them: numbers, text and lists, nested as they were
-// in Python.
+// The tensors of the file, and its other values: numbers, text and lists, nested as in Python.
 void look_into(const std::string& path) {
-  const Archive file = open(path).value();  // no tensor is read, and nothing in the file is run
+  const Archive file = open(path).value();  // reads no tensor, runs nothing in the file
   for (std::size_t i : file.natural_order()) {
     const TensorSnapshot tensor = file.snapshot(i);
     std::printf("  %-50s %s %s\n", tensor.full_path().c_str(), tensor.dtype_text().c_str(),
@@ -54,15 +53,15 @@ void look_into(const std::string& path) {
 }
 
 Net import_model(const std::string& path) {
-  // As it is, nothing matches, and the report says why and what would help.
+  // Without settings nothing matches; the report says why, and which settings would help.
   Net model;
   auto store = PytorchStore::from_file(path);
   const Result<ApplyResult> refused = load_from(model, store);
   expect(!refused, "the names in the file are not those of the model");
   std::cout << *refused.error().report << '\n';
 
-  // The model lies below a key, and DataParallel has put "module." before all names. Linear weights
-  // are transposed, a norm's weight feeds gamma, and features.3 becomes features.2 without asking.
+  // The model is under a key, and DataParallel has put "module." before all names. By default,
+  // Linear weights are transposed, a norm's weight feeds gamma, and features.3 becomes features.2.
   store.with_top_level_key("state_dict").with_key_remapping(R"(^module\.)", "");
   for (const PlannedTensor& tensor : plan(model, store).value().tensors) {
     std::printf("  %-26s <- %s\n", tensor.path.c_str(), tensor.sources[0].c_str());
@@ -78,7 +77,7 @@ Net import_model(const std::string& path) {
   return model;
 }
 
-// A part of the file for a part of another model: the rest keeps its numbers.
+// Loads a part of the file into a part of another model; the rest keeps its values.
 void import_a_part(const std::string& path) {
   Detector model;
   const auto store = PytorchStore::from_file(path)
@@ -91,7 +90,7 @@ void import_a_part(const std::string& path) {
          "the head is new, and says so");
 }
 
-// Once and for all: Burn reads the result as it is.
+// Converts once: Burn reads the result as it is.
 void convert(const Net& model) {
   auto store = BurnpackStore::from_bytes();
   save_into(model, store.metadata("source", "pytorch")).value();

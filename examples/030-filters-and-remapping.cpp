@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses parameters by filters, then brings a checkpoint with PyTorch's names and layouts into a
-// typed model and back. All files are in memory.
+// Selects parameters with filters, then loads a checkpoint with PyTorch's names and layouts into a
+// typed model and saves it again. All files are in memory.
 #include <andiron/andiron.h>
 
 #include <cstdio>
@@ -45,7 +45,7 @@ void choose_parameters() {
   expect(saved(SafetensorsStore().with_regex(R"(^norm\.)").with_full_path("encoder.0.bias")) ==
              Names{"encoder.0.bias", "norm.beta", "norm.gamma"},
          "a regular expression, or a full path");
-  // A predicate sees the path and what the parameter sits in, and may carry state of its own.
+  // A predicate sees the path and the container of a parameter, and may carry state.
   const std::set<std::string, std::less<>> frozen = {"encoder.0.weight", "encoder.0.bias"};
   const auto is_trained = [frozen](std::string_view path, const Container& container) {
     return container.is("Linear") && !frozen.contains(path);
@@ -58,8 +58,8 @@ void choose_parameters() {
          "everything, less what is excluded");
 }
 
-// A checkpoint as PyTorch's Sequential leaves it: weights are [out, in], numbers have gaps, and a
-// training script has wrapped it all.
+// A checkpoint in the form of PyTorch's Sequential: weights are [out, in], indices have gaps, and a
+// training script has put everything under a key.
 Bytes checkpoint() {
   const std::vector<std::pair<std::string, Shape>> tensors = {{"h.0.weight", {6, 4}},
                                                               {"h.0.bias", {6}},
@@ -93,12 +93,12 @@ void read_and_write_for_pytorch() {
   expect(SafetensorsStore::from_bytes(file).suggest_top_level_key().value() == "state_dict.module",
          "the file shows where the model lies");
 
-  // The head becomes what the file holds.
+  // The head switches to the variant in the file.
   Net model;
   const std::vector<ChosenVariant> chosen = choose_variants(model, store).value();
   expect(chosen.size() == 1 && chosen[0].name == "Gated", "the file has a gated head");
 
-  // A dry run: nothing is read, nothing is changed.
+  // A dry run: reads no tensor, changes nothing.
   const Plan planned = plan(model, store).value();
   for (const PlannedTensor& tensor : planned.tensors) {
     std::printf("  %-18s <- %-18s %s\n", tensor.path.c_str(), tensor.sources[0].c_str(),
@@ -110,7 +110,7 @@ void read_and_write_for_pytorch() {
   expect(model.encoder[0].weight.at<float>({3, 5}).value() == theirs.at<float>({5, 3}).value(),
          "Linear weights were transposed");
 
-  // And back: the same names and bytes, but for the wrapping and the gaps.
+  // And back: the same names and bytes, except for the top-level key and the gaps.
   auto out = SafetensorsStore()
                  .with_to_adapter(BurnToPyTorchAdapter())
                  .skip_enum_variants(true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Moves tensors between models: parts, other names, mixtures, tied parameters, other dtypes, an
-// adapter and a tensor type of one's own.
+// Moves tensors between models: parts, other names, mixtures, tied parameters, other dtypes, a
+// custom adapter and a custom tensor type.
 #include <andiron/andiron.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 using namespace andiron;
 
-// How a module keeps tensors in a type that the library does not know.
+// Lets a module keep a tensor in a type that the library does not know.
 template <>
 struct andiron::Leaf<std::vector<float>> {
   static LeafInfo info(const std::vector<float>& v) { return {DType::f32, {v.size()}}; }
@@ -44,7 +44,7 @@ struct Student {
   ANDIRON_MODULE(Student, backbone)
 };
 
-// Some frameworks pad the table of tokens. This takes the rows that the module has.
+// Some frameworks pad the token table. This adapter takes only the rows the module has.
 class DropPaddedRows final : public Chainable<DropPaddedRows> {
  public:
   explicit DropPaddedRows(std::int64_t rows) : rows_(rows) {}
@@ -87,7 +87,7 @@ void move_parts() {
          "a tensor goes by the name that it was given");
 
   Snapshots merged = collect(teacher).value();
-  merged.extend(collect(specialist, {.filter = encoder}).value());  // the later one counts
+  merged.extend(collect(specialist, {.filter = encoder}).value());  // the later one wins
   apply(target, merged).value();
   expect(equal(target.head.weight, teacher.head.weight) &&
              equal(target.encoder.hidden.weight, specialist.encoder.hidden.weight),

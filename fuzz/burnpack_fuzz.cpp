@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A whole Burnpack file: both readers agree, every byte of the header has a meaning, every tensor
-// can be read and transformed, and what is written again, for any release, is read back the same
-// but for scalars, which older releases lack.
+// A whole Burnpack file: both readers agree, every byte of the header has a meaning, and every
+// tensor can be read and transformed. Written again for any release, the file reads back the same,
+// except for scalars, which older releases lack.
 #include <algorithm>
 #include <string>
 #include <unordered_map>

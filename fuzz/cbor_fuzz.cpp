@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// CBOR: the first byte counts the calls, the bytes after it choose them, the rest is what they
-// read. Items end where a plain recursive decoder says, a failure sticks, and what was read is
-// written and read back the same.
+// CBOR: the first byte is the number of calls, the next bytes choose them, and they read the rest.
+// Items end where a plain recursive decoder ends them, a failure sticks, and the values that were
+// read can be written and read back the same.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The text of a shard index, read once where its shards are missing and once where two shards lie:
+// The text of a shard index, read once in a folder without shards and once in a folder with two:
 // a.safetensors with x and y, b.safetensors with y and z.
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Names against a module: the first byte chooses settings, each line after it is a tensor whose
 // first character chooses dtype and shape. A load succeeds or leaves the module as it was, does
-// what its plan said, and proposes nothing that is not so.
+// what its plan announced, and its proposals are true.
 #include <algorithm>
 #include <array>
 #include <string>

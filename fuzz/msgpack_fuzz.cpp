@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// MessagePack: the reader sees the same values as a plain recursive decoder, and what it read is
-// written and read back the same.
+// MessagePack: the reader sees the same values as a plain recursive decoder, and these values can
+// be written and read back the same.
 #include <bit>
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A file of NumPy: it is refused, or the names of its tensors are unlike each other, each can be
-// read or says why not, all is the same from memory and from copies, and what we write of it is
-// read again.
+// A NumPy file: it is refused, or its tensors have distinct names, each can be read or gives a
+// reason why not, memory and copies give the same result, and what we write from it can be read
+// again.
 #include <algorithm>
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pickle machine: the first two bytes choose how much lies in front of the rest. Reading it in
-// memory and in windows gives the same graph or the same error, and all that the graph holds can be
-// touched.
+// The pickle machine: the first two bytes choose the amount of padding before the rest. Reading in
+// memory and in windows gives the same graph or the same error, and every value in the graph can
+// be accessed.
 #include <algorithm>
 #include <bit>
 #include <string>

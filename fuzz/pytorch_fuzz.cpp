@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A file of PyTorch in any of its containers: it is refused, or the names of its tensors are unlike
-// each other, each can be read or says why not, and all is the same from memory and from copies.
+// A PyTorch file in any of its containers: it is refused, or its tensors have distinct names, each
+// can be read or gives a reason why not, and memory and copies give the same result.
 #include <algorithm>
 #include <optional>
 #include <string>

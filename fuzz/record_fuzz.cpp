@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A record of Burn's older releases, in MessagePack or JSON, plain or gzip: every tensor can be
-// read, compressing it changes nothing, and what is written again is read back the same. The same
-// bytes, which may also be bincode, are loaded into a module: it takes them or stays as it was.
+// read, compressing it changes nothing, and written again it reads back the same. The same bytes,
+// which may also be bincode, are loaded into a module, which takes them or stays as it was.
 #include <algorithm>
 #include <iterator>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A whole SafeTensors file: both readers agree, every tensor can be read and transformed, and what
-// is written again is read back the same.
+// A whole SafeTensors file: both readers agree, every tensor can be read and transformed, and
+// written again the file reads back the same.
 #include <vector>
 
 #include "andiron/open.h"

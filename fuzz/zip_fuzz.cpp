@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A zip archive: it is refused, or every entry is found by its name, lies apart from the others,
-// and its content is the same in all ways of reading it. The same bytes are also taken for a tar
-// archive, whose members lie within the file.
+// A zip archive: it is refused, or every entry is found by its name, does not overlap the others,
+// and has the same content in all ways of reading it. The same bytes are also read as a tar
+// archive, whose members must be within the file.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Loads a model from the program itself, and shows that its parameters lie where the program does.
+// Loads a model from the program's own data, and shows that its parameters are in that data.
 #include <cstdint>
 #include <iostream>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Whether the numbers of a parameter are those in the program, aligned as Burnpack promises.
+// Whether the data of a parameter is in the program, with Burnpack's alignment.
 bool lies_in_the_program(const char* name, const andiron::Param& param) {
   const andiron::Result<andiron::Tensor> tensor = param.val();
   if (!tensor) {
@@ -29,7 +29,7 @@ bool lies_in_the_program(const char* name, const andiron::Param& param) {
 }  // namespace
 
 int main() {
-  // Static memory needs no owner, so that parameters borrow from it.
+  // Static memory needs no owner, so parameters borrow from it.
   Net net;
   const auto store = andiron::BurnpackStore::from_static(embedded::model());
   const andiron::Result<andiron::ApplyResult> result = load_from(net, store);

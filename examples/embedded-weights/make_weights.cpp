@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stands for the training: writes fresh weights.
+// Takes the place of training: writes random weights.
 // usage: make_weights FILE
 #include <iostream>
 

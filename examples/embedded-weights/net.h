@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The model whose weights are part of the program.
+// The model whose weights are embedded in the program.
 #pragma once
 
 #include <andiron/andiron.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What other readers of PyTorch's files test, where no test of ours has the same. docs/parity.md
+// What other readers of PyTorch files test and no other test of ours covers. tests/burn_parity.md
 // lists them all.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What users of burn-store rely on, told with whole models (docs/parity.md has the list).
+// Behaviour that burn-store users rely on, tested on whole models (listed in tests/burn_parity.md).
 #include <gtest/gtest.h>
 
 #include <memory>
