@@ -5,8 +5,8 @@ usage: check_links.py ROOT
 
 Checked are relative links, with their #anchors, and paths in backquotes such as `scripts/test` or
 `format/open.cpp`. A path is looked for from the root, from src, include and include/andiron, and
-from the document's folder. CHANGELOG.md names files that are gone and docs/parity.md names Burn's: of
-these two only the links are checked. NAME in a path stands for any name.
+from the document's folder. CHANGELOG.md names files that are gone, and the pages on parity name Burn's:
+of these only the links are checked. NAME in a path stands for any name.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ import re
 import sys
 
 README_LINES = 180
-FOREIGN_PATHS = ("CHANGELOG.md", "parity.md")
+FOREIGN_PATHS = ("CHANGELOG.md", "parity.md", "burn_parity.md")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 TOP_FOLDERS = ("src", "include", "cli", "tests", "scripts", "docs", "examples", "fuzz", "bench", "cmake", ".ci")
@@ -69,7 +69,7 @@ def main():
         sys.exit(__doc__)
     root = pathlib.Path(sys.argv[1]).resolve()
     documents = [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md")),
-                 *sorted((root / "bench").glob("*.md"))]
+                 *sorted((root / "bench").glob("*.md")), *sorted((root / "tests").glob("*.md"))]
     faults = []
     for document in documents:
         name = document.relative_to(root)
