@@ -1,5 +1,5 @@
-# What andiron_embed_weights runs when a program is built: writes the header and the source that
-# give a program the bytes of a file.
+# andiron_embed_weights runs this script when a program is built. It writes the header and the source
+# that give the program the bytes of a file.
 #
 # cmake -DFILE=path -DNAME=identifier -DNAMESPACE=name -DWAY=assembler|portable
 #       -DSOURCE=path.cpp -DHEADER=path.h -P AndironEmbedBytes.cmake
@@ -22,7 +22,7 @@ set(header "// ${made_by}
 
 namespace ${NAMESPACE} {
 
-/// The bytes of ${file_name}: read-only, aligned to 256, there as long as the program runs.
+/// The bytes of ${file_name}: read-only, aligned to 256, valid as long as the program runs.
 ${accessor};
 
 }  // namespace ${NAMESPACE}
@@ -36,7 +36,7 @@ if(NOT written STREQUAL header)
 endif()
 
 if(WAY STREQUAL "assembler")
-  # The hash makes other bytes another source, for compiler caches that do not see the file.
+  # Compiler caches do not see the file. The hash makes the source change when the bytes change.
   file(SHA256 "${FILE}" hash)
   string(SUBSTRING "${hash}" 0 16 hash)
   set(symbol "andiron_embedded_${NAME}_${hash}")
@@ -69,7 +69,7 @@ ${accessor} { return ${symbol}; }
   return()
 endif()
 
-# Words, not bytes: compilers spend their time and memory on each number.
+# Words instead of bytes: the compiler spends time and memory on each number.
 file(WRITE "${SOURCE}" "// ${made_by}
 #include \"${header_name}\"
 

@@ -1,36 +1,37 @@
-# Puts weight files into programs.
+# Embeds weight files in programs.
 #
 #   add_executable(app main.cpp)
 #   andiron_embed_weights(app model.bpk)
 #
-# main.cpp then has the file in read-only memory, for as long as the program runs:
+# main.cpp can then use the file, which is in read-only memory:
 #
 #   #include "embedded/model.h"
 #   auto store = andiron::BurnpackStore::from_static(embedded::model());
 #
 # andiron_embed_weights(TARGET FILE [NAME identifier] [NAMESPACE name[::name...]] [PORTABLE])
 #
-# Gives the sources of TARGET a header NAMESPACE/NAME.h, which includes <cstddef> and <span> alone
+# The sources of TARGET can include NAMESPACE/NAME.h. This header includes only <cstddef> and <span>,
 # and declares
 #
 #   namespace NAMESPACE { std::span<const std::byte, SIZE> NAME() noexcept; }
 #
-# where the bytes are those of FILE, aligned to 256, as Burnpack aligns its tensors: what is loaded
-# from them borrows from them. The name is not visible outside the program or shared library.
+# The function returns the bytes of FILE, aligned to 256. Burnpack aligns its tensors to 256 too, so
+# loaded tensors borrow from these bytes. The name is not visible outside the program or shared library.
 #
-#   FILE        any file; relative to the current source folder, or, when a custom command makes it,
-#               to the current binary folder. It is put in anew when it changes.
-#   NAME        unless given: FILE without its folder and last extension, each character that no
-#               identifier has as an underscore (tiny-v1.2.bpk is tiny_v1_2).
-#   NAMESPACE   unless given: embedded.
-#   PORTABLE    write the bytes as C++, also where the assembler could take in the file. So does
-#               ANDIRON_EMBED_PORTABLE for all files. Other compilers and systems have no choice.
+#   FILE        any file, relative to the current source folder; or to the current binary folder, if a
+#               custom command makes it. It is embedded again when it changes.
+#   NAME        default: FILE without its folder and last extension, with an underscore for each
+#               character that an identifier cannot have (tiny-v1.2.bpk is tiny_v1_2).
+#   NAMESPACE   default: embedded.
+#   PORTABLE    write the bytes as C++ even if the assembler can include the file. The option
+#               ANDIRON_EMBED_PORTABLE does this for all files. Compilers and systems without a
+#               suitable assembler always do.
 #
-# May be called several times for a target, in the folder that made the target.
+# You can call it several times for a target, in the folder that made the target.
 #
-# The assembler takes in any size at once; x86-64 programs of 2 GB and more do not link. The
-# portable way costs a second or two and 45 MB of compiler memory for each megabyte: leave it at
-# some tens of megabytes.
+# With the assembler, size does not matter, but x86-64 programs of 2 GB and more do not link. The
+# portable way costs a second or two and 45 MB of compiler memory per megabyte: keep such files to some
+# tens of megabytes.
 
 include_guard(GLOBAL)
 include(CheckCXXSourceCompiles)
@@ -78,8 +79,8 @@ function(andiron_embed_weights target file)
     endif()
   endif()
 
-  # The header is a byproduct, written only when the size is another: sources that include it are
-  # not compiled for every change of the bytes.
+  # The header is a byproduct and written only when the size changes. Sources that include it are not
+  # compiled again for each change of the bytes.
   set(include_dir "${CMAKE_CURRENT_BINARY_DIR}/andiron_embedded/${target}")
   string(REPLACE "::" "/" name_path "${full_name}")
   set(source "${include_dir}/${name_path}.cpp")
@@ -98,17 +99,17 @@ function(andiron_embed_weights target file)
   set_source_files_properties("${source}" PROPERTIES SKIP_AUTOGEN ON SKIP_LINTING ON
                               SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   set_source_files_properties("${header}" PROPERTIES SKIP_AUTOGEN ON)
-  # Two libraries of a program may each have a model of their own.
+  # Two libraries of a program may each have their own model.
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
     set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -fvisibility=hidden)
   endif()
-  # Link-time optimisation does not see what assembler code defines.
+  # Link-time optimization does not see the symbols of assembler code.
   if(way STREQUAL "assembler")
     set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -fno-lto)
   endif()
 endfunction()
 
-# Sources and their properties belong to a folder, hence the call does, too.
+# Sources and their properties belong to a folder, so the call must be in that folder.
 function(_andiron_embed_check_target call target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "${call} there is no target ${target}; call this after add_executable or "
@@ -163,7 +164,7 @@ function(_andiron_embed_check_identifier call word)
   endif()
 endfunction()
 
-# Compilers with the assembler syntax of GNU, for ELF and Mach-O.
+# Works for compilers with GNU assembler syntax, for ELF and Mach-O.
 function(_andiron_embed_check_assembler)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
   cmake_push_check_state(RESET)

@@ -1,4 +1,4 @@
-# Install rules, the CMake and pkg-config files that consumers find us by, and the Debian package.
+# Install rules, CMake and pkg-config files for users, and the Debian package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/andiron)
@@ -32,7 +32,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andironConfig.cmake
 
 # --- pkg-config andiron
 
-# The prefix is told from where the .pc file lies, so that an installed tree can be moved.
+# The prefix is relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 set(openssl_flag "")
@@ -52,12 +52,12 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-# What programs link to besides the static library; no tool finds that out.
+# Programs link these besides the static library. No tool detects them.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libre2-dev, zlib1g-dev")
 if(uses_openssl)
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libssl-dev")
 endif()
-# The shared libraries of the tool.
+# Detects the shared libraries of the tool.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(DPKG_SHLIBDEPS)
 if(DPKG_SHLIBDEPS AND TARGET andiron_cli)

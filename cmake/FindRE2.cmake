@@ -1,5 +1,5 @@
-# Finds RE2 by its header and library: its pkg-config file walks all of Abseil where RE2 uses it and
-# makes configuring take half a minute.
+# Finds RE2 by its header and library. Its pkg-config file follows all of Abseil if RE2 uses it, and
+# configuring then takes half a minute.
 find_path(RE2_INCLUDE_DIR re2/re2.h)
 find_library(RE2_LIBRARY re2)
 include(FindPackageHandleStandardArgs)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks that every test that a document names exists, and that no row of its tables is left open.
+"""Checks that every test named in a document exists, and that every row of its tables is filled in.
 
 usage: check_parity.py DOCUMENT TEST_PROGRAM...
 
-A name is `Suite.Name` in backquotes, without the prefix and number of a parameter. Of the tables
-only those whose first column is headed "Burn's test" are looked at: each row names a test of ours,
-or says in its last column why there is none.
+A name is `Suite.Name` in backquotes, without the prefix and number of a parameter. Only tables with
+the heading "Burn's test" over their first column are checked: each row must name a test of ours, or
+say in its last column why there is none.
 """
 
 import pathlib

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Writes every C++ block of the documents to a source file of its own, so that tests can run them.
+"""Writes each C++ block of the documents to its own source file, so that tests can run it.
 
 usage: extract_snippets.py ROOT OUT
 
-Takes the ```cpp blocks of ROOT/README.md and ROOT/docs/**/*.md, but for those right below a line
+Takes the ```cpp blocks of ROOT/README.md and ROOT/docs/**/*.md, except those below a line
 `<!-- not compiled -->`, and prints the names of the sources it made. A block without main() becomes
-the body of a function that sees all of andiron. What a block is said to print, in a ```text block
-below a line `It prints:`, goes into a file NAME.expected. Files in OUT that are up to date are left
-alone.
+the body of a function, after an #include of all of andiron. The expected output, a ```text block
+below a line `It prints:`, goes into a file NAME.expected. Files in OUT that are up to date are not
+touched.
 """
 
 import pathlib
@@ -35,14 +35,14 @@ def blocks_of(text, document):
         while number < len(lines) and not FENCE.match(lines[number]):
             number += 1
         if number == len(lines):
-            sys.exit(f"{document}:{begin}: the block is never closed")
+            sys.exit(f"{document}:{begin}: the block is not closed")
         yield line.strip().removeprefix("```"), last_text, begin + 1, lines[begin:number]
         number += 1
         last_text = ""
 
 
 def snippets_of(text, document):
-    """[number of the first line, lines, what it prints or None] of each block to be compiled."""
+    """[number of the first line, lines, expected output or None] of each block to compile."""
     snippets = []
     for kind, before, first_line, lines in blocks_of(text, document):
         if kind == "cpp" and before != SKIP:
@@ -58,7 +58,7 @@ def write_if_changed(target, text):
 
 
 def source_of(block, first_line, document):
-    """A whole program. Compilers report the lines of the document."""
+    """A whole program, for which compilers report the lines of the document."""
     body = "\n".join([f'#line {first_line} "{document}"', *block, ""])
     if HAS_MAIN.search("\n".join(block)):
         return body

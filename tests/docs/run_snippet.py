@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs a program made of a document's block and compares what it prints with what the document says.
+"""Runs a program made from a block of a document and compares its output with the document.
 
 usage: run_snippet.py PROGRAM EXPECTED MODEL...
 
-It runs in a folder of its own, with copies of the models that the documents speak of. Where there is no
-file EXPECTED, the program need only succeed.
+The program runs in a fresh folder with copies of the models. If there is no file EXPECTED, the program
+must only succeed.
 """
 
 import difflib
@@ -33,7 +33,7 @@ def main():
     if run.stdout != wanted:
         sys.stdout.writelines(difflib.unified_diff(
             wanted.splitlines(True), run.stdout.splitlines(True), "the document", "the program"))
-        sys.exit("the document says that it prints something else")
+        sys.exit("the document shows another output")
 
 
 if __name__ == "__main__":
