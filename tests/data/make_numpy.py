@@ -71,18 +71,17 @@ def write_archives(folder, generator):
     np.savez_compressed(folder / "deflated.npz", **little, **big, zeros=np.zeros(500, "f4"))
     shapes = {f"shape{i}": values(generator, "<f4", shape)
               for i, shape in enumerate([(), (1,), (0,), (3, 0, 2), (1, 4, 1), (2, 3, 2, 2)])}
-    np.savez(folder / "shapes.npz", **shapes, **{"turned": values(generator, "<f8", (2, 3, 4)).T,
-                                               "step": np.arange(12)[::5], "a/b.c": np.arange(2),
-                                               "\u00fcml\u00e4ut": np.arange(1)})
+    np.savez(folder / "shapes.npz", **shapes, turned=values(generator, "<f8", (2, 3, 4)).T,
+             step=np.arange(12)[::5], **{"a/b.c": np.arange(2), "\u00fcml\u00e4ut": np.arange(1)})
     pipe = Pipe()
     np.savez(pipe, a=np.arange(3), b=np.ones((2, 2), "f2"))
     (folder / "pipe.npz").write_bytes(pipe.data)
-    np.savez(folder / "opaque.npz", **{"b": np.arange(6).astype(ml_dtypes.bfloat16),
-                                      "f": np.arange(4).astype(ml_dtypes.float8_e4m3fn)})
+    np.savez(folder / "opaque.npz", b=np.arange(6).astype(ml_dtypes.bfloat16),
+             f=np.arange(4).astype(ml_dtypes.float8_e4m3fn))
     np.savez(folder / "skipped.npz", **{
-        "good": np.arange(3), "objects": np.array([{"a": 1}, None], dtype=object), "text": np.array(["abc", "d"]),
-        "structured": np.zeros(2, dtype=[("a", "<f4"), ("b", "<i2", (2,))]), "bytes": np.array([b"abc"]),
-        "unicode_fields": np.zeros(2, dtype=[("\u00e9", "<f4")]),
+        "good": np.arange(3), "objects": np.array([{"a": 1}, None], dtype=object),
+        "text": np.array(["abc", "d"]), "structured": np.zeros(2, dtype=[("a", "<f4"), ("b", "<i2", (2,))]),
+        "bytes": np.array([b"abc"]), "unicode_fields": np.zeros(2, dtype=[("\u00e9", "<f4")]),
         "dates": np.array(["2020-01-01"], dtype="datetime64[D]"), "long": np.zeros(2, dtype=np.longdouble)})
 
 

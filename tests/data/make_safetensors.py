@@ -24,7 +24,8 @@ DTYPES = {
     "float8_e4m3fn": 8, "float8_e5m2": 8, "float8_e8m0fnu": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8,
     "float4_e2m1fn_x2": 4,
 }
-NAMES = ["", "a.b", "with space", "\u00fcml\u00e4ut", "\U0001F525", 'quote"', "back\\slash", "line\nbreak", "\x01"]
+NAMES = ["", "a.b", "with space", "\u00fcml\u00e4ut", "\U0001F525", 'quote"', "back\\slash", "line\nbreak",
+         "\x01"]
 
 
 def read_back(path):
@@ -101,7 +102,8 @@ def main():
         "names": serialize({name: {"dtype": "uint8", "shape": [1], "data": bytes([i])}
                             for i, name in enumerate(NAMES)}),
         "many": safetensors.numpy.save({f"layers.{i}.weight": np.full(2, i, "f4") for i in range(150)}),
-        "ranks": safetensors.numpy.save({f"rank{rank}": generator.random([2] * rank, "f4") for rank in range(8)}),
+        "ranks": safetensors.numpy.save({f"rank{rank}": np.array(generator.random([2] * rank, "f4"))
+                                         for rank in range(8)}),
     }
     truth = {}
     for name, data in files.items():

@@ -148,7 +148,8 @@ def checkpoints(make):
         "callbacks": {"EarlyStopping{'monitor': 'val'}": {"best_score": torch.tensor(0.5), "patience": 3}},
         "optimizer_states": [optimizer.state_dict()],
         "lr_schedulers": [torch.optim.lr_scheduler.StepLR(optimizer, 5).state_dict()],
-        "hparams_name": "config", "hyper_parameters": argparse.Namespace(lr=0.1, path=pathlib.PurePosixPath("a")),
+        "hparams_name": "config",
+        "hyper_parameters": argparse.Namespace(lr=0.1, path=pathlib.PurePosixPath("a")),
     })
     make.save("messy.ckpt", {
         "date": "2024-01-01", "best_fitness": np.float64(0.5), "model": model, "ema": Trained(),
@@ -156,8 +157,8 @@ def checkpoints(make):
         "optimizer": trained(torch.optim.SGD)[1].state_dict(), "names": ["a", None, {1, 2}],
         "nested": [[[{"w": torch.rand(2)}]]], "dtype": torch.float16, "size": torch.Size([1, 2]),
         "device": torch.device("cpu")})
-    make.save("config.pt", {"config": {"layers": 2, "rate": 0.5, "names": ["a", "b"], "none": None, "flag": True},
-                            "w": torch.rand(2)})
+    make.save("config.pt", {"w": torch.rand(2), "config": {
+        "layers": 2, "rate": 0.5, "names": ["a", "b"], "none": None, "flag": True}})
 
 
 def write_zip(path, entries, prefix="archive/", method=zipfile.ZIP_STORED):
@@ -205,7 +206,8 @@ def big_endian(make):
 def bare_pickles(make):
     generator = np.random.RandomState(3)
     arrays = {"w": generator.rand(3, 4).astype("f4"), "turned": generator.rand(3, 4).T,
-              "big": np.arange(6, dtype=">i4"), "deep": [np.zeros((2, 0)), np.array(3.5)], "mask": np.ones(3, bool)}
+              "big": np.arange(6, dtype=">i4"), "deep": [np.zeros((2, 0)), np.array(3.5)],
+              "mask": np.ones(3, bool)}
     tensors = {"w": torch.rand(3, 4), "turned": torch.rand(2, 3).t(), "part": torch.arange(5)[1:3],
                "parameter": nn.Parameter(torch.rand(2)), "module": nn.Linear(2, 2)}
     for protocol in (0, 2, 5):
@@ -269,7 +271,8 @@ def sharded(make, name, legacy):
 def numbers(make):
     """Files of one tensor each, whose numbers the tests know."""
     tensors = {
-        "float32": torch.tensor([1, 2.5, -3.7, 0]), "float64": torch.tensor([1.1, 2.2, 3.3], dtype=torch.float64),
+        "float32": torch.tensor([1, 2.5, -3.7, 0]),
+        "float64": torch.tensor([1.1, 2.2, 3.3], dtype=torch.float64),
         "int64": torch.tensor([100, -200, 300, 0]), "int32": torch.tensor([10, 20, -30], dtype=torch.int32),
         "int16": torch.tensor([1000, -2000, 3000], dtype=torch.int16),
         "int8": torch.tensor([127, -128, 0, 50], dtype=torch.int8),
@@ -278,7 +281,9 @@ def numbers(make):
         "float16": torch.tensor([1.5, -2.25, 3.125], dtype=torch.float16),
         "bfloat16": torch.tensor([1.5, -2.5, 3.5], dtype=torch.bfloat16),
         "tensor_2d": torch.tensor([[1.0, 2, 3], [4, 5, 6]]), "scalar": torch.tensor(42.0),
+        "tensor_3d": torch.arange(24.0).reshape(2, 3, 4), "tensor_4d": torch.arange(16.0).reshape(2, 2, 2, 2),
         "special_values": torch.tensor([float("inf"), float("-inf"), float("nan"), -0.0]),
+        "extreme_values": torch.tensor([1e-30, 1e30, 1.1754944e-38, 3.4028235e38, 1e-45]),
     }
     large = torch.zeros(100, 100)
     large[0, 0], large[50, 50], large[99, 99] = 1, 2, 3
@@ -329,7 +334,8 @@ def newest(make):
     make.save("no_crc32.pt", {"w": torch.rand(3)})
     torch.serialization.set_crc32_options(True)
     weight = torch.rand(4, 8).to(torch.float8_e4m3fn)
-    make.save("fp8_scaled.pt", {"weight": weight, "weight_scale": torch.rand(4, 1), "input_scale": torch.tensor(0.5)})
+    make.save("fp8_scaled.pt", {"weight": weight, "weight_scale": torch.rand(4, 1),
+                                "input_scale": torch.tensor(0.5)})
     make.save("compiled.pt", torch.compile(nn.Linear(2, 3)).state_dict())
     jagged = torch.nested.nested_tensor([torch.rand(2, 3), torch.rand(4, 3)], layout=torch.jagged)
     make.save("jagged.pt", {"x": jagged})

@@ -76,8 +76,8 @@ class Rebuilt:
     def __init__(self, tensor, key):
         storage = getattr(torch, STORAGES[tensor.dtype])
         self.call = (torch._utils._rebuild_tensor_v2, (
-            ("storage", storage, key, "cpu", len(tensor.storage())), tensor.storage_offset(), tuple(tensor.shape),
-            tensor.stride(), False, collections.OrderedDict()))
+            ("storage", storage, key, "cpu", len(tensor.storage())), tensor.storage_offset(),
+            tuple(tensor.shape), tensor.stride(), False, collections.OrderedDict()))
 
     def __reduce__(self):
         return self.call
