@@ -219,8 +219,8 @@ def bare_pickles(make):
 
 
 def without_sources():
-    """Scripts, and modules in old containers, come with their source and the place where it lies: a name is
-    left of the place, and of the source of modules a line."""
+    """Scripts, and modules in old containers, come with their source and its path. The file's name stays of
+    the path, and the first line of a module's source."""
     import torch.jit.frontend
     original = torch._sources.get_source_lines_and_file
 
@@ -299,7 +299,7 @@ def numbers(make):
 
 
 def tars(make, tensors):
-    """As releases before 0.1.10 wrote them: torch has but the reader of that left."""
+    """As releases before 0.1.10 wrote them. Later ones can only read them."""
     root = torch.arange(8, dtype=torch.float32)
     matrix = torch.arange(12, dtype=torch.float32).reshape(3, 4)
     files = {
