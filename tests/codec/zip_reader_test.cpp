@@ -310,27 +310,28 @@ TEST(ZipReader, ErrorsOfTheSourceArePassedOn) {
 }
 
 TEST(ZipReader, ReadsTheArchivesOfOthers) {
-  if (!test::has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t archives = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(test::fixtures_folder())) {
-    const std::string extension = file.path().extension().string();
-    if (extension != ".pt" && extension != ".npz" && extension != ".pth") continue;
-    const ByteSourcePtr source = open_file(file.path().string()).value();
-    if (source->size() < 4 || read_range(*source, 0, 4) != "PK\3\4") continue;
-    SCOPED_TRACE(file.path().string());
-    const Result<ZipReaderPtr> zip = ZipReader::open(source, {});
-    ASSERT_TRUE(zip) << zip.error();
-    ++archives;
-    for (std::uint32_t i = 0; i < (*zip)->entries().size(); ++i) {
-      const ZipEntry& entry = (*zip)->entries()[i];
-      const Result<std::uint64_t> offset = (*zip)->data_offset(i);
-      ASSERT_TRUE(offset) << offset.error();
-      const Result<Bytes> bytes = (*zip)->read(i, no_limit);
-      ASSERT_TRUE(bytes) << bytes.error();
-      ASSERT_EQ((*zip)->data_offset(i, 0).value(), *offset);
-      if (!entry.is_stored()) continue;
-      const auto size = static_cast<std::size_t>(entry.bytes);
-      EXPECT_EQ(read_range(*(*zip)->checked_source(), *offset, size), bytes->text());
+  for (const std::filesystem::path& folder : test::fixture_folders()) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+      const std::string extension = file.path().extension().string();
+      if (extension != ".pt" && extension != ".npz" && extension != ".pth") continue;
+      const ByteSourcePtr source = open_file(file.path().string()).value();
+      if (source->size() < 4 || read_range(*source, 0, 4) != "PK\3\4") continue;
+      SCOPED_TRACE(file.path().string());
+      const Result<ZipReaderPtr> zip = ZipReader::open(source, {});
+      ASSERT_TRUE(zip) << zip.error();
+      ++archives;
+      for (std::uint32_t i = 0; i < (*zip)->entries().size(); ++i) {
+        const ZipEntry& entry = (*zip)->entries()[i];
+        const Result<std::uint64_t> offset = (*zip)->data_offset(i);
+        ASSERT_TRUE(offset) << offset.error();
+        const Result<Bytes> bytes = (*zip)->read(i, no_limit);
+        ASSERT_TRUE(bytes) << bytes.error();
+        ASSERT_EQ((*zip)->data_offset(i, 0).value(), *offset);
+        if (!entry.is_stored()) continue;
+        const auto size = static_cast<std::size_t>(entry.bytes);
+        EXPECT_EQ(read_range(*(*zip)->checked_source(), *offset, size), bytes->text());
+      }
     }
   }
   EXPECT_GT(archives, 20u);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files that other systems wrote, against what those systems read in them. ANDIRON_FIXTURES names
-// the folder.
+// Files that other systems wrote, against what those systems read in them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,14 +48,13 @@ void check_file(const std::string& file, const Json& truth) {
 }
 
 TEST(Fixtures, EverySafetensorsFileAndIndexHoldsWhatItsMakerReads) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t checked = 0;
   for_each_fixture("", [&](const std::string& file, const Json& truth) {
     if (!file.ends_with(".safetensors") && !file.ends_with(".safetensors.index.json")) return;
     check_file(file, truth);
     ++checked;
   });
-  EXPECT_GT(checked, 0u);
+  EXPECT_GE(checked, has_fixtures() ? 80u : 14u);
 }
 
 // A scheme in Burn's words, of any release, as our text.
@@ -165,7 +163,6 @@ std::string listing(const Archive& archive) {
 }
 
 TEST(Fixtures, EveryBurnpackFileHoldsWhatItsReleaseOfBurnReads) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   const std::size_t count = for_each_fixture("burnpack-", [](const std::string& file,
                                                              const Json& truth) {
     const bool has_wrong_length = file.ends_with("corrupt_wrong_length.bpk");
@@ -194,11 +191,10 @@ TEST(Fixtures, EveryBurnpackFileHoldsWhatItsReleaseOfBurnReads) {
       EXPECT_EQ(to_hex(digest.finish()), truth["tensors_sha256"]);
     }
   });
-  EXPECT_GE(count, 400u);
+  EXPECT_GE(count, has_fixtures() ? 460u : 75u);
 }
 
 TEST(Fixtures, ABurnpackFileOfTheWrongLengthIsReadAsRawBytesWhenLenient) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t found = 0;
   for_each_fixture("burnpack-", [&](const std::string& file, const Json& truth) {
     if (!file.ends_with("corrupt_wrong_length.bpk")) return;
@@ -206,15 +202,14 @@ TEST(Fixtures, ABurnpackFileOfTheWrongLengthIsReadAsRawBytesWhenLenient) {
     const Archive archive = open(file, {.strictness = Strictness::lenient}).value();
     const TensorSnapshot tensor = archive.get("w").value();
     EXPECT_EQ(tensor.dtype_text(), "raw:F32");
-    EXPECT_EQ(tensor.byte_size(), 13u);
+    EXPECT_EQ(tensor.byte_size(), truth["tensors"]["w"]["bytes"]);
     EXPECT_EQ(to_hex(sha256(tensor).value()), truth["tensors"]["w"]["sha256"]);
     EXPECT_EQ(archive.notes().size(), 1u);
   });
-  EXPECT_EQ(found, 1u);
+  EXPECT_GE(found, 1u);
 }
 
 TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   for_each_fixture("burnpack-", [](const std::string& file, const Json& truth) {
     BurnpackGeneration generation{};
     ASSERT_TRUE(burnpack_generation_of(std::string(truth["version"]), generation));
@@ -239,7 +234,6 @@ TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
 }
 
 TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   for_each_fixture("burnpack-", [](const std::string& file, const Json& truth) {
     if (truth.contains("refused") || truth.contains("corrupt")) return;
     const Archive archive = open(file).value();
@@ -260,7 +254,6 @@ TEST(Fixtures, WritingABurnpackFileForItsReleaseGivesTheSameBytes) {
 }
 
 TEST(Fixtures, EveryRecordOfBurnOpensByItsContent) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   const std::size_t count =
       for_each_fixture("mpk-", [](const std::string& file, const Json& truth) {
         Result<Archive> archive = open(file);
@@ -278,7 +271,7 @@ TEST(Fixtures, EveryRecordOfBurnOpensByItsContent) {
         EXPECT_EQ(archive->size(), truth["tensors"].size());
         check_tensors_of_burn(*archive, truth["tensors"]);
       });
-  EXPECT_GE(count, 120u);
+  EXPECT_GE(count, has_fixtures() ? 150u : 30u);
 }
 
 }  // namespace

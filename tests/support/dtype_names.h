@@ -30,9 +30,16 @@ inline std::string our_dtype(const std::string& theirs) {
                                                            {"float8_e5m2fnuz", "f8e5m2fnuz"},
                                                            {"float8_e8m0fnu", "f8e8m0"},
                                                            {"float4_e2m1fn_x2", "f4e2m1"},
+                                                           {"F8_E4M3", "f8e4m3fn"},
+                                                           {"F8_E5M2", "f8e5m2"},
+                                                           {"F8_E4M3FNUZ", "f8e4m3fnuz"},
+                                                           {"F8_E5M2FNUZ", "f8e5m2fnuz"},
+                                                           {"F8_E8M0", "f8e8m0"},
+                                                           {"F4", "f4e2m1"},
                                                            {"Flex32", "f32"}};
   const auto known = names.find(theirs);
   if (known != names.end()) return known->second;
+  if (theirs.starts_with("raw:")) return theirs;
   std::string lower = theirs;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return lower;

@@ -16,19 +16,18 @@
 
 namespace andiron::test {
 
-/// Calls `check(file, its truth)` for every file of the folders whose names begin so; returns how
-/// many there are.
+/// Calls `check(file, its truth)` for every file of the folders whose names begin so, of every set;
+/// returns how many there are.
 inline std::size_t for_each_fixture(
     std::string_view prefix,
     const std::function<void(const std::string& file, const nlohmann::json& truth)>& check) {
   std::size_t count = 0;
-  for (const auto& folder : std::filesystem::directory_iterator(fixtures_folder())) {
-    const std::filesystem::path truths = folder.path() / "truth.json";
-    if (!folder.path().filename().string().starts_with(prefix)) continue;
+  for (const std::filesystem::path& folder : fixture_folders(prefix)) {
+    const std::filesystem::path truths = folder / "truth.json";
     if (!std::filesystem::exists(truths)) continue;
     const nlohmann::json all = nlohmann::json::parse(read_file(truths.string()));
     for (const auto& [name, truth] : all.items()) {
-      const std::string file = (folder.path() / name).string();
+      const std::string file = (folder / name).string();
       SCOPED_TRACE(file);
       check(file, truth);
       ++count;

@@ -11,13 +11,15 @@
 // --linear (the parameters of linear layers), --partial, --no-validate, --metadata KEY VALUE; of
 // records, --precision full|half|double.
 //
-// Burnpack files as lines of JSON (lines.rs):
+// Files as lines of JSON (lines.rs), Burnpack's but for what is said:
 //
-//   list FILE              what the store reads, without metadata
+//   list FILE              what the store reads, without metadata; of a SafeTensors file as well
 //   pack LINES OUT         the file that the crate writes
 //   quantize LINES OUT     writes numbers, each quantized by the scheme that is its dtype; says what
 //                          Burn takes them for
 //   dequantize FILE        what Burn takes the quantized tensors of a file for
+//
+//   records FOLDER         writes small modules by every recorder; says what is in each file
 
 mod answers;
 #[path = "../../burnpack/src/lines.rs"]
@@ -26,6 +28,7 @@ mod packs;
 mod quantized;
 mod records;
 mod report;
+mod samples;
 mod settings;
 mod snapshots;
 mod zoo;
@@ -60,7 +63,7 @@ fn burnpack(file: &str, settings: &Settings) -> BurnpackStore {
 
 fn answer(arguments: &[String]) -> Result<Value, Box<dyn Error>> {
     let usage = "usage: collect [options] | save|load|keys FILE [options]\
-                 | list|dequantize FILE | pack|quantize LINES OUT";
+                 | list|dequantize FILE | pack|quantize LINES OUT | records FOLDER";
     let (command, rest) = arguments.split_first().ok_or(usage)?;
     if command == "collect" {
         let settings = Settings::parse(rest)?;
@@ -86,7 +89,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["list", file] if file.ends_with(".safetensors") => {
+            lines::print(&packs::read_from(SafetensorsStore::from_file(*file))?)
+        }
         ["list", file] => lines::print(&packs::read(file)?),
+        ["records", folder] => println!("{}", samples::write(Path::new(folder))?),
         ["pack", lines, out] => packs::write(lines::read(lines)?, out)?,
         ["quantize", lines, out] => lines::print(&quantized::quantize(lines::read(lines)?, out)?),
         ["dequantize", file] => lines::print(&quantized::dequantize(file)?),

@@ -8,8 +8,12 @@ use crate::snapshots::snapshot;
 
 /// Without metadata, which a store does not show. A tensor without an id gets a random one.
 pub fn read(file: &str) -> Result<Lines> {
+    read_from(BurnpackStore::from_file(file))
+}
+
+pub fn read_from(mut store: impl ModuleStore<Error: std::error::Error + 'static>) -> Result<Lines> {
     let mut lines = Lines::default();
-    for (name, tensor) in BurnpackStore::from_file(file).get_all_snapshots()? {
+    for (name, tensor) in store.get_all_snapshots()? {
         let data = tensor.to_data()?;
         lines.tensors.push(Line {
             name: name.clone(),

@@ -31,6 +31,8 @@ macro_rules! with_recorder {
     };
 }
 
+pub(crate) use with_recorder;
+
 fn save_with<S: PrecisionSettings>(file: &str) -> Result<(), RecorderError> {
     with_recorder!(file, S, |stem, recorder| Zoo::filled()
         .save_file(stem, &recorder))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A model with every kind of module, and the values that its parameters are given.
 
-use burn::module::{Module, ModuleMapper, Param};
+use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::tensor::backend::Backend;
 use burn::tensor::{BasicOps, Bool, Int, Shape, Tensor, TensorData, TensorKind};
 use burn_nn::conv::{
@@ -128,12 +128,20 @@ impl<B: Backend> Zoo<B> {
             relu: Relu::new(),
             depth: 3,
         };
-        zoo.map(&mut Filler::<fn(&str, usize) -> i32>::new(|_, _| 0))
+        zoo.map(&mut Filler::new(|_, _| 0))
     }
 
     /// With other values in every parameter and element.
     pub fn filled() -> Self {
-        Self::zeros().map(&mut Filler::new(value_of))
+        Self::zeros().map(&mut filler())
+    }
+}
+
+/// Gives every parameter numbers and an id that follow from its path.
+pub fn filler() -> Filler<fn(&str, usize) -> i32> {
+    Filler {
+        has_ids: true,
+        ..Filler::new(value_of)
     }
 }
 
@@ -151,8 +159,9 @@ fn value_of(path: &str, index: usize) -> i32 {
 
 /// Gives a module's elements numbers: integers as they are, floats divided by 1001, of booleans
 /// whether the number is odd. Paths have the variants of enums in them.
-struct Filler<F> {
+pub struct Filler<F> {
     number_of: F,
+    has_ids: bool,
     path: Vec<String>,
 }
 
@@ -160,7 +169,15 @@ impl<F: Fn(&str, usize) -> i32> Filler<F> {
     fn new(number_of: F) -> Self {
         Self {
             number_of,
+            has_ids: false,
             path: Vec::new(),
+        }
+    }
+
+    fn id_of(&self, id: ParamId) -> ParamId {
+        match self.has_ids {
+            true => ParamId::from(fnv1a64(&self.path.join("."))),
+            false => id,
         }
     }
 
@@ -191,7 +208,10 @@ impl<B: Backend, F: Fn(&str, usize) -> i32> ModuleMapper<B> for Filler<F> {
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
         let shape = param.lazy_shape();
-        param.map(|_| self.fill(shape, |number| (f64::from(number) / 1001.0) as f32))
+        let mut param =
+            param.map(|_| self.fill(shape, |number| (f64::from(number) / 1001.0) as f32));
+        param.id = self.id_of(param.id);
+        param
     }
 
     fn map_int<const D: usize>(
@@ -199,7 +219,9 @@ impl<B: Backend, F: Fn(&str, usize) -> i32> ModuleMapper<B> for Filler<F> {
         param: Param<Tensor<B, D, Int>>,
     ) -> Param<Tensor<B, D, Int>> {
         let shape = param.lazy_shape();
-        param.map(|_| self.fill(shape, |number| number))
+        let mut param = param.map(|_| self.fill(shape, |number| number));
+        param.id = self.id_of(param.id);
+        param
     }
 
     fn map_bool<const D: usize>(
@@ -207,6 +229,8 @@ impl<B: Backend, F: Fn(&str, usize) -> i32> ModuleMapper<B> for Filler<F> {
         param: Param<Tensor<B, D, Bool>>,
     ) -> Param<Tensor<B, D, Bool>> {
         let shape = param.lazy_shape();
-        param.map(|_| self.fill(shape, |number| number % 2 != 0))
+        let mut param = param.map(|_| self.fill(shape, |number| number % 2 != 0));
+        param.id = self.id_of(param.id);
+        param
     }
 }
