@@ -394,6 +394,17 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                             "this many tensor bytes, with an index")
           ->option_text("SIZE")
           ->group(group);
+  const auto add_cast = [&options](const std::string& text) {
+    Result<CastRule> rule = CastRule::parse(text);
+    if (!rule) throw CLI::ValidationError("--cast", rule.error().to_string());
+    options.casts.push_back(*std::move(rule));
+  };
+  add_repeatable(verb, "--cast", add_cast,
+                 "Change dtypes, as in '**=f16': floats to floats,\n"
+                 "integers to integers; a whole name casts any\n"
+                 "tensor. The last match counts (repeatable)")
+      ->option_text("GLOB=DTYPE")
+      ->group(group);
   verb.add_flag("--param-ids", arguments.param_ids,
                 "Keep parameter ids in SafeTensors, as metadata;\nBurnpack and mpk always do")
       ->group(group);

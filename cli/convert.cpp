@@ -11,6 +11,7 @@
 
 #include "andiron/text.h"
 #include "andiron/write.h"
+#include "cli/casts.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
@@ -101,8 +102,20 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   return archive;
 }
 
+// How to write the other tensors all the same.
+std::string hint_for_dtype(const Archive& archive, const std::string& name) {
+  const std::string leave_out = "--exclude '" + name + "' leaves it out";
+  const std::optional<std::size_t> index = archive.find(name);
+  if (!index || is_opaque(archive.info(*index).dtype)) return leave_out;
+  const char* plain = is_complex(archive.info(*index).dtype) ? "c64" : "f32";
+  return "--cast '" + name + "=" + plain + "' converts it, " + leave_out;
+}
+
 // What a user of the tool can do about an error, where the library cannot know.
-std::string hint_for(const Error& error, const ConvertOptions& options) {
+std::string hint_for(const Error& error, const Archive& archive, const ConvertOptions& options) {
+  if (error.code == ErrorCode::unsupported_dtype && !error.tensor.empty()) {
+    return hint_for_dtype(archive, error.tensor);
+  }
   if (error.code == ErrorCode::already_exists) return "choose another name, or say --force";
   // A name that is too long is named in the error; Burn has no limit of its own for names.
   const bool is_limit_of_burn = error.code == ErrorCode::limit_exceeded &&
@@ -126,7 +139,7 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
   Result<WriteReport> report = write(archive, path, write_options);
   if (report) return report;
   Error error = std::move(report).error();
-  error.hint = hint_for(error, options);
+  error.hint = hint_for(error, archive, options);
   return error;
 }
 
@@ -136,7 +149,8 @@ bool is_size_known(const ConvertOptions& options) {
 }
 
 std::string json_line(const std::string& path, const Archive& source, const ConvertOptions& options,
-                      const WriteReport& report, const std::vector<std::string>& notes) {
+                      const WriteReport& report, const std::vector<CastTensor>& casts,
+                      const std::vector<std::string>& notes) {
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
   append_json_field(out, "output", options.writing.output);
@@ -146,6 +160,7 @@ std::string json_line(const std::string& path, const Archive& source, const Conv
   append_json_field(out, "files", report.files);
   append_json_key(out, "dry_run");
   out += options.writing.write.dry_run ? "true" : "false";
+  if (!casts.empty()) append_json_casts(out, casts, !options.writing.write.dry_run);
   append_json_field(out, "skipped", source.skipped());
   append_json_notes(out, notes);
   return out + "}\n";
@@ -174,13 +189,16 @@ ExitCode run(const ConvertOptions& options) {
         if (source.empty() && !source.skipped().empty()) return nothing_taken(source);
         Result<Archive> archive = prepare(source, options, notes);
         if (!archive) return std::move(archive).error();
-        Result<WriteReport> report = write_output(*archive, options);
+        Result<CastArchive> cast = cast_tensors(*archive, options.casts);
+        if (!cast) return std::move(cast).error();
+        Result<WriteReport> report = write_output(cast->archive, options);
         if (!report) return std::move(report).error();
 
+        for (std::string& note : cast_notes(cast->tensors)) notes.push_back(std::move(note));
         notes.insert(notes.end(), report->notes.begin(), report->notes.end());
         if (json) {
           notes.insert(notes.begin(), source.notes().begin(), source.notes().end());
-          out += json_line(path, source, options, *report, notes);
+          out += json_line(path, source, options, *report, cast->tensors, notes);
           return {};
         }
         print_notes(path, source);

@@ -10,6 +10,7 @@
 #include "andiron/names.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
+#include "cli/casts.h"
 #include "cli/terminal.h"
 
 namespace andiron::cli {
@@ -66,6 +67,7 @@ struct HashOptions {
 struct ConvertOptions {
   ReadingOptions reading;
   WritingOptions writing;
+  std::vector<CastRule> casts;
   bool beyond_burn = false;  ///< write Burnpack files that Burn's reader refuses for their size
 
   Format format() const { return *writing.write.format; }

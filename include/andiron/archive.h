@@ -143,6 +143,8 @@ class Archive {
 
   /// Appends a tensor under its full path. DuplicateKey when the name is taken.
   Status add(TensorSnapshot snapshot);
+  /// Puts another tensor in the place of one, under the same name. REQUIRES: index < size().
+  Status replace(std::size_t index, TensorSnapshot snapshot);
 
   /// The tensors at `indices`, each less than size(), in that order. DuplicateKey when one is given
   /// twice. Aliases of tensors that are left out go too; in value() they become null.

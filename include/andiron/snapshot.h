@@ -2,6 +2,7 @@
 // Tensors that have not been read yet: one, and lists of them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,15 @@ class Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 const Expression& expression_of(const TensorSnapshot& snapshot) noexcept;
 }  // namespace detail
+
+/// What reads of a cast lost. Reads add to it from any thread.
+struct CastLoss {
+  /// Elements beyond the range of the new dtype: they became infinite or NaN, or were clamped or
+  /// wrapped.
+  std::atomic<std::uint64_t> overflowed = 0;
+  /// Elements other than 0 that became 0.
+  std::atomic<std::uint64_t> underflowed = 0;
+};
 
 /// A named tensor whose data is fetched when asked for. A small immutable value: it shares what it
 /// reads from, outlives the archive or store it came from, and is safe to use from several threads.
@@ -133,6 +143,9 @@ class TensorSnapshot {
   /// integers by wrapping. bool gives 0 and 1; to bool, anything but zero is true. Complex types
   /// convert to each other.
   Result<TensorSnapshot> cast(DType dtype) const;
+  /// The same, and every read of the result adds to `loss` what it lost. Slower: each element is
+  /// looked at twice.
+  Result<TensorSnapshot> cast(DType dtype, std::shared_ptr<CastLoss> loss) const;
   /// Changes the sign; integers wrap. UnsupportedDType for bool and f8e8m0, which have none.
   Result<TensorSnapshot> negate() const;
   /// Complex conjugate; other types are unchanged.

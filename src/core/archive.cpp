@@ -256,6 +256,16 @@ Status Archive::add(TensorSnapshot snapshot) {
                .tensor = std::string(name)};
 }
 
+Status Archive::replace(std::size_t index, TensorSnapshot snapshot) {
+  ArchiveState& state = change();
+  ANDIRON_TRY(state.make_private());
+  const std::string_view name = state.entries[index].name();
+  const std::string_view raw_name = state.texts.store(snapshot.raw_name());
+  ANDIRON_ASSIGN(const ArchiveEntry entry, state.entry_for(name, raw_name, std::move(snapshot)));
+  state.entries.set(index, entry);
+  return {};
+}
+
 Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   auto state = std::make_shared<ArchiveState>(*state_);
   state->entries = {};

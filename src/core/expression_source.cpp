@@ -3,28 +3,15 @@
 #include "src/core/expression_source.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "src/core/kernels/convert.h"
 #include "src/core/try.h"
+#include "src/core/whole_units.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
 const std::string source_name = "a computed tensor";
-
-// Reads through `read`, which takes only whole units, a range that may begin and end within one.
-template <class Read>
-Status read_whole_units(std::uint64_t unit, std::uint64_t offset, std::span<std::byte> out,
-                        Read read) {
-  if (offset % unit == 0 && out.size() % unit == 0) return read(offset, out);
-  const std::uint64_t begin = offset / unit * unit;
-  const std::uint64_t end = (offset + out.size() + unit - 1) / unit * unit;
-  ANDIRON_ASSIGN(Bytes around, Bytes::allocate(end - begin));
-  ANDIRON_TRY(read(begin, around.writable()));
-  if (!out.empty()) std::memcpy(out.data(), around.data() + (offset - begin), out.size());
-  return {};
-}
 
 class ExpressionSource final : public ByteSource {
  public:
@@ -35,7 +22,7 @@ class ExpressionSource final : public ByteSource {
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     return read_whole_units(
-        std::max(1u, bit_width(below_->dtype()) / 8), offset, out,
+        std::max(1u, bit_width(below_->dtype()) / 8), size(), offset, out,
         [&](std::uint64_t at, std::span<std::byte> room) { return below_->read_part(at, room); });
   }
   ExpressionPtr below_;
@@ -54,7 +41,8 @@ class PackedCastSource final : public ByteSource {
     const std::uint64_t from_unit = 2 * bit_width(below_->dtype()) / 8;
     const std::uint64_t to_unit = 2 * bit_width(to_) / 8;
     return read_whole_units(
-        to_unit, offset, out, [&](std::uint64_t at, std::span<std::byte> room) -> Status {
+        to_unit, byte_size_, offset, out,
+        [&](std::uint64_t at, std::span<std::byte> room) -> Status {
           const std::uint64_t units = room.size() / to_unit;
           ANDIRON_ASSIGN(Bytes stored, Bytes::allocate(units * from_unit));
           ANDIRON_TRY(below_->read_part(at / to_unit * from_unit, stored.writable()));

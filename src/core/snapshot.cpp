@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "andiron/tensor.h"
+#include "src/core/counting_cast.h"
 #include "src/core/expression.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
@@ -292,6 +293,18 @@ Result<TensorSnapshot> TensorSnapshot::expand(const Shape& wanted) const {
 
 Result<TensorSnapshot> TensorSnapshot::cast(DType to) const {
   return with(expression_->apply(ElementStep::Kind::cast, to));
+}
+
+Result<TensorSnapshot> TensorSnapshot::cast(DType to, std::shared_ptr<CastLoss> loss) const {
+  ANDIRON_ASSIGN(const TensorSnapshot plain, cast(to));
+  if (to == dtype()) return plain;
+  ANDIRON_ASSIGN(
+      TensorSnapshot counting,
+      from_source(path_, detail::counting_cast(*this, to, plain.byte_size(), std::move(loss)), 0,
+                  plain.byte_size(), to, shape()));
+  counting.container_ = container_;
+  counting.param_id_ = param_id_;
+  return counting;
 }
 
 Result<TensorSnapshot> TensorSnapshot::negate() const {

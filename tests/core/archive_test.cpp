@@ -432,5 +432,19 @@ TEST(Archive, ValuesFollowTheirTensors) {
   EXPECT_EQ(to_json(archive.rename(names).value().value()), to_json(archive.value()));
 }
 
+TEST(Archive, ATensorIsReplacedUnderItsName) {
+  Archive archive;
+  archive.add(TensorSnapshot("a", Tensor::from_values<float>({2}, {1, 2}).value())).value();
+  archive.add(TensorSnapshot("b", Tensor::from_values<float>({1}, {3}).value())).value();
+  const Archive before = archive;
+  const Tensor other = Tensor::from_values<std::int32_t>({3}, {7, 8, 9}).value();
+  ASSERT_TRUE(archive.replace(0, TensorSnapshot("another name", other)).ok());
+  EXPECT_EQ(archive.info(0).name, "a");
+  EXPECT_EQ(archive.get("a").value().dtype(), DType::i32);
+  EXPECT_EQ(archive.get("a").value().shape(), Shape{3});
+  EXPECT_EQ(archive.get("b").value().shape(), Shape{1});
+  EXPECT_EQ(before.get("a").value().dtype(), DType::f32) << "a copy made before keeps the old one";
+}
+
 }  // namespace
 }  // namespace andiron
