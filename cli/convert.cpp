@@ -104,7 +104,7 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
 
 // How to write the other tensors all the same.
 std::string hint_for_dtype(const Archive& archive, const std::string& name) {
-  const std::string leave_out = "--exclude '" + name + "' leaves it out";
+  std::string leave_out = "--exclude '" + name + "' leaves it out";
   const std::optional<std::size_t> index = archive.find(name);
   if (!index || is_opaque(archive.info(*index).dtype)) return leave_out;
   const char* plain = is_complex(archive.info(*index).dtype) ? "c64" : "f32";

@@ -43,7 +43,8 @@ TEST(Msgpack, IntegersTakeTheirShortestForm) {
       {std::numeric_limits<std::int64_t>::min(), "\xd3\x80\x00\x00\x00\x00\x00\x00\x00"s},
   };
   for (const auto& [number, bytes] : forms) {
-    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.integer(number); }), bytes)
+    const std::int64_t integer = number;
+    EXPECT_EQ(written_by<MsgpackWriter>([&](MsgpackWriter& out) { out.integer(integer); }), bytes)
         << number;
     const MsgpackItem item = first_item(bytes);
     EXPECT_EQ(item.kind, number < 0 ? MsgpackKind::integer : MsgpackKind::unsigned_integer);

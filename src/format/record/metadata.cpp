@@ -57,10 +57,10 @@ RecordMetadata record_metadata(const Archive& archive, bool is_record, RecordPre
     const bool fits = key != "format" || kept.find(recorder) != std::string_view::npos;
     if (is_same && !kept.empty() && fits) value = kept;
   }
-  for (const auto& [key, value] : known) {
+  for (const auto& other : known) {
     const bool is_own = std::any_of(entries.begin(), entries.begin() + own,
-                                    [&](const auto& entry) { return entry.first == key; });
-    if (!is_own && !archive.aliases().contains(key)) entries.emplace_back(key, value);
+                                    [&](const auto& entry) { return entry.first == other.first; });
+    if (!is_own && !archive.aliases().contains(other.first)) entries.push_back(other);
   }
   return entries;
 }
