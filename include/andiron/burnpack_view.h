@@ -32,39 +32,6 @@ enum class BurnpackGeneration : std::uint8_t {
   burn_0_22,      ///< 0.22.0 and later: another schema of quantization
 };
 
-/// "0.19" and so on; "0.22-pre" for the previews.
-constexpr std::string_view name_of(BurnpackGeneration generation) noexcept {
-  constexpr std::string_view names[] = {"0.19", "0.20", "0.21", "0.22-pre", "0.22"};
-  return names[static_cast<unsigned>(generation)];
-}
-
-/// The generation of a release of Burn, by its number ("0.21.0"). False for other texts.
-constexpr bool burnpack_generation_of(std::string_view release,
-                                      BurnpackGeneration& generation) noexcept {
-  // Not starts_with: it may throw, which firmware cannot link.
-  const auto begins_with = [&](std::string_view prefix) {
-    std::size_t same = 0;
-    while (same < prefix.size() && same < release.size() && prefix[same] == release[same]) ++same;
-    return same == prefix.size();
-  };
-  constexpr std::string_view preview = "0.20.0-pre.";
-  const bool is_early = release.size() == preview.size() + 1 && release[release.size() - 1] <= '4';
-  if (begins_with("0.19.") || (begins_with(preview) && is_early)) {
-    generation = BurnpackGeneration::burn_0_19;
-  } else if (begins_with("0.20.")) {
-    generation = BurnpackGeneration::burn_0_20;
-  } else if (begins_with("0.21.")) {
-    generation = BurnpackGeneration::burn_0_21;
-  } else if (release == "0.22.0-pre.1" || release == "0.22.0-pre.2") {
-    generation = BurnpackGeneration::burn_0_22_pre;
-  } else if (begins_with("0.22.") || begins_with("0.23.")) {
-    generation = BurnpackGeneration::burn_0_22;
-  } else {
-    return false;
-  }
-  return true;
-}
-
 /// The UTF-8 text of a CBOR string, checked. A string of indefinite length comes in chunks, each
 /// with a length of its own before it.
 struct CborText {
@@ -171,6 +138,34 @@ struct BurnpackLayout {
   BurnpackGeneration latest = BurnpackGeneration::burn_0_22;
 };
 
+/// A whole file in memory, which must stay there.
+class BurnpackView {
+ public:
+  /// Checks the metadata's grammar, and for every tensor its size and that it lies within the file.
+  /// Of a name given twice, find() gives the last, as Burn does.
+  static ViewStatus open(std::span<const std::byte> file, BurnpackView& view) noexcept;
+
+  std::size_t tensor_count() const noexcept { return tensor_count_; }
+  const BurnpackLayout& layout() const noexcept { return layout_; }
+  /// A scan of the metadata: MissingTensor when there is no such tensor.
+  ViewStatus find(std::string_view name, BurnpackEntry& entry) const noexcept;
+  /// All tensors in the order of the metadata, which Burn sorts by the bytes of names:
+  /// `BurnpackHeader header = view.header();`, then next() until end.
+  BurnpackHeader header() const noexcept { return BurnpackHeader(cbor_); }
+  /// The tensor's bytes: row-major, little-endian; on a multiple of 256 bytes where the layout is
+  /// aligned and the file's first byte is.
+  std::span<const std::byte> data(const BurnpackEntry& entry) const noexcept {
+    return file_.subspan(static_cast<std::size_t>(layout_.data_begin + entry.begin),
+                         static_cast<std::size_t>(entry.end - entry.begin));
+  }
+
+ private:
+  std::span<const std::byte> file_;
+  std::span<const std::byte> cbor_;
+  BurnpackLayout layout_;
+  std::size_t tensor_count_ = 0;
+};
+
 /// Finds the layout from what all entries say together. The version number does not tell it: data
 /// follows the metadata at once in files of 0.19, and starts at a multiple of 256 bytes since.
 class BurnpackSurvey {
@@ -224,32 +219,37 @@ std::string_view burnpack_dtype_name(DType dtype) noexcept;
 ViewStatus read_burnpack_header(std::span<const std::byte> head,
                                 std::uint64_t& metadata_bytes) noexcept;
 
-/// A whole file in memory, which must stay there.
-class BurnpackView {
- public:
-  /// Checks the metadata's grammar, and for every tensor its size and that it lies within the file.
-  /// Of a name given twice, find() gives the last, as Burn does.
-  static ViewStatus open(std::span<const std::byte> file, BurnpackView& view) noexcept;
+/// "0.19" and so on; "0.22-pre" for the previews.
+constexpr std::string_view name_of(BurnpackGeneration generation) noexcept {
+  constexpr std::string_view names[] = {"0.19", "0.20", "0.21", "0.22-pre", "0.22"};
+  return names[static_cast<unsigned>(generation)];
+}
 
-  std::size_t tensor_count() const noexcept { return tensor_count_; }
-  const BurnpackLayout& layout() const noexcept { return layout_; }
-  /// A scan of the metadata: MissingTensor when there is no such tensor.
-  ViewStatus find(std::string_view name, BurnpackEntry& entry) const noexcept;
-  /// All tensors in the order of the metadata, which Burn sorts by the bytes of names:
-  /// `BurnpackHeader header = view.header();`, then next() until end.
-  BurnpackHeader header() const noexcept { return BurnpackHeader(cbor_); }
-  /// The tensor's bytes: row-major, little-endian; on a multiple of 256 bytes where the layout is
-  /// aligned and the file's first byte is.
-  std::span<const std::byte> data(const BurnpackEntry& entry) const noexcept {
-    return file_.subspan(static_cast<std::size_t>(layout_.data_begin + entry.begin),
-                         static_cast<std::size_t>(entry.end - entry.begin));
+/// The generation of a release of Burn, by its number ("0.21.0"). False for other texts.
+constexpr bool burnpack_generation_of(std::string_view release,
+                                      BurnpackGeneration& generation) noexcept {
+  // Not starts_with: it may throw, which firmware cannot link.
+  const auto begins_with = [&](std::string_view prefix) {
+    std::size_t same = 0;
+    while (same < prefix.size() && same < release.size() && prefix[same] == release[same]) ++same;
+    return same == prefix.size();
+  };
+  constexpr std::string_view preview = "0.20.0-pre.";
+  const bool is_early = release.size() == preview.size() + 1 && release[release.size() - 1] <= '4';
+  if (begins_with("0.19.") || (begins_with(preview) && is_early)) {
+    generation = BurnpackGeneration::burn_0_19;
+  } else if (begins_with("0.20.")) {
+    generation = BurnpackGeneration::burn_0_20;
+  } else if (begins_with("0.21.")) {
+    generation = BurnpackGeneration::burn_0_21;
+  } else if (release == "0.22.0-pre.1" || release == "0.22.0-pre.2") {
+    generation = BurnpackGeneration::burn_0_22_pre;
+  } else if (begins_with("0.22.") || begins_with("0.23.")) {
+    generation = BurnpackGeneration::burn_0_22;
+  } else {
+    return false;
   }
-
- private:
-  std::span<const std::byte> file_;
-  std::span<const std::byte> cbor_;
-  BurnpackLayout layout_;
-  std::size_t tensor_count_ = 0;
-};
+  return true;
+}
 
 }  // namespace andiron::inline v1

@@ -16,6 +16,23 @@
 
 namespace andiron::inline v1 {
 
+/// Lists the fields of a struct that are saved. Put it inside the struct, in any part of it; the
+/// struct stays an aggregate. The type's name, without namespace and template arguments, becomes
+/// part of containers.
+///
+/// The long form, for other names than the members' and for conditions, is a static function:
+///
+///   static constexpr std::string_view module_name = "Net";   // the type's own unless given
+///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
+#define ANDIRON_MODULE(Type, ...)                                                    \
+  friend struct ::andiron::detail::FieldAccess;                                      \
+  static Type* andiron_module_type();                                                \
+  static constexpr ::std::string_view andiron_module_name() { return #Type; }        \
+  static constexpr ::std::string_view andiron_field_names() { return #__VA_ARGS__; } \
+  auto andiron_fields() {                                                            \
+    return [&](auto& take) { take(__VA_ARGS__); };                                   \
+  }
+
 /// A listed field that is no parameter, whatever its type: a table, a mask, a cache.
 template <class T>
 struct Constant {
@@ -56,22 +73,5 @@ struct Case<Name, T> : T {
   Case(T value) : T(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   static constexpr std::string_view case_name() { return Name.view(); }
 };
-
-/// Lists the fields of a struct that are saved. Put it inside the struct, in any part of it; the
-/// struct stays an aggregate. The type's name, without namespace and template arguments, becomes
-/// part of containers.
-///
-/// The long form, for other names than the members' and for conditions, is a static function:
-///
-///   static constexpr std::string_view module_name = "Net";   // the type's own unless given
-///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
-#define ANDIRON_MODULE(Type, ...)                                                    \
-  friend struct ::andiron::detail::FieldAccess;                                      \
-  static Type* andiron_module_type();                                                \
-  static constexpr ::std::string_view andiron_module_name() { return #Type; }        \
-  static constexpr ::std::string_view andiron_field_names() { return #__VA_ARGS__; } \
-  auto andiron_fields() {                                                            \
-    return [&](auto& take) { take(__VA_ARGS__); };                                   \
-  }
 
 }  // namespace andiron::inline v1

@@ -15,15 +15,6 @@
 
 namespace andiron::inline v1 {
 
-/// What is known of a leaf without looking at its numbers.
-struct LeafInfo {
-  DType dtype = DType::f32;
-  Shape shape = {};
-  bool accepts_any_shape = false;  ///< not set yet
-  bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise `dtype` alone
-  std::string raw_name = {};       ///< of DType::raw
-};
-
 /// Specialise it to keep tensors in a type of your own. These three are required; make() builds the
 /// new value beside the old one, which is then replaced by move assignment once everything is read.
 ///
@@ -49,6 +40,15 @@ struct LeafInfo {
 ///     static std::span<std::byte> buffer(T& current, DType dtype, const Shape& shape);
 template <class T>
 struct Leaf;
+
+/// What is known of a leaf without looking at its numbers.
+struct LeafInfo {
+  DType dtype = DType::f32;
+  Shape shape = {};
+  bool accepts_any_shape = false;  ///< not set yet
+  bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise `dtype` alone
+  std::string raw_name = {};       ///< of DType::raw
+};
 
 template <>
 struct Leaf<Tensor> {

@@ -48,14 +48,6 @@ struct SafetensorsEntry {
   std::span<const std::uint64_t> dims() const noexcept { return {shape, rank}; }
 };
 
-/// dtype of a name in SafeTensors' spelling ("F32"); DType::raw when unknown.
-DType safetensors_dtype(std::string_view name) noexcept;
-/// SafeTensors' spelling; empty for types that the format lacks.
-std::string_view safetensors_dtype_name(DType dtype) noexcept;
-/// Place in the order by which the reference implementation lays tensors out, highest first; -1 for
-/// types that the format lacks.
-int safetensors_dtype_rank(DType dtype) noexcept;
-
 /// Reads a header entry by entry: grammar, field types, byte count against shape and dtype. Every
 /// call after a failure fails the same way.
 class SafetensorsHeader {
@@ -99,20 +91,6 @@ struct SafetensorsScratch {
   std::uint64_t tag;  ///< which tensor: here the place of its name in the file
 };
 
-/// How tensors fail to cover the data section.
-struct CoverageIssue {
-  enum class Kind : std::uint8_t { none, gap, overlap, beyond_end, trailing };
-  Kind kind = Kind::none;
-  std::uint64_t found = 0;     ///< where the tensor begins or ends, or the data section ends
-  std::uint64_t expected = 0;  ///< where it should
-  std::uint64_t tag = 0;       ///< of the tensor
-};
-
-/// The first place where the ranges [key, end) do not cover [0, data_bytes) exactly; gaps and
-/// trailing bytes do not count when allowed. Sorts `ranges`. Each range has key <= end.
-CoverageIssue check_coverage(std::span<SafetensorsScratch> ranges, std::uint64_t data_bytes,
-                             bool allow_gaps) noexcept;
-
 /// A whole file in memory, which must stay there.
 class SafetensorsView {
  public:
@@ -141,5 +119,27 @@ class SafetensorsView {
   std::span<const std::byte> data_;
   std::size_t tensor_count_ = 0;
 };
+
+/// How tensors fail to cover the data section.
+struct CoverageIssue {
+  enum class Kind : std::uint8_t { none, gap, overlap, beyond_end, trailing };
+  Kind kind = Kind::none;
+  std::uint64_t found = 0;     ///< where the tensor begins or ends, or the data section ends
+  std::uint64_t expected = 0;  ///< where it should
+  std::uint64_t tag = 0;       ///< of the tensor
+};
+
+/// The first place where the ranges [key, end) do not cover [0, data_bytes) exactly; gaps and
+/// trailing bytes do not count when allowed. Sorts `ranges`. Each range has key <= end.
+CoverageIssue check_coverage(std::span<SafetensorsScratch> ranges, std::uint64_t data_bytes,
+                             bool allow_gaps) noexcept;
+
+/// dtype of a name in SafeTensors' spelling ("F32"); DType::raw when unknown.
+DType safetensors_dtype(std::string_view name) noexcept;
+/// SafeTensors' spelling; empty for types that the format lacks.
+std::string_view safetensors_dtype_name(DType dtype) noexcept;
+/// Place in the order by which the reference implementation lays tensors out, highest first; -1 for
+/// types that the format lacks.
+int safetensors_dtype_rank(DType dtype) noexcept;
 
 }  // namespace andiron::inline v1

@@ -17,6 +17,15 @@ namespace andiron::inline v1 {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
+/// Lower-case hexadecimal.
+std::string to_hex(const Sha256Digest& digest);
+
+/// Hash of a tensor's contiguous row-major little-endian bytes, through one window of memory.
+/// `read` is told the bytes of each window as they are done; return false to cancel.
+Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
+                            std::uint64_t window_bytes = Limits().window_bytes,
+                            const std::function<bool(std::uint64_t bytes)>& read = {});
+
 /// A running hash. Uses the system's accelerated code where the library was built with it.
 class Sha256 {
  public:
@@ -33,14 +42,5 @@ class Sha256 {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Lower-case hexadecimal.
-std::string to_hex(const Sha256Digest& digest);
-
-/// Hash of a tensor's contiguous row-major little-endian bytes, through one window of memory.
-/// `read` is told the bytes of each window as they are done; return false to cancel.
-Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
-                            std::uint64_t window_bytes = Limits().window_bytes,
-                            const std::function<bool(std::uint64_t bytes)>& read = {});
 
 }  // namespace andiron::inline v1

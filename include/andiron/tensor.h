@@ -28,67 +28,6 @@ static_assert(std::endian::native == std::endian::little,
 /// or cast the snapshot before reading.
 template <class T>
 struct ElementOf;
-template <>
-struct ElementOf<bool> {
-  static constexpr DType dtype = DType::boolean;
-};
-template <>
-struct ElementOf<std::uint8_t> {
-  static constexpr DType dtype = DType::u8;
-};
-template <>
-struct ElementOf<std::int8_t> {
-  static constexpr DType dtype = DType::i8;
-};
-template <>
-struct ElementOf<std::uint16_t> {
-  static constexpr DType dtype = DType::u16;
-};
-template <>
-struct ElementOf<std::int16_t> {
-  static constexpr DType dtype = DType::i16;
-};
-template <>
-struct ElementOf<std::uint32_t> {
-  static constexpr DType dtype = DType::u32;
-};
-template <>
-struct ElementOf<std::int32_t> {
-  static constexpr DType dtype = DType::i32;
-};
-template <>
-struct ElementOf<std::uint64_t> {
-  static constexpr DType dtype = DType::u64;
-};
-template <>
-struct ElementOf<std::int64_t> {
-  static constexpr DType dtype = DType::i64;
-};
-template <>
-struct ElementOf<Float16> {
-  static constexpr DType dtype = DType::f16;
-};
-template <>
-struct ElementOf<BFloat16> {
-  static constexpr DType dtype = DType::bf16;
-};
-template <>
-struct ElementOf<float> {
-  static constexpr DType dtype = DType::f32;
-};
-template <>
-struct ElementOf<double> {
-  static constexpr DType dtype = DType::f64;
-};
-template <>
-struct ElementOf<std::complex<float>> {
-  static constexpr DType dtype = DType::c64;
-};
-template <>
-struct ElementOf<std::complex<double>> {
-  static constexpr DType dtype = DType::c128;
-};
-
 template <class T>
 concept Element = requires { ElementOf<T>::dtype; };
 
@@ -196,6 +135,67 @@ class Tensor {
   Shape shape_;
   Bytes bytes_;
   std::string raw_name_;
+};
+
+template <>
+struct ElementOf<bool> {
+  static constexpr DType dtype = DType::boolean;
+};
+template <>
+struct ElementOf<std::uint8_t> {
+  static constexpr DType dtype = DType::u8;
+};
+template <>
+struct ElementOf<std::int8_t> {
+  static constexpr DType dtype = DType::i8;
+};
+template <>
+struct ElementOf<std::uint16_t> {
+  static constexpr DType dtype = DType::u16;
+};
+template <>
+struct ElementOf<std::int16_t> {
+  static constexpr DType dtype = DType::i16;
+};
+template <>
+struct ElementOf<std::uint32_t> {
+  static constexpr DType dtype = DType::u32;
+};
+template <>
+struct ElementOf<std::int32_t> {
+  static constexpr DType dtype = DType::i32;
+};
+template <>
+struct ElementOf<std::uint64_t> {
+  static constexpr DType dtype = DType::u64;
+};
+template <>
+struct ElementOf<std::int64_t> {
+  static constexpr DType dtype = DType::i64;
+};
+template <>
+struct ElementOf<Float16> {
+  static constexpr DType dtype = DType::f16;
+};
+template <>
+struct ElementOf<BFloat16> {
+  static constexpr DType dtype = DType::bf16;
+};
+template <>
+struct ElementOf<float> {
+  static constexpr DType dtype = DType::f32;
+};
+template <>
+struct ElementOf<double> {
+  static constexpr DType dtype = DType::f64;
+};
+template <>
+struct ElementOf<std::complex<float>> {
+  static constexpr DType dtype = DType::c64;
+};
+template <>
+struct ElementOf<std::complex<double>> {
+  static constexpr DType dtype = DType::c128;
 };
 
 /// Burn's name for it.

@@ -17,12 +17,6 @@
 namespace andiron::inline v1 {
 namespace nn {
 
-/// Makes the numbers of the parameters that are made from now on repeatable. Each takes a random
-/// stream of its own when it is made, not when it is first used: the same layers made in the same
-/// order get the same numbers, on every machine up to rounding. Without it the seed comes from the
-/// system. Safe from several threads.
-void seed(std::uint64_t seed);
-
 /// How a parameter gets its first numbers: Burn's initializers, with its formulas. A value.
 ///
 /// `gain` multiplies the spread. `fan_in` and `fan_out` are the numbers of inputs and outputs that
@@ -71,6 +65,12 @@ class Initializer {
   double first_;   // the value, the minimum or the mean
   double second_;  // the maximum or the standard deviation
 };
+
+/// Makes the numbers of the parameters that are made from now on repeatable. Each takes a random
+/// stream of its own when it is made, not when it is first used: the same layers made in the same
+/// order get the same numbers, on every machine up to rounding. Without it the seed comes from the
+/// system. Safe from several threads.
+void seed(std::uint64_t seed);
 
 }  // namespace nn
 }  // namespace andiron::inline v1
