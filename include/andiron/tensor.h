@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tensor in memory.
+// Tensor: a tensor in memory.
+//
+//   Tensor weight = Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value();
+//   std::span<const float> elements = weight.as<float>().value();
 #pragma once
 
 #include <bit>
@@ -24,29 +27,32 @@ namespace andiron::inline v1 {
 static_assert(std::endian::native == std::endian::little,
               "files are little-endian, and so must the host be");
 
-/// The C++ type of a dtype's elements. Sub-byte, f8, c32 and opaque dtypes have none: use bytes(),
-/// or cast the snapshot before reading.
+/// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use bytes(),
+/// or cast the snapshot before you read it.
 template <class T>
 struct ElementOf;
+/// A C++ type that is the element type of a dtype.
 template <class T>
 concept Element = requires { ElementOf<T>::dtype; };
 
-/// Row-major, little-endian data of one dtype and shape. A value: copies share their bytes, and the
-/// first write to shared, mapped or borrowed bytes makes a private copy. Reading one Tensor from
-/// several threads is safe.
+/// Row-major, little-endian data of one dtype and shape. Tensor is a value: copies share their
+/// bytes, and the first write to shared, mapped or borrowed bytes makes a private copy. Const calls
+/// are safe from several threads at once.
 class Tensor {
  public:
   /// An empty f32 tensor of shape [0].
   Tensor() : shape_({0}) {}
 
-  /// Takes bytes as they are. SizeMismatch when their number is not what dtype and shape ask for.
+  /// Uses `bytes` without a copy. Fails with SizeMismatch if their number does not fit dtype and
+  /// shape.
   static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
-  /// Bytes of a type we do not know, under the name that their file gave it.
+  /// Bytes of an unknown type, with the file's name for that type.
   static Result<Tensor> raw(std::string file_dtype, Shape shape, Bytes bytes);
-  /// A quantized payload, taken as it is (quantized.h gives its numbers).
+  /// A quantized payload, not decoded; dequantize() returns its elements.
   static Result<Tensor> qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes);
+  /// A tensor of zeros.
   static Result<Tensor> zeros(DType dtype, Shape shape);
-  /// Copies `values`. SizeMismatch when their number is not the shape's.
+  /// Copies `values`. Fails with SizeMismatch if their number does not fit the shape.
   template <Element T>
   static Result<Tensor> from_values(Shape shape, std::span<const T> values) {
     Result<Bytes> bytes = Bytes::copy(std::as_bytes(values));
@@ -59,19 +65,21 @@ class Tensor {
   }
 
   DType dtype() const noexcept { return dtype_; }
-  /// "f32", or "raw:NAME" for a type that only the file knows.
+  /// "f32", or "raw:NAME" for an unknown type.
   std::string dtype_text() const;
-  /// NAME of a raw tensor, the scheme's text of a quantized one (quantized.h); empty otherwise.
+  /// The file's name for a raw dtype, or the scheme's text for a quantized one (quant_scheme_text).
+  /// Otherwise empty.
   const std::string& raw_name() const noexcept { return raw_name_; }
-  /// How a quantized tensor is made; nothing for others.
+  /// The scheme of a quantized tensor; nothing for others.
   std::optional<QuantScheme> scheme() const;
   const Shape& shape() const noexcept { return shape_; }
   const Bytes& bytes() const noexcept { return bytes_; }
   std::size_t byte_size() const noexcept { return bytes_.size(); }
 
-  /// The elements, without a copy, valid while this Tensor lives and is not changed: keep it in a
-  /// variable. DTypeMismatch when T is another type; Misaligned when the bytes (borrowed from a
-  /// file, say) do not start on a T boundary. For bool, every byte is looked at.
+  /// Returns the elements without a copy, valid until this tensor is changed or destroyed: keep it
+  /// in a variable. Fails with DTypeMismatch if T is another type, and Misaligned if the bytes do
+  /// not start on a T boundary, which can happen if they are borrowed from a file. For bool, checks
+  /// every byte.
   template <Element T>
   Result<std::span<const T>> as() const& {
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
@@ -83,8 +91,8 @@ class Tensor {
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
 
-  /// One element, by its coordinates, outermost first. InvalidArgument when there is no such
-  /// element; else as for as().
+  /// Returns one element by its coordinates, outermost first. Fails with InvalidArgument if there
+  /// is no such element, and with the errors of as().
   template <Element T>
   Result<T> at(std::span<const std::uint64_t> coordinates) const {
     Result<std::span<const T>> elements = as<T>();
@@ -98,7 +106,7 @@ class Tensor {
     return at<T>(std::span(coordinates.begin(), coordinates.size()));
   }
 
-  /// The elements, copied; for tensors that are not kept.
+  /// Returns a copy of the elements, for tensors that are temporaries.
   template <Element T>
   Result<std::vector<T>> to_vector() const {
     Result<std::span<const T>> elements = as<T>();
@@ -106,9 +114,10 @@ class Tensor {
     return std::vector<T>(elements->begin(), elements->end());
   }
 
-  /// The elements for writing; copies first unless this tensor alone owns its memory.
+  /// Returns the elements for writing. Copies them first if this tensor is not their only owner.
   template <Element T>
   Result<std::span<T>> as_mutable() & {
+    /// Returns the bytes for writing. Copies them first if this tensor is not their only owner.
     Result<std::span<std::byte>> data = mutable_bytes();
     if (!data) return std::move(data).error();
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
@@ -119,7 +128,8 @@ class Tensor {
 
   /// The bytes for writing; copies first unless this tensor alone owns its memory.
   Result<std::span<std::byte>> mutable_bytes();
-  /// The bytes for writing when this tensor alone owns its memory; otherwise an empty span.
+  /// Returns the bytes for writing if this tensor is their only owner. Otherwise returns an empty
+  /// span.
   std::span<std::byte> writable() noexcept { return bytes_.writable(); }
 
  private:
@@ -202,15 +212,15 @@ struct ElementOf<std::complex<double>> {
 using TensorData = Tensor;
 
 /// A scheme on one line: "QFloat(Q4S,PackedU32(0),Symmetric,tensor=F32,block=[2,16]:F16)". Parts
-/// that a scheme lacks are left out. The file_dtype of a quantized tensor is this text.
+/// that the scheme does not have are left out. This text is the file_dtype of a quantized tensor.
 std::string quant_scheme_text(const QuantScheme& scheme);
-/// Reads that text. InvalidArgument for any other.
+/// Parses that text. Fails with InvalidArgument for other text.
 Result<QuantScheme> quant_scheme_from_text(std::string_view text);
 
-/// The numbers of a quantized tensor, as f32: every value type, store and level but two, which are
-/// Unsupported: QuantMode::lookup, and float values in QuantStore::native, where Burn's backends
-/// disagree on what the bytes mean. DTypeMismatch for a tensor that is not quantized, SizeMismatch
-/// for a payload whose size is not what scheme and shape ask for.
+/// Returns the elements of a quantized tensor as f32. Fails with DTypeMismatch if the tensor is not
+/// quantized, and SizeMismatch if the payload does not fit scheme and shape. Two kinds of scheme
+/// fail with Unsupported: QuantMode::lookup, and float values in QuantStore::native, where Burn's
+/// backends disagree about the bytes.
 Result<Tensor> dequantize(const Tensor& tensor);
 
 }  // namespace andiron::inline v1
