@@ -89,12 +89,11 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(Error error) : error_(new Error(std::move(error))) {}
-  /// From what converts to a T: a tensor where it is optional, text where it is a string.
+  /// From any type that converts to T.
   template <class U>
     requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
              !std::same_as<std::remove_cvref_t<U>, Error> &&
              !std::same_as<std::remove_cvref_t<U>, Result>)
-  /// From any type that converts to T.
   Result(U&& value) : value_(std::forward<U>(value)) {}
 
   bool ok() const noexcept { return value_.has_value(); }

@@ -98,7 +98,7 @@ class PathFilter {
   /// Resets to PathFilter(), including status().
   PathFilter& clear() &;
 
-  /// True if there are no criteria and no exclusions.
+  /// True if nothing was set, so that it selects everything.
   bool is_empty() const noexcept;
   /// Number of criteria, without exclusions. match_all counts as the only one.
   std::size_t criteria_count() const noexcept;

@@ -98,7 +98,7 @@ void for_each_part(T& node, Visitor& visitor) {
 
 // A leaf of a module and its place.
 struct Slot : Place {
-  std::string other_path;  // with skip_enum_variants flipped; empty where that changes nothing
+  std::string other_path;  // with skip_enum_variants flipped; empty if that is the same
   void* leaf;
   const LeafOps* ops;
 };
