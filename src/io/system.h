@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The operating system as the library sees it: every call on an open file goes through one table,
-// so that tests can make any of them fail.
+// The system calls of the library. Every call on an open file goes through one table, so that tests
+// can make any of them fail.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ namespace andiron::inline v1 {
 
 static_assert(sizeof(off_t) == 8, "files pass 2 GiB: build with -D_FILE_OFFSET_BITS=64");
 
-/// Calls keep the system's convention: -1 (for mmap: MAP_FAILED) and errno. Where a platform lacks
-/// one, it fails with ENOSYS.
+/// Calls follow the system's convention: -1 (for mmap: MAP_FAILED) and errno. A call that the
+/// platform lacks fails with ENOSYS.
 struct System {
   int (*openat)(int folder, const char* path, int flags, mode_t mode);
   /// A file without a name in `folder`, which vanishes unless it is linked somewhere.
@@ -61,7 +61,7 @@ struct System {
 /// The table in use. Only tests change it.
 System& system_calls() noexcept;
 
-/// No single transfer is larger: some systems refuse those beyond 2 GiB.
+/// The largest single transfer: some systems refuse more than 2 GiB.
 inline constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
 /// The result of `call`, made again as long as signals interrupt it.

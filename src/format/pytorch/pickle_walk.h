@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The walk over what a PyTorch file holds: which names its tensors have, and in which order.
+// Walks over the content of a PyTorch file, and gives its tensors their names and order.
 //
-// Keys of dicts and indices of lists are joined with dots. A module gives the names that its
-// state_dict() would give: parameters, the buffers that it saves, submodules; its other tensors are
-// passed over. Any other object is walked by its attributes, and by the arguments that would have
-// made it, by index.
+// Keys of dicts and indices of lists are joined with dots. A module gives the names of its
+// state_dict(): parameters, saved buffers, submodules. Its other tensors are skipped. Any other
+// object is walked by its attributes, and by index through the arguments that would have created
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A pickle with the data that it refers to: what every container comes down to.
+// A pickle and the data it refers to: every packaging is reduced to this.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns what a pickle says of storages into the bytes that they are.
+// Turns the storages that a pickle names into bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a PyTorch file holds as one Value, with tensors as their numbers.
+// The content of a PyTorch file as one Value, with tensors as their indices.
 #pragma once
 
 #include <cstddef>
