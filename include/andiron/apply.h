@@ -38,8 +38,8 @@ struct MissingTensor {
 /// A change of settings that would make more of a source fit a module.
 struct Proposal {
   std::string text;  ///< for people: "names start with 'module.': strip it"
-  std::string
-      code;  ///< builder calls to paste after a store: .with_key_remapping(R"(^module\.)", "")
+  /// Builder calls to paste after a store: .with_key_remapping(R"(^module\.)", "")
+  std::string code;
   std::size_t matched = 0;  ///< parameters that would then get a tensor
   std::size_t wanted = 0;   ///< all parameters
 };
@@ -96,11 +96,12 @@ struct ApplyOptions {
   PathFilter filter = {};           ///< sees the module's paths and containers
   AnyAdapter adapter = {};          ///< how the source stores tensors
   bool skip_enum_variants = false;  ///< leave the names of variants out of paths
-  bool allow_partial =
-      false;  ///< true: report missing tensors instead of failing with MissingTensor
-  bool validate =
-      true;  ///< false: report tensors that do not fit and leave them out, instead of failing
-  bool allow_unused = true;  ///< false: fail with UnusedTensor if no parameter uses a tensor
+  /// True: report missing tensors instead of failing with MissingTensor.
+  bool allow_partial = false;
+  /// False: report tensors that do not fit and leave them out, instead of failing.
+  bool validate = true;
+  /// False: fail with UnusedTensor if no parameter uses a tensor.
+  bool allow_unused = true;
   DTypePolicy dtype_policy = DTypePolicy::from_file;
   /// Borrow data from the source (a mapping, memory) if it can lend it; the parameter keeps it
   /// alive. Otherwise, and if false, parameters get their own memory.
@@ -219,7 +220,7 @@ struct ChosenVariant {
 
 }  // namespace andiron::inline v1
 
-// Below what it works on.
+// Included here because it uses the types above.
 #include "andiron/detail/choose_variants.h"
 
 namespace andiron::inline v1 {
