@@ -44,7 +44,8 @@ struct AtomicFileOptions {
 /// with AlreadyExists. Keeps the mode bits of a replaced file. Used by one thread at a time.
 class AtomicFile : public Sink {
  public:
-  /// Prepares to write `path`. Fails with AlreadyExists or Io.
+  /// Prepares to write `path`. Fails with AlreadyExists, NotFound if there is no such folder,
+  /// Unsupported if the target is not a regular file, and Io.
   static Result<std::unique_ptr<AtomicFile>> create(const std::string& path,
                                                     AtomicFileOptions options = {});
   ~AtomicFile() override;

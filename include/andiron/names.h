@@ -138,7 +138,8 @@ class PathFilter {
 /// Writes PathFilter::to_string().
 std::ostream& operator<<(std::ostream& out, const PathFilter& filter);
 
-/// Returns the tensors that `filter` selects. The containers are empty.
+/// Returns the tensors that `filter` selects. Predicates see the containers of tensors that were
+/// collected from a module; for tensors from a file, the container is empty.
 Result<Archive> filter(const Archive& archive, const PathFilter& filter);
 
 /// Renames with regular expressions. Rules run in order, each on the result of the one before, and

@@ -41,8 +41,9 @@ const Expression& expression_of(const TensorSnapshot& snapshot) noexcept;
 /// nothing; read() copies the elements in one pass. They fail with InvalidArgument or ShapeMismatch
 /// if the arguments do not fit the shape, UnsupportedDType if a conversion does not exist, Overflow
 /// if a size does not fit in 64 bits, and LimitExceeded after max_expression_depth operations.
-/// Sub-byte types can only be reshaped, and sliced on byte boundaries; opaque types cannot be taken
-/// apart. Other operations on them fail with Unsupported.
+///
+/// Sub-byte types can be reshaped, and sliced and joined on byte boundaries; f4e2m1 can also be
+/// cast. Opaque types cannot be taken apart. Other operations on them fail with Unsupported.
 class TensorSnapshot {
  public:
   /// An empty f32 tensor without a name.
