@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How a file that another framework wrote, or will read, stores a module's tensors.
+// Adapters convert between the layouts of a module and those of another framework's files.
+//
+//   SafetensorsStore::from_file("model.safetensors")
+//       .with_from_adapter(PyTorchToBurnAdapter())                // load what PyTorch wrote
+//       .with_to_adapter(BurnToPyTorchAdapter().chain(HalfPrecisionAdapter()))
+//
+// Ready to use: PyTorchToBurnAdapter, BurnToPyTorchAdapter, HalfPrecisionAdapter, FloatCastAdapter.
+// Your own: a table of rules (RuleAdapter), or a class derived from Chainable.
 #pragma once
 
 #include <concepts>
@@ -22,23 +29,24 @@
 
 namespace andiron::inline v1 {
 
-/// Where an adapter looks for tensors on a load: in the file, after its names were remapped, or in
-/// what the adapter before it in a chain gives.
+/// Where an adapter finds tensors on a load: in the file, after its names were remapped, or in the
+/// result of the previous adapter of a chain.
 class TensorLookup {
  public:
   virtual ~TensorLookup() = default;
-  /// The tensor of that name, nothing when there is none. A tensor that was found counts as used.
+  /// Returns the tensor with this name, or nothing. A tensor that was found counts as used.
   virtual Result<std::optional<TensorSnapshot>> find(std::string_view name) = 0;
 };
 
-/// Which way tensors move.
+/// The direction in which tensors move.
 enum class Direction : std::uint8_t { load, save };
 
-/// Translates between a module and a file, lazily: adapters build expressions and read nothing.
-/// Immutable and safe from several threads.
+/// Converts between a module and a file. Adapters build snapshots and read nothing. They are
+/// immutable and safe from several threads at once.
 ///
-/// Most adapters change one tensor at a time and override adapt(). Those that make one tensor of
-/// several, or several of one, override load() and save().
+/// Most adapters change one tensor at a time and override adapt(). An adapter that makes one tensor
+/// from several, or several from one, overrides load() and save(). Derive from Chainable, not from
+/// Adapter, so that chain() works.
 ///
 ///   // The file has the query, key and value of attention in one tensor, "qkv".
 ///   class CutsQkv final : public Chainable<CutsQkv> {
@@ -60,27 +68,27 @@ class Adapter {
  public:
   virtual ~Adapter() = default;
 
-  /// The tensor that feeds `place`; nothing when the file has none. Unless overridden: the file's
-  /// tensor under the place's path, through adapt().
+  /// Returns the tensor for `place`, or nothing if the file has none. By default, looks up the
+  /// place's path and passes the tensor through adapt().
   virtual Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const;
-  /// The file's tensors for those of a module, which carry their path and container. Unless
-  /// overridden: each through adapt().
+  /// Returns the file's tensors for the tensors of a module, which carry their path and container.
+  /// By default, passes each through adapt().
   virtual Result<Snapshots> save(Snapshots tensors) const;
   /// The first bad argument that the adapter was built with. Every operation that takes the adapter
-  /// returns it.
+  /// fails with it.
   virtual Status status() const { return {}; }
 
  protected:
-  /// One tensor, changed. Unless overridden: as it is. On a save it may be renamed
-  /// (set_full_path); on a load its name is the place's.
+  /// Returns one tensor, changed. By default, returns it unchanged. A save may rename it
+  /// (set_full_path); on a load it gets the place's name.
   virtual Result<TensorSnapshot> adapt(Direction direction, const Place& place,
                                        TensorSnapshot tensor) const;
 };
 
 class ChainAdapter;
 
-/// Any adapter as a value; made from each of them, and from a shared pointer. Empty, it is the
-/// identity.
+/// Any adapter as a value. Converts from every adapter and from a shared pointer. Without an
+/// adapter it is the identity. Copies are cheap.
 class AnyAdapter {
  public:
   AnyAdapter();
@@ -90,7 +98,7 @@ class AnyAdapter {
   /// nullptr is the identity.
   AnyAdapter(std::shared_ptr<const Adapter> adapter);  // NOLINT(google-explicit-constructor)
 
-  /// Whether it was given an adapter.
+  /// True if it was given an adapter.
   bool is_set() const noexcept;
   const Adapter& operator*() const noexcept { return *adapter_; }
   const Adapter* operator->() const noexcept { return adapter_.get(); }
@@ -99,8 +107,8 @@ class AnyAdapter {
   std::shared_ptr<const Adapter> adapter_;
 };
 
-/// Gives an adapter class `.chain(next)`: tensors pass through it first, then through `next`, on
-/// loads and saves alike.
+/// Base class of adapters; gives them `.chain(next)`. Tensors pass through this adapter first, then
+/// through `next`, on loads and on saves.
 template <class Self>
 class Chainable : public Adapter {
  public:
@@ -136,39 +144,43 @@ ChainAdapter Chainable<Self>::chain(AnyAdapter next) const {
 
 // ---- Rules ----
 
-/// Reorders dimensions: dimension i of the result is dimension dims[i]. A tensor of another rank
-/// passes unchanged.
+/// Reorders dimensions: dimension i of the result is dimension dims[i]. Leaves tensors of another
+/// rank unchanged.
 struct PermuteStep {
   std::vector<std::size_t> dims;
 };
-/// Gives another shape. A tensor of another shape than `from` is an error.
+/// Changes the shape from `from` to `to`. Fails for a tensor of another shape.
 struct ReshapeStep {
   Shape from;
   Shape to;
 };
-/// Cuts one tensor along a dimension, into equal parts or in proportion to `shares`.
+/// Splits one tensor along a dimension, into equal parts or in proportion to `shares`. Its inverse
+/// is ConcatStep.
 struct SplitStep {
   std::size_t dim = 0;
   std::vector<std::uint64_t> shares = {};
 };
-/// Joins tensors along a dimension; backwards it is a SplitStep.
+/// Joins tensors along a dimension. Its inverse is SplitStep.
 struct ConcatStep {
   std::size_t dim = 0;
   std::vector<std::uint64_t> shares = {};
 };
-/// Joins tensors along a new dimension.
+/// Joins tensors along a new dimension. Its inverse is UnstackStep.
 struct StackStep {
   std::size_t dim = 0;
 };
-/// Takes a dimension apart; backwards it is a StackStep.
+/// Splits a tensor into its slices along a dimension, and drops that dimension. Its inverse is
+/// StackStep.
 struct UnstackStep {
   std::size_t dim = 0;
 };
+/// One step of a rule.
 using AdapterStep =
     std::variant<PermuteStep, ReshapeStep, SplitStep, ConcatStep, StackStep, UnstackStep>;
 
 /// How the tensors `from` of one kind of module become the tensors `to`. Names are relative to the
-/// module and may go down ("query.weight"). Every step can be undone, so a rule serves both ways.
+/// module and may contain dots ("query.weight"). Every step has an inverse, so one rule serves both
+/// directions.
 ///
 ///   // PyTorch keeps the three projections of attention in one tensor.
 ///   AdapterRule{.module_type = "MultiHeadAttention",
@@ -182,28 +194,30 @@ struct AdapterRule {
   std::vector<AdapterStep> steps = {};
 };
 
-/// Translates by a table of rules. For a place, the rules that name it are tried in order; the
-/// first whose tensors are there feeds it, and without one the tensor of its own name does. A rule
-/// from one tensor to one takes the tensor under the place's own name first, then the one under the
-/// rule's other name. Its own name does not count where another rule takes its tensors from that
-/// name: so rules may exchange names. A tensor that is to be made of several, of which some are
-/// missing or were filtered out, is AdapterFailed and names both. Quantized tensors pass rules of
-/// one tensor unchanged.
+/// Converts with a table of rules.
 ///
-/// A subclass may add rules, but no behaviour: a chain copies the rules alone.
+/// On a load, the rules that name a place are tried in order. The first one whose tensors exist
+/// feeds it; if there is none, the tensor of the same name does. A rule from one tensor to one
+/// first tries the place's own name, then the rule's other name. It does not try the own name if
+/// another rule takes its tensors from that name, so rules may swap names.
+///
+/// Fails with AdapterFailed, naming both tensors, if a tensor is made from several and some are
+/// missing or filtered out. Rules for one tensor leave quantized tensors unchanged.
+///
+/// A subclass may add rules but no behaviour: chain() copies only the rules.
 class RuleAdapter : public Chainable<RuleAdapter> {
  public:
-  /// `forward`: the source has the `from` side. Otherwise it has the `to` side and the steps are
-  /// undone.
+  /// If `forward`, the source has the `from` side. Otherwise it has the `to` side, and the inverse
+  /// steps run.
   RuleAdapter(std::vector<AdapterRule> rules, bool forward);
 
   Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const final;
   Result<Snapshots> save(Snapshots tensors) const final;
-  /// InvalidArgument for a rule whose steps do not lead from its `from` to its `to`.
+  /// Fails with InvalidArgument if the steps of a rule do not lead from its `from` to its `to`.
   Status status() const final;
 
  protected:
-  /// Puts a rule before the others.
+  /// Adds a rule before the others.
   void add_rule(AdapterRule rule);
 
  private:
@@ -211,24 +225,24 @@ class RuleAdapter : public Chainable<RuleAdapter> {
   std::shared_ptr<const Table> table_;
 };
 
-/// The PyTorch table: Linear weights are transposed; weight and bias of BatchNorm, LayerNorm,
-/// GroupNorm, InstanceNorm and RmsNorm become gamma and beta, weight of PRelu alpha.
+/// The rules for PyTorch. Linear weights are transposed. Weight and bias of BatchNorm, LayerNorm,
+/// GroupNorm, InstanceNorm and RmsNorm become gamma and beta; the weight of PRelu becomes alpha.
 std::vector<AdapterRule> pytorch_rules();
 
-/// From PyTorch's names and layouts to Burn's, which are ours: for loading files that PyTorch
-/// wrote.
+/// Loads files that PyTorch wrote: from PyTorch's names and layouts to Burn's, which this library
+/// uses.
 class PyTorchToBurnAdapter final : public RuleAdapter {
  public:
   PyTorchToBurnAdapter() : RuleAdapter(pytorch_rules(), true) {}
-  /// Adds a rule for modules of your own; `from` is PyTorch's side.
+  /// Returns a copy with a rule for your own modules; `from` is PyTorch's side.
   PyTorchToBurnAdapter with_rule(AdapterRule rule) const;
 };
 
-/// From Burn's names and layouts to PyTorch's: for saving files that PyTorch will read.
+/// Saves files that PyTorch will read: from Burn's names and layouts to PyTorch's.
 class BurnToPyTorchAdapter final : public RuleAdapter {
  public:
   BurnToPyTorchAdapter() : RuleAdapter(pytorch_rules(), false) {}
-  /// Adds a rule for modules of your own; `from` is PyTorch's side, as in PyTorchToBurnAdapter.
+  /// Returns a copy with a rule for your own modules; `from` is PyTorch's side here too.
   BurnToPyTorchAdapter with_rule(AdapterRule rule) const;
 };
 
@@ -236,15 +250,18 @@ class BurnToPyTorchAdapter final : public RuleAdapter {
 
 /// Saves f32 as f16 and loads f16 as f32, in modules where that is safe: Linear, Embedding,
 /// Conv1d/2d/3d, ConvTranspose1d/2d/3d, DeformConv2d, LayerNorm, GroupNorm, InstanceNorm, RmsNorm
-/// and PRelu. Not in BatchNorm, whose running variance would underflow. Other dtypes pass.
+/// and PRelu. BatchNorm is not one of them: its running variance would underflow. Other dtypes are
+/// unchanged.
 class HalfPrecisionAdapter final : public Chainable<HalfPrecisionAdapter> {
  public:
   HalfPrecisionAdapter();
-  /// Adds a kind of module: "Attention"; for an enum "Enum:Attention".
+  /// Returns a copy that also converts this kind of module: "Attention"; for an enum
+  /// "Enum:Attention".
   HalfPrecisionAdapter with_module(std::string_view module_type) const;
-  /// Takes one out; InvalidArgument in status() when it is not in.
+  /// Returns a copy that does not convert this kind. If the kind is not in the set, status() fails
+  /// with InvalidArgument.
   HalfPrecisionAdapter without_module(std::string_view module_type) const;
-  /// The kinds of module, with their prefix.
+  /// The kinds of module, with their prefixes.
   const std::set<std::string, std::less<>>& modules() const noexcept { return modules_; }
   Status status() const override;
 
@@ -257,10 +274,10 @@ class HalfPrecisionAdapter final : public Chainable<HalfPrecisionAdapter> {
   std::optional<Error> first_error_;
 };
 
-/// Converts every float tensor to one dtype, both ways. Others pass.
+/// Converts every float tensor to one dtype, on loads and on saves. Other tensors are unchanged.
 class FloatCastAdapter final : public Chainable<FloatCastAdapter> {
  public:
-  /// f64, f32, f16 or bf16; anything else is InvalidArgument in status().
+  /// f64, f32, f16 or bf16. For any other dtype, status() fails with InvalidArgument.
   static FloatCastAdapter to(DType dtype) { return FloatCastAdapter(dtype); }
   Status status() const override;
 

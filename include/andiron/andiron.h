@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Andiron: neural-network weight files in C++.
+// Andiron: neural-network weight files in C++. This header includes all others.
 //
-// Models. A struct lists what it saves; a store is a file, or memory, with settings.
+// Load and save a model. A struct lists the fields it saves. A store is a file, or memory, and
+// settings.
 //
 //   struct Net {
 //     nn::Linear input = nn::LinearConfig(784, 64).init();
@@ -19,66 +20,67 @@
 //   std::cout << *result;                                  // what fits, what does not, what to try
 //   save_into(model, SafetensorsStore::from_file("copy.safetensors")).value();
 //
-// A load is checked whole, then read, then put in place: one that is refused or fails leaves the
-// model as it was. plan() tells what a load would do.
+// A load checks all tensors, then reads them, then replaces the parameters. If it fails, the model
+// is unchanged. plan() reports what a load would do.
 //
-// Surgery. collect() gives the tensors of a model, apply() puts tensors into one:
-//
-//   Snapshots encoder = collect(teacher, {.filter = PathFilter().with_regex("^encoder")}).value();
-//   apply(student, encoder, {.allow_partial = true}).value();
-//
-// Files without a model. open() finds the format by content, reads the header alone and gives an
-// Archive: an index of named tensors. A TensorSnapshot describes one of them; its data is fetched
-// when asked for.
+// Open a file without a model. open() detects the format from the content, reads only the header,
+// and returns an Archive: an index of named tensors. A TensorSnapshot describes one tensor and
+// reads its data on request.
 //
 //   Archive file = open("model.safetensors").value();  // a file, a shard index or a folder
 //   for (std::size_t i : file.natural_order()) print(file.info(i).name);
 //   Tensor weight = file.get("conv1.weight").value().read().value();
-//   std::span<const float> numbers = weight.as<float>().value();
+//   std::span<const float> elements = weight.as<float>().value();
 //
-// Errors are values. Every call that can fail returns a Result; the library never throws, prints or
-// aborts. Those who prefer exceptions call value(), which throws andiron::Exception.
-//
-// Laziness. transpose, slice, cast, reshape and the rest of TensorSnapshot read nothing; the
-// numbers are gathered in one pass, straight into their destination, and only those that are
-// needed:
+// transpose, slice, cast, reshape and the other operations of a TensorSnapshot read nothing. read()
+// copies the elements in one pass, and only those that are needed:
 //
 //   TensorSnapshot rows = file.get("embedding").value().slice(0, 100, 200).value();
 //   Tensor part = rows.cast(DType::f16).value().read().value();
 //
-// Zero-copy. borrow(), and stores with zero_copy(true), give tensors over the file's mapping or
-// over memory. They keep that alive for as long as they live.
-//
-// Writing. An Archive, opened or built with add(), is written whole or not at all, through one
-// window of memory:
+// Write a file. An Archive, opened or built with add(), becomes a file that appears whole or not at
+// all. Tensor data passes through one small window of memory.
 //
 //   Archive out;
 //   out.add(TensorSnapshot("half", part)).value();
 //   out.set_metadata({{"format", "pt"}});
 //   write(out, "half.safetensors", {.overwrite = true}).value();
 //
-// With <fcntl.h> in sight, write andiron::open: the system has an open of its own. For a model that
-// is a standard container, write andiron::apply: the standard library has one, too.
+// Move tensors between models. collect() returns the tensors of a model; apply() puts tensors into
+// one:
 //
-// Stages. A load is open, apply_names, apply; a save is collect_archive, apply_names, write. A
-// store runs them; each is a function with options of its own, and an Archive passes between them:
+//   Snapshots encoder = collect(teacher, {.filter = PathFilter().with_regex("^encoder")}).value();
+//   apply(student, encoder, {.allow_partial = true}).value();
+//
+// Run the stages of a store yourself. A load is open, apply_names, apply. A save is
+// collect_archive, apply_names, write. Each is a function with its own options; an Archive passes
+// between them:
 //
 //   Archive named = apply_names(open("m.pt").value(), {.top_level_key = "state_dict"}).value();
 //   apply(model, named, {.adapter = PyTorchToBurnAdapter()}).value();
 //
-// Names. KeyRemapper renames, PathFilter selects, close_index_gaps renumbers. An archive can tell
-// what each tensor was called before (name_history).
+// Errors are values. Every call that can fail returns a Result. The library never throws, prints or
+// aborts. If you prefer exceptions, call value(), which throws andiron::Exception.
+//
+// Zero-copy. borrow(), and stores with zero_copy(true), return tensors that point into the file's
+// mapping or into memory. The tensors keep that mapping or memory alive.
 //
 // Threads. Const calls are safe from several threads at once.
 //
-// Where to look: module.h for what a model may hold, store.h for all settings, pytorch_store.h for
-// PyTorch's files, burnpack_store.h and mpk_store.h for Burn's, numpy_store.h for NumPy's,
-// apply_result.h for reports,
-// adapter.h for other frameworks, nn/ for layers; open.h, archive.h and snapshot.h for files
-// without a model, write.h and safetensors.h for writing them; quantized.h for Burn's quantized
-// tensors; file.h for how files are read and replaced, file_set.h for models whose files are not in
-// a folder; names.h for names; format.h for the formats; safetensors_view.h and burnpack_view.h for
-// firmware; limits.h for what is refused.
+// Where to look:
+//   module.h, fields.h, param.h, leaf.h    what a model may contain
+//   store.h, stores.h                      all settings; the store of each format
+//   apply.h                                collect, apply, plan, choose_variants, ApplyResult
+//   adapter.h                              layouts and names of other frameworks
+//   nn/                                    layers
+//   open.h, archive.h, snapshot.h, tensor.h, value.h
+//                                          files without a model
+//   write.h                                writing files, editing metadata
+//   names.h, text.h                        filters, renaming, patterns
+//   format.h                               the formats and their settings
+//   error.h, error_code.h, limits.h        errors; what is refused
+//   file.h, byte_source.h, sink.h          how files are read and replaced; your own sources
+//   safetensors_view.h, burnpack_view.h    firmware
 #pragma once
 
 #include "andiron/adapter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Moving tensors into a module and out of it. Without a file, that is model surgery:
+// Moves tensors into a module and out of it, without a store.
 //
 //   Snapshots encoder = collect(teacher, {.filter = PathFilter().with_regex("^encoder")}).value();
 //   apply(student, encoder, {.allow_partial = true}).value();
@@ -27,110 +27,118 @@
 
 namespace andiron::inline v1 {
 
-/// A parameter that the source has no tensor for.
+/// A parameter that has no tensor in the source.
 struct MissingTensor {
   std::string path;
   Container container;
-  /// The unused tensor that is probably meant; told for the first few, where there is one.
+  /// The unused tensor that was probably meant, or empty. Only filled in for the first few.
   std::string did_you_mean = {};
 };
 
 /// A change of settings that would make more of a source fit a module.
 struct Proposal {
   std::string text;  ///< for people: "names start with 'module.': strip it"
-  std::string code;  ///< calls to paste behind a store: .with_key_remapping(R"(^module\.)", "")
-  std::size_t matched = 0;  ///< parameters that would then be fed
-  std::size_t wanted = 0;   ///< parameters there are
+  /// Builder calls to paste after a store: .with_key_remapping(R"(^module\.)", "")
+  std::string code;
+  std::size_t matched = 0;  ///< parameters that would then get a tensor
+  std::size_t wanted = 0;   ///< all parameters
 };
 
-/// What became of every parameter of the module and of every tensor of the source.
+/// The outcome of a load, for every parameter of the module and every tensor of the source.
 struct ApplyResult {
-  /// Names of each kind that the text shows.
+  /// How many names of each kind to_string() lists.
   static constexpr std::size_t shown = 10;
 
-  std::vector<std::string> applied;    ///< parameters that got their tensor, in module order
-  std::vector<std::string> skipped;    ///< parameters that the filter left out, sorted
+  std::vector<std::string> applied;    ///< parameters that got a tensor, in module order
+  std::vector<std::string> skipped;    ///< parameters that the filter excluded, sorted
   std::vector<MissingTensor> missing;  ///< parameters without a tensor, sorted by path
-  std::vector<std::string> unused;     ///< tensors that no parameter asked for, sorted
+  std::vector<std::string> unused;     ///< tensors that no parameter uses, sorted
   std::vector<Error> errors;        ///< tensors that do not fit or cannot be read, in module order
-  std::vector<std::string> notes;   ///< what a reader should know
-  std::vector<Proposal> proposals;  ///< what would make it match, best first
+  std::vector<std::string> notes;   ///< what a user should know
+  std::vector<Proposal> proposals;  ///< settings that would make it match, best first
 
-  /// No errors. Missing tensors do not count.
+  /// True if there are no errors. Missing tensors are not errors here.
   bool is_success() const noexcept { return errors.empty(); }
   /// A summary of several lines: counts, the first names of each kind, "did you mean", proposals.
-  /// Names are safe to print.
+  /// Names are escaped, so it is safe to print.
   std::string to_string() const;
-  /// The same for programs; `to_json(result.to_value())` is its JSON:
-  /// {"applied":[...],"skipped":[...],"missing":[{"path","container","did_you_mean"}],
-  ///  "unused":[...],
-  ///  "errors":[{"code","path","message","found","expected","hint"}],"notes":[...],
-  ///  "proposals":[{"text","code","matched","wanted"}]}
+  /// The same for programs. `to_json(result.to_value())` returns:
+  ///   {"applied":[...],"skipped":[...],"missing":[{"path","container","did_you_mean"}],
+  ///    "unused":[...],
+  ///    "errors":[{"code","path","message","found","expected","hint"}],"notes":[...],
+  ///    "proposals":[{"text","code","matched","wanted"}]}
   Value to_value() const;
 };
 
+/// Writes ApplyResult::to_string().
 std::ostream& operator<<(std::ostream& out, const ApplyResult& result);
 
-/// Which dtype a parameter has after a load. Whatever it says, data of another kind than the
-/// parameter's (integers for floats) is a DTypeMismatch.
+/// Which dtype a parameter has after a load. With every policy, data of another kind (integers for
+/// a float parameter) fails with DTypeMismatch.
 enum class DTypePolicy : std::uint8_t {
-  from_file,       ///< the source's, as in Burn
-  cast_to_module,  ///< the parameter's own: the data is converted
+  from_file,       ///< the source's dtype, as in Burn
+  cast_to_module,  ///< the parameter's dtype; the data is converted
   strict,          ///< they must be equal; otherwise DTypeMismatch
 };
 
+/// What collect() and collect_archive() return.
 struct CollectOptions {
   PathFilter filter = {};           ///< sees the module's paths and containers
-  AnyAdapter adapter = {};          ///< how the tensors are to be stored
+  AnyAdapter adapter = {};          ///< how the tensors are stored
   bool skip_enum_variants = false;  ///< leave the names of variants out of paths
-  /// For archives: tied parameters once, their other names as aliases. Otherwise, and where an
-  /// adapter converts them, each name gets a tensor.
+  /// For collect_archive(): tied parameters become one tensor and aliases. If false, and for
+  /// tensors that the adapter changes, each name gets its own tensor.
   bool ties_once = false;
 };
 
+/// How tensors get into a module.
 struct ApplyOptions {
   PathFilter filter = {};           ///< sees the module's paths and containers
   AnyAdapter adapter = {};          ///< how the source stores tensors
   bool skip_enum_variants = false;  ///< leave the names of variants out of paths
-  bool allow_partial = false;       ///< missing tensors are reported, not refused
-  bool validate = true;             ///< tensors that do not fit are refused; else only reported
-  bool allow_unused = true;         ///< otherwise tensors without a place are refused
+  /// True: report missing tensors instead of failing with MissingTensor.
+  bool allow_partial = false;
+  /// False: report tensors that do not fit and leave them out, instead of failing.
+  bool validate = true;
+  /// False: fail with UnusedTensor if no parameter uses a tensor.
+  bool allow_unused = true;
   DTypePolicy dtype_policy = DTypePolicy::from_file;
-  /// Borrow from the source (a mapping, memory) where it can lend its data; that stays alive as
-  /// long as the parameter. Otherwise parameters get memory of their own.
+  /// Borrow data from the source (a mapping, memory) if it can lend it; the parameter keeps it
+  /// alive. Otherwise, and if false, parameters get their own memory.
   bool zero_copy = false;
-  /// Replace tensors one by one, reusing their memory, instead of reading all before the first is
-  /// replaced. Takes no second copy of the model, but a load that fails half way leaves half of it
-  /// replaced. With zero_copy, what can be borrowed is.
+  /// Replace tensors one by one and reuse their memory. Saves a second copy of the model, but a
+  /// load that fails half way leaves part of it replaced. With zero_copy, tensors are borrowed or
+  /// get new memory; memory is not reused.
   bool in_place = false;
+  /// Called while data is read; may cancel the load.
   Progress progress = {};
+  /// `load_bytes` bounds the memory of the load.
   Limits limits = {};
 };
 
 /// What a load will do with one parameter.
 struct PlannedTensor {
   std::string path;                  ///< of the parameter
-  std::vector<std::string> sources;  ///< tensors that it is made of
-  DType dtype = DType::f32;          ///< that it will have
+  std::vector<std::string> sources;  ///< the tensors it is made from
+  DType dtype = DType::f32;          ///< after the load
   Shape shape;
   std::uint64_t byte_size = 0;
 };
 
-/// A load that has not been done.
+/// A load that has been checked but not run.
 struct Plan {
   std::vector<PlannedTensor> tensors;  ///< in module order
-  std::uint64_t byte_size = 0;         ///< of all
-  ApplyResult result;                  ///< what the load will report, unless reading fails
+  std::uint64_t byte_size = 0;         ///< of all tensors
+  ApplyResult result;                  ///< what the load will report, unless a read fails
 };
 
 namespace detail {
-// Named by its type rather than taken by const&: std::apply would fit better where the module is a
-// standard container.
+// `apply` deduces its source instead of taking a const&. Otherwise std::apply would be the better
+// overload if the module is a standard container.
 template <class Given, class T>
 concept IsA = std::same_as<std::remove_cvref_t<Given>, T>;
 
-// What a load takes its tensors from: an archive as it was opened, the stages that its names go
-// through, and what these give.
+// The source of a load: the opened archive, its name stages, and the archive after them.
 struct LoadSource {
   const Archive& opened;
   const NameOptions& names;
@@ -148,30 +156,35 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource
                                 const ApplyOptions& options);
 }  // namespace detail
 
-/// The tensors of a module under their paths, in module order. Nothing is copied: they share the
-/// parameters' memory, and a parameter that is changed later leaves them as they are.
+/// Returns the tensors of a module under their paths, in module order. Copies nothing: they share
+/// the parameters' memory. Changing a parameter later does not change them. Fails with
+/// MissingTensor if a parameter is not set, and with the errors of the filter and the adapter.
 template <class M>
 Result<Snapshots> collect(const M& module, const CollectOptions& options = {}) {
   return detail::collect_slots(detail::slots_of(module, options.skip_enum_variants), options);
 }
 
-/// The same as an archive, for apply_names() and write(). NameCollision when the adapter gives one
-/// name to two.
+/// The same as an archive, for apply_names() and write(). Fails with NameCollision if the adapter
+/// gives two tensors one name.
 template <class M>
 Result<Archive> collect_archive(const M& module, const CollectOptions& options = {}) {
   return detail::collect_slots_as_archive(detail::slots_of(module, options.skip_enum_variants),
                                           options);
 }
 
-/// Puts the tensors of an archive into the parameters of the same path. All is checked first
-/// (names, shapes, dtypes), then read, then put in place: on an error the module is exactly as it
-/// was. The error of a load that does not match carries the whole report.
+/// Puts the tensors of an archive into the parameters with the same paths. Checks all names, shapes
+/// and dtypes first, then reads, then replaces. If it fails, the module is unchanged (see in_place
+/// for the exception).
+///
+/// Fails with MissingTensor, ShapeMismatch, DTypeMismatch or UnusedTensor if the source does not
+/// match; `error().report` then contains the whole ApplyResult. Also fails with OutOfMemory,
+/// Cancelled, and the errors of reading.
 template <class M, detail::IsA<Archive> Source>
 Result<ApplyResult> apply(M& module, Source&& source, const ApplyOptions& options = {}) {
   return detail::apply_slots(detail::slots_to_change(module, options.skip_enum_variants),
                              detail::LoadSource::as_it_is(source), options);
 }
-/// The same for a list of tensors.
+/// The same for a list of tensors. If a name repeats, the later tensor counts.
 template <class M, detail::IsA<Snapshots> List>
 Result<ApplyResult> apply(M& module, List&& snapshots, const ApplyOptions& options = {}) {
   Result<Archive> source = to_archive(snapshots);
@@ -179,7 +192,8 @@ Result<ApplyResult> apply(M& module, List&& snapshots, const ApplyOptions& optio
   return andiron::apply(module, *source, options);
 }
 
-/// What apply() would do. Reads no tensor and changes nothing; a mismatch is in the result.
+/// Returns what apply() would do. Reads no tensor and changes nothing. A mismatch is not a failure
+/// here: it is in `result`.
 template <class M>
 Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {}) {
   return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants),
@@ -192,34 +206,38 @@ Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOption
   return andiron::plan(module, *source, options);
 }
 
+/// How choose_variants() compares a module with a source.
 struct ChooseOptions {
   AnyAdapter adapter = {};          ///< how the source stores tensors
-  bool skip_enum_variants = false;  ///< the source's names lack the names of variants
+  bool skip_enum_variants = false;  ///< the source's names do not contain the names of variants
 };
 
-/// A variant that was changed.
+/// A variant that choose_variants() changed.
 struct ChosenVariant {
   std::string path;  ///< of the variant
-  std::string name;  ///< of the alternative that it holds now
+  std::string name;  ///< of the alternative it holds now
 };
 
 }  // namespace andiron::inline v1
 
-// Below what it works on.
+// Included here because it uses the types above.
 #include "andiron/detail/choose_variants.h"
 
 namespace andiron::inline v1 {
 
-/// Makes every std::variant of a module hold the alternative whose parameters the source has, all
-/// of them, by name and shape. Of several the one with most parameters wins; a variant whose
-/// present alternative is served as well, or for which none is, stays as it is. Alternatives are
-/// made by default construction and moved in (those that cannot be are not considered), with
-/// optional parts where the source has them. Run it before a load. Returns what was changed,
-/// variants before those inside them.
+/// Makes every std::variant of a module hold the alternative that matches the source. Call it
+/// before a load. Returns the variants it changed, outer ones first.
 ///
-/// Parameters that are not set, as after default construction, fit every shape. With
-/// skip_enum_variants, alternatives that list the same names can therefore not be told apart, and
-/// the present one stays.
+/// An alternative matches if the source has a tensor of the right shape for every one of its
+/// parameters. If several match, the one with the most parameters wins. The current alternative
+/// stays if it is as good, or if none matches.
+///
+/// New alternatives are default constructed and moved in; types that cannot be are not considered.
+/// Their optional parts are filled if the source has tensors for them.
+///
+/// A parameter that is not set, as after default construction, fits every shape. So with
+/// skip_enum_variants, alternatives with the same field names look alike, and the current one
+/// stays.
 template <class M>
 Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& source,
                                                    const ChooseOptions& options = {}) {

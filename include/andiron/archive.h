@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Everything a weight file says.
+// The index of a weight file: its tensors, metadata and other values.
+//
+//   Archive file = open("model.safetensors").value();
+//   for (std::size_t i = 0; i < file.size(); ++i) print(file.info(i).name);
+//   Tensor weight = file.get("conv1.weight").value().read().value();
 #pragma once
 
 #include <cstdint>
@@ -22,39 +26,42 @@ namespace andiron::inline v1 {
 /// String metadata, sorted by key.
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
-/// Tied names: name to the name that holds the data.
+/// Tied names. Maps a name to the name that its data is stored under.
 using Aliases = std::map<std::string, std::string, std::less<>>;
 
-/// What is known of a tensor without reading it. The views are valid until the archive is changed
-/// or destroyed.
+/// What the header says about a tensor. The views are valid until the archive is changed or
+/// destroyed.
 struct TensorInfo {
   std::string_view name;
   DType dtype = DType::f32;
-  std::string_view file_dtype;  ///< as the file spells it; empty where it does not. Of a quantized
-                                ///< tensor, its scheme (quantized.h)
+  std::string_view file_dtype;  ///< as the file spells it; may be empty. For a quantized tensor,
+                                ///< its scheme (quant_scheme_text)
   std::span<const std::uint64_t> shape;
-  std::uint64_t byte_size = 0;
-  std::optional<std::uint64_t> offset;  ///< absolute in its file, where it lies there in one run
-  std::string_view file;                ///< shard that holds it; empty when there is one file
+  std::uint64_t byte_size = 0;  ///< size of read()'s result
+  /// Where the data starts in its file. Empty if it is not one run of bytes there: strided, in
+  /// pieces, compressed, or added in memory.
+  std::optional<std::uint64_t> offset;
+  std::string_view file;  ///< the shard that contains it. Empty if the model is one file, and for
+                          ///< tensors without an offset
   std::optional<ParamId> param_id;
 };
 
-/// Something in the file that was not taken, and why.
+/// Something in the file that the reader did not take, and why.
 struct Skipped {
   std::string name;
   std::string reason;
 };
 
-/// What gave a tensor its name.
+/// The stage that gave a tensor its name.
 enum class NameStage : std::uint8_t {
-  file,           ///< the file itself, or whoever added the tensor
+  file,           ///< the file itself, or the caller of add()
   top_level_key,  ///< at_top_level_key()
   remap,          ///< remap()
   index_gaps,     ///< close_index_gaps()
-  rename,         ///< Archive::rename() by anyone else
+  rename,         ///< Archive::rename() called directly
 };
 
-/// "file", "top-level key", "remap", "index gaps", "rename".
+/// Returns "file", "top-level key", "remap", "index gaps" or "rename".
 std::string_view stage_name(NameStage stage) noexcept;
 
 /// A name that a tensor has or had. The view is valid until the archive is changed or destroyed.
@@ -68,70 +75,86 @@ struct ArchiveState;
 class ArchiveBuilder;
 }  // namespace detail
 
-/// An index of named tensors in header order, with metadata. Opening a file fills it in one scan
-/// without a step per tensor beyond that scan; snapshots are made when asked for. Copies are cheap
-/// and share the index; the first change to a shared one copies it. Reading from several threads is
-/// safe.
+/// An index of named tensors in file order, with metadata. Opening a file builds it in one scan of
+/// the header. Snapshots are created on request.
+///
+/// Copies are cheap: they share the index until one of them is changed. Const calls are safe from
+/// several threads at once.
 class Archive {
  public:
+  /// An empty archive.
   Archive();
 
-  /// The file, index or source it was opened from, for messages; empty for an archive made in
-  /// memory.
+  /// The path of the file, index or source, for messages. Empty for an archive built in memory.
   const std::string& origin() const& noexcept;
-  /// "safetensors", "pytorch", "burnpack", "numpy", "mpk" (a record of Burn's older releases);
-  /// empty for an archive made in memory.
+  /// "safetensors", "pytorch", "burnpack", "numpy", "mpk" (a named record of older Burn releases)
+  /// or "bincode" (a .bin record of those). Empty for an archive built in memory.
   const std::string& format() const& noexcept;
-  /// How the tensors are packaged: "single" or "sharded"; of a record "msgpack" or "json", with
-  /// ".gz" after it where it is compressed; of a PyTorch file "zip", "legacy", "tar",
-  /// "torchscript", "pickle", "sharded", "distributed" or "pt2"; of NumPy's "npz" or "npy".
+  /// How the tensors are packaged:
+  ///   SafeTensors, Burnpack, .bin records  "single"
+  ///   any sharded model                    "sharded"
+  ///   records                              "msgpack", "json"
+  ///   PyTorch                              "zip", "legacy", "tar", "torchscript", "pickle",
+  ///                                        "distributed", "pt2"
+  ///   NumPy                                "npz", "npy"
+  /// A gzipped record or PyTorch file has ".gz" appended: "msgpack.gz", "zip.gz".
   const std::string& packaging() const& noexcept;
-  /// Whether PyTorch pickled the tensors: names are then paths in what was saved, which may wrap
-  /// the model, and the weights of Linear layers lie the other way round than Burn's.
+  /// True if PyTorch pickled the tensors. Then a name is a path in the saved object, which may wrap
+  /// the model, and Linear weights are transposed compared with Burn's.
   bool is_pickled() const noexcept;
-  /// Bytes of all files together; 0 for an archive made in memory.
+  /// Total size of all files; 0 for an archive built in memory.
   std::uint64_t file_bytes() const noexcept;
 
+  /// Number of tensors.
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
-  /// REQUIRES: index < size().
+  /// Describes a tensor, O(1). REQUIRES: index < size().
   TensorInfo info(std::size_t index) const;
+  /// Returns a tensor, unread. REQUIRES: index < size().
   TensorSnapshot snapshot(std::size_t index) const;
 
-  /// Position of a tensor, O(1). A name that the file records as tied to another one (Hugging
-  /// Face's metadata for shared tensors) gives that other one.
+  /// Returns the index of a tensor, or nothing. O(1). An alias returns the index of the tensor it
+  /// is tied to.
   std::optional<std::size_t> find(std::string_view name) const;
-  /// Snapshot by name; MissingTensor with the nearest name when there is none.
+  /// Returns a tensor by name, unread. Fails with MissingTensor if there is none; the hint names
+  /// the nearest one.
   Result<TensorSnapshot> get(std::string_view name) const;
 
-  /// For each tensor the first one, before it in the file, that consists of the very same bytes in
-  /// the same arrangement, as the tied weights of a PyTorch file do; nothing for the others, for
-  /// tensors without elements, and beyond 64 arrangements of one place. O(n log n).
+  /// For each tensor, returns the first earlier tensor that has exactly the same bytes in the same
+  /// arrangement, as tied weights in a PyTorch file do. Returns nothing for the other tensors and
+  /// for tensors without elements. Compares at most 64 arrangements that start at one offset.
+  /// O(n log n).
   std::vector<std::optional<std::size_t>> ties() const;
 
-  /// Names that the file records as tied, each with the name its data is stored under.
+  /// Names that the file's metadata ties to another name (Hugging Face's convention for shared
+  /// tensors).
   const Aliases& aliases() const& noexcept;
-  /// Changes the metadata that records them, too.
+  /// Replaces the aliases, and the metadata entries that record them.
   void set_aliases(Aliases aliases);
-  /// The archive with a tensor for each of them, behind the others: of the same data, unread.
+  /// Returns the archive with a tensor for each alias, after the other tensors, and without
+  /// aliases. Reads nothing.
   Result<Archive> with_ties_as_copies() const;
 
+  /// The string metadata of the file.
   const Metadata& metadata() const& noexcept;
   void set_metadata(Metadata metadata);
-  /// Nested content, null where there is none: in Burnpack a dict of scalars, in records and
-  /// PyTorch files all there is, with tensors as their indices, built when first asked for; of
-  /// distributed checkpoints what is no tensor. Shards and torch.export have none.
+  /// Values that are not tensors; null if there are none. Built on first use.
+  ///   Burnpack                 a dict of scalars
+  ///   records, PyTorch files   the whole tree, with tensors as their indices
+  ///   distributed checkpoints  everything except tensors
+  ///   shards, torch.export     null
   const Value& value() const&;
   void set_value(Value value);
-  /// What a reader should know: oddities that were tolerated, tensors tied by metadata. Text from
-  /// the file is in them as it is: escape what you show (display_line).
+  /// What a user should know: tolerated oddities, tensors tied by metadata. Notes quote the file
+  /// unescaped; pass them through display_line() before you print them.
   const std::vector<std::string>& notes() const& noexcept;
   void add_note(std::string note);
-  /// Their names change with those of the tensors, where stages rename or leave out.
+  /// What the reader skipped. Stages that rename or drop tensors do the same to these names.
   const std::vector<Skipped>& skipped() const& noexcept;
   void set_skipped(std::vector<Skipped> skipped);
 
-  // Of a temporary, by value: `for (const Skipped& one : open(path).value().skipped())` is right.
+  // On a temporary these return by value, so that a loop over `open(path).value().skipped()` is
+  // safe.
   std::string origin() && { return origin(); }
   std::string format() && { return format(); }
   std::string packaging() && { return packaging(); }
@@ -141,30 +164,32 @@ class Archive {
   std::vector<std::string> notes() && { return notes(); }
   std::vector<Skipped> skipped() && { return skipped(); }
 
-  /// Appends a tensor under its full path. DuplicateKey when the name is taken.
+  /// Appends a tensor under its full path. Fails with DuplicateKey if the name is taken.
   Status add(TensorSnapshot snapshot);
   /// Puts another tensor in the place of one, under the same name. REQUIRES: index < size().
   Status replace(std::size_t index, TensorSnapshot snapshot);
 
-  /// The tensors at `indices`, each less than size(), in that order. DuplicateKey when one is given
-  /// twice. Aliases of tensors that are left out go too; in value() they become null.
+  /// Returns the tensors at `indices`, in that order. Drops aliases of other tensors; in value(),
+  /// other tensors become null. Fails with InvalidArgument if an index is out of range,
+  /// DuplicateKey if one appears twice.
   Result<Archive> select(std::span<const std::size_t> indices) const;
-  /// The same tensors under new names, one for each. NameCollision names both old names when two
-  /// would become one. Aliases keep their names and follow their tensors. value() stays: its
-  /// keys are the old names, its tensors the same.
+  /// Returns the same tensors under new names, one name per tensor. Aliases keep their names and
+  /// follow their tensors. value() is unchanged: its keys are the old names. Fails with
+  /// NameCollision, naming both old names, if two tensors get one name, and InvalidArgument if the
+  /// number of names is not size().
   Result<Archive> rename(std::span<const std::string> names,
                          NameStage stage = NameStage::rename) const;
 
-  /// The name of a tensor in the file, whatever stages have made of it since. Costs a step for each
-  /// stage. REQUIRES: index < size().
+  /// The name of a tensor in the file, before any stage renamed it. Costs one step per stage.
+  /// REQUIRES: index < size().
   std::string_view name_in_file(std::size_t index) const;
-  /// All names of a tensor: in the file, then after each stage that renamed tensors of the archive.
+  /// All names of a tensor: in the file, then after each stage that renamed the archive.
   /// REQUIRES: index < size().
   std::vector<NameStep> name_history(std::size_t index) const;
-  /// The archive as it was before a stage last renamed tensors; nothing where it did not.
+  /// The archive before `stage` last renamed it, or nothing if it did not.
   std::optional<Archive> before(NameStage stage) const;
 
-  /// Indices in natural order of names: layers.2 before layers.10.
+  /// Indices in natural order of names: layers.2 before layers.10. O(n log n).
   std::vector<std::size_t> natural_order() const;
 
  private:

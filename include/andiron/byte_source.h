@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where bytes come from: one file, and files that belong together (shards and their index).
-// Implement these to read weights from HTTP, an archive or a browser.
+// Where bytes come from: a file (ByteSource), and files that belong together, such as shards and
+// their index (FileSet). Implement these to read weights over HTTP, from an archive or in a
+// browser.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +16,41 @@
 
 namespace andiron::inline v1 {
 
-/// A fixed run of bytes that can be read at any position. All calls are const and safe from several
-/// threads at once.
+/// A fixed sequence of bytes that can be read at any offset. All calls are const and must be safe
+/// from several threads at once.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
+  /// Total number of bytes.
   virtual std::uint64_t size() const noexcept = 0;
   /// For messages: a path, or "memory".
   virtual const std::string& name() const noexcept = 0;
 
-  /// Fills `out` from `offset`, wholly or with an error; never short. Truncated when the range
-  /// passes the end.
+  /// Fills all of `out` from `offset`, or fails; never reads less. Fails with Truncated if the
+  /// range passes the end.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// The range without a copy, alive as long as the returned Bytes. Unsupported where the source
-  /// cannot lend its memory; callers then use read_at.
+  /// Returns the range without a copy. The returned Bytes keep it alive. Fails with Unsupported if
+  /// the source cannot lend its memory; then use read_at().
   Result<Bytes> view(std::uint64_t offset, std::uint64_t count) const;
 
-  /// Whether view() can succeed.
+  /// True if view() can succeed.
   virtual bool can_view() const noexcept { return false; }
-  /// Whether the bytes lie in memory for good, so that work is done on views rather than on copies.
+  /// True if the bytes are permanently in memory. Then callers work on views instead of copies.
   virtual bool in_memory() const noexcept { return false; }
-  /// The system's descriptor of an open file with these bytes, so that copies can stay within the
-  /// system; -1 where there is none.
+  /// The descriptor of an open file with these bytes, so that the system can copy them directly; -1
+  /// if there is none.
   virtual int file_descriptor() const noexcept { return -1; }
 
  protected:
   ByteSource() = default;
-  /// The range lies within size().
+  /// Called with a range within size().
   virtual Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
-  /// Defined here so that programs with RTTI can derive from it when the library was built without.
+  /// Called with a range within size(). Defined here, so that programs with RTTI can derive from
+  /// this class if the library was built without.
   virtual Result<Bytes> do_view(std::uint64_t, std::uint64_t) const {
     return Error{.code = ErrorCode::unsupported,
                  .message = "this source cannot lend its memory",
@@ -61,10 +64,10 @@ class ByteSource {
 
 using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 
-/// Bytes in memory as a source: owned or static, as the Bytes are.
+/// Returns a source over bytes in memory. Copies nothing.
 ByteSourcePtr memory_source(Bytes bytes, std::string name = "memory");
 
-/// Named files. All calls are const and safe from several threads at once.
+/// A set of named files. All calls are const and must be safe from several threads at once.
 class FileSet {
  public:
   virtual ~FileSet() = default;
@@ -73,11 +76,12 @@ class FileSet {
 
   /// For messages: a folder's path, or "memory".
   virtual std::string name() const = 0;
-  /// A file of the set; it may outlive the set. Names that come from a file have been checked: they
-  /// are relative, with '/' between their parts and no "..". NotFound when there is none.
+  /// Opens a file of the set. The source may outlive the set. Names that come from an index were
+  /// checked: they are relative, use '/' and contain no "..". Fails with NotFound if there is no
+  /// such file.
   virtual Result<ByteSourcePtr> open(const std::string& name) const = 0;
-  /// The names of all files, without those in folders below, sorted by their bytes. Unsupported
-  /// where they cannot be listed: then the file to open must be named.
+  /// Returns the names of all files, without those in subfolders, sorted bytewise. Fails with
+  /// Unsupported if they cannot be listed; then the caller must name the file to open.
   virtual Result<std::vector<std::string>> names() const;
 
  protected:
@@ -86,7 +90,7 @@ class FileSet {
 
 using FileSetPtr = std::shared_ptr<const FileSet>;
 
-/// Files in memory.
+/// Returns a set of files in memory.
 FileSetPtr memory_files(std::map<std::string, Bytes> files, std::string name = "memory");
 
 }  // namespace andiron::inline v1

@@ -29,15 +29,15 @@ enum class DType : std::uint8_t {
   c64,         ///< two f32
   c128,        ///< two f64
   f8e4m3fn,    ///< no infinity, max 448
-  f8e5m2,      ///< IEEE-like, max 57344
+  f8e5m2,      ///< as IEEE, max 57344
   f8e4m3fnuz,  ///< no infinity, no negative zero, max 240
   f8e5m2fnuz,  ///< no infinity, no negative zero, max 57344
   f8e8m0,      ///< a power of two
-  f4e2m1,      ///< two to a byte, the first in the low four bits
-  f6e2m3,      ///< packed; handed on as bytes
-  f6e3m2,      ///< packed; handed on as bytes
-  qfloat,      ///< a quantized Burnpack payload; its size does not follow from the shape
-  raw,         ///< a type we do not know, carried as bytes under the file's own name
+  f4e2m1,      ///< two per byte, the first in the low four bits
+  f6e2m3,      ///< packed; kept as bytes
+  f6e3m2,      ///< packed; kept as bytes
+  qfloat,      ///< a quantized Burnpack payload; its size does not follow from the shape alone
+  raw,         ///< an unknown type, kept as bytes under the file's own name for it
 };
 
 inline constexpr unsigned dtype_count = static_cast<unsigned>(DType::raw) + 1;
@@ -45,41 +45,41 @@ inline constexpr unsigned dtype_count = static_cast<unsigned>(DType::raw) + 1;
 namespace detail {
 enum class ElementKind : std::uint8_t { boolean, integer, floating, complex, opaque };
 
-// What each dtype is, in a row of its own, in the order of the enum.
+// The properties of each dtype, in the order of the enum.
 struct DTypeRow {
   DType dtype;
-  std::string_view name;
   unsigned char bits;
   ElementKind kind;
+  std::string_view name;
   std::string_view usual_name;  // of PyTorch and NumPy
 };
 inline constexpr DTypeRow dtype_rows[] = {
-    {DType::boolean, "bool", 8, ElementKind::boolean, "bool"},
-    {DType::u8, "u8", 8, ElementKind::integer, "uint8"},
-    {DType::i8, "i8", 8, ElementKind::integer, "int8"},
-    {DType::u16, "u16", 16, ElementKind::integer, "uint16"},
-    {DType::i16, "i16", 16, ElementKind::integer, "int16"},
-    {DType::u32, "u32", 32, ElementKind::integer, "uint32"},
-    {DType::i32, "i32", 32, ElementKind::integer, "int32"},
-    {DType::u64, "u64", 64, ElementKind::integer, "uint64"},
-    {DType::i64, "i64", 64, ElementKind::integer, "int64"},
-    {DType::f16, "f16", 16, ElementKind::floating, "float16"},
-    {DType::bf16, "bf16", 16, ElementKind::floating, "bfloat16"},
-    {DType::f32, "f32", 32, ElementKind::floating, "float32"},
-    {DType::f64, "f64", 64, ElementKind::floating, "float64"},
-    {DType::c32, "c32", 32, ElementKind::complex, "complex32"},
-    {DType::c64, "c64", 64, ElementKind::complex, "complex64"},
-    {DType::c128, "c128", 128, ElementKind::complex, "complex128"},
-    {DType::f8e4m3fn, "f8e4m3fn", 8, ElementKind::floating, "float8_e4m3fn"},
-    {DType::f8e5m2, "f8e5m2", 8, ElementKind::floating, "float8_e5m2"},
-    {DType::f8e4m3fnuz, "f8e4m3fnuz", 8, ElementKind::floating, "float8_e4m3fnuz"},
-    {DType::f8e5m2fnuz, "f8e5m2fnuz", 8, ElementKind::floating, "float8_e5m2fnuz"},
-    {DType::f8e8m0, "f8e8m0", 8, ElementKind::floating, "float8_e8m0fnu"},
-    {DType::f4e2m1, "f4e2m1", 4, ElementKind::floating, "float4_e2m1fn"},
-    {DType::f6e2m3, "f6e2m3", 6, ElementKind::floating, "float6_e2m3fn"},
-    {DType::f6e3m2, "f6e3m2", 6, ElementKind::floating, "float6_e3m2fn"},
-    {DType::qfloat, "qfloat", 0, ElementKind::opaque, {}},
-    {DType::raw, "raw", 0, ElementKind::opaque, {}},
+    {DType::boolean, 8, ElementKind::boolean, "bool", "bool"},
+    {DType::u8, 8, ElementKind::integer, "u8", "uint8"},
+    {DType::i8, 8, ElementKind::integer, "i8", "int8"},
+    {DType::u16, 16, ElementKind::integer, "u16", "uint16"},
+    {DType::i16, 16, ElementKind::integer, "i16", "int16"},
+    {DType::u32, 32, ElementKind::integer, "u32", "uint32"},
+    {DType::i32, 32, ElementKind::integer, "i32", "int32"},
+    {DType::u64, 64, ElementKind::integer, "u64", "uint64"},
+    {DType::i64, 64, ElementKind::integer, "i64", "int64"},
+    {DType::f16, 16, ElementKind::floating, "f16", "float16"},
+    {DType::bf16, 16, ElementKind::floating, "bf16", "bfloat16"},
+    {DType::f32, 32, ElementKind::floating, "f32", "float32"},
+    {DType::f64, 64, ElementKind::floating, "f64", "float64"},
+    {DType::c32, 32, ElementKind::complex, "c32", "complex32"},
+    {DType::c64, 64, ElementKind::complex, "c64", "complex64"},
+    {DType::c128, 128, ElementKind::complex, "c128", "complex128"},
+    {DType::f8e4m3fn, 8, ElementKind::floating, "f8e4m3fn", "float8_e4m3fn"},
+    {DType::f8e5m2, 8, ElementKind::floating, "f8e5m2", "float8_e5m2"},
+    {DType::f8e4m3fnuz, 8, ElementKind::floating, "f8e4m3fnuz", "float8_e4m3fnuz"},
+    {DType::f8e5m2fnuz, 8, ElementKind::floating, "f8e5m2fnuz", "float8_e5m2fnuz"},
+    {DType::f8e8m0, 8, ElementKind::floating, "f8e8m0", "float8_e8m0fnu"},
+    {DType::f4e2m1, 4, ElementKind::floating, "f4e2m1", "float4_e2m1fn"},
+    {DType::f6e2m3, 6, ElementKind::floating, "f6e2m3", "float6_e2m3fn"},
+    {DType::f6e3m2, 6, ElementKind::floating, "f6e3m2", "float6_e3m2fn"},
+    {DType::qfloat, 0, ElementKind::opaque, "qfloat", {}},
+    {DType::raw, 0, ElementKind::opaque, "raw", {}},
 };
 constexpr const DTypeRow& row_of(DType dtype) noexcept {
   return dtype_rows[static_cast<unsigned>(dtype)];
@@ -94,14 +94,14 @@ static_assert([] {
 }());
 }  // namespace detail
 
-/// Bits per element; 0 for the opaque types.
+/// Bits per element; 0 for opaque types.
 constexpr unsigned bit_width(DType dtype) noexcept { return detail::row_of(dtype).bits; }
 
-/// The name in the tool's JSON: "bool", "f32", "f8e4m3fn". `raw` is followed there by ":NAME".
+/// The name in JSON output: "bool", "f32", "f8e4m3fn". The tool writes "raw:NAME" for raw.
 constexpr std::string_view dtype_name(DType dtype) noexcept { return detail::row_of(dtype).name; }
 
-/// The dtype of a name: ours ("f32") or the one that PyTorch and NumPy use ("float32",
-/// "torch.float32"). False for any other text, and for the opaque types.
+/// Parses a name: "f32", or "float32" and "torch.float32" as PyTorch and NumPy write it. Returns
+/// false for any other text and for opaque types.
 constexpr bool dtype_from_name(std::string_view name, DType& dtype) noexcept {
   constexpr std::string_view torch = "torch.";
   const bool is_torch = name.substr(0, torch.size()) == torch;
@@ -115,12 +115,13 @@ constexpr bool dtype_from_name(std::string_view name, DType& dtype) noexcept {
   return false;
 }
 
-/// Quantized and unknown types: the byte count is the file's word, not shape times width.
+/// True for quantized and unknown types. Their byte count is stated by the file; it is not shape
+/// times width.
 constexpr bool is_opaque(DType dtype) noexcept {
   return detail::row_of(dtype).kind == detail::ElementKind::opaque;
 }
 
-/// Several elements share a byte.
+/// True if several elements share a byte.
 constexpr bool is_sub_byte(DType dtype) noexcept {
   return !is_opaque(dtype) && bit_width(dtype) < 8;
 }
@@ -137,7 +138,7 @@ constexpr bool is_integer(DType dtype) noexcept {
   return detail::row_of(dtype).kind == detail::ElementKind::integer;
 }
 
-/// Product of the dimensions, left to right. False when it does not fit 64 bits.
+/// Computes the number of elements. Returns false if it does not fit in 64 bits.
 constexpr bool element_count(std::span<const std::uint64_t> shape, std::uint64_t& count) noexcept {
   count = 1;
   for (std::uint64_t dim : shape) {
@@ -146,11 +147,11 @@ constexpr bool element_count(std::span<const std::uint64_t> shape, std::uint64_t
   return true;
 }
 
-/// What became of a byte count.
+/// The outcome of byte_count().
 enum class SizeCheck : std::uint8_t { ok, overflow, partial_byte };
 
-/// Bytes that a row-major tensor takes. `partial_byte`: a sub-byte type whose bits do not fill the
-/// last byte. The dtype must not be opaque.
+/// Computes the bytes of a row-major tensor. `partial_byte`: the bits of a sub-byte type do not
+/// fill the last byte. REQUIRES: the dtype is not opaque.
 constexpr SizeCheck byte_count(DType dtype, std::span<const std::uint64_t> shape,
                                std::uint64_t& bytes) noexcept {
   std::uint64_t bits = 0;
@@ -161,26 +162,28 @@ constexpr SizeCheck byte_count(DType dtype, std::span<const std::uint64_t> shape
   return bits % 8 == 0 ? SizeCheck::ok : SizeCheck::partial_byte;
 }
 
-/// The bits of an IEEE half.
+/// An IEEE half-precision float, by its bits.
 struct Float16 {
   std::uint16_t bits = 0;
   friend bool operator==(Float16, Float16) = default;
 };
 
-/// The upper half of a float.
+/// The upper 16 bits of a float.
 struct BFloat16 {
   std::uint16_t bits = 0;
   friend bool operator==(BFloat16, BFloat16) = default;
 };
 
-/// Value of one element given by its bits, exactly (every float type here fits a double). `dtype`
-/// is a float type; unused high bits are ignored.
+/// Returns the exact value of an element, given its bits. Every float type here fits in a double.
+/// Ignores unused high bits. REQUIRES: `dtype` is a float type.
 double decode_float(DType dtype, std::uint64_t bits) noexcept;
 
-/// Bits of the nearest element, ties to even, rounding once from the double. Beyond the largest
-/// finite value: infinity where the type has one, else NaN where it has one, else the largest
-/// value. NaN in a type without NaN becomes negative zero. f8e8m0 holds powers of two alone: ties
-/// go up, zero becomes the smallest power, negative numbers, infinity and NaN become NaN.
+/// Returns the bits of the nearest element, rounding once, ties to even. A value beyond the largest
+/// finite one becomes infinity if the type has it, else NaN if it has it, else the largest value.
+/// NaN becomes negative zero in a type without NaN.
+///
+/// f8e8m0 contains only powers of two: ties go up, zero becomes the smallest power, and negative
+/// values, infinity and NaN become NaN.
 std::uint64_t encode_float(DType dtype, double value) noexcept;
 
 inline float to_float(Float16 value) noexcept {

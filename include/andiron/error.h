@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Errors are values: every operation that can fail returns a Result.
+//
+//   Result<Archive> file = open(path);
+//   if (!file) return fail(file.error().to_string());
+//   use(*file);
 #pragma once
 
 #include <cassert>
@@ -18,30 +22,30 @@ namespace andiron::inline v1 {
 
 struct ApplyResult;
 
-/// One failure, for programs (`code`) and for people (the rest). Fields that do not apply are
-/// empty. Names in them are as the file has them; to_string() makes them safe to show.
+/// One failure, for programs (`code`) and for people (the rest). Unused fields are empty. Fields
+/// quote the file unescaped; to_string() escapes them.
 struct Error {
   ErrorCode code = ErrorCode::io;
   std::string message = {};   ///< what is wrong, in a few words
-  std::string file = {};      ///< the file it concerns
-  std::string tensor = {};    ///< the tensor it concerns
+  std::string file = {};      ///< the file concerned
+  std::string tensor = {};    ///< the tensor concerned
   std::string found = {};     ///< what was there
   std::string expected = {};  ///< what would have been right
   std::string hint = {};      ///< what to try next
-  /// Of a load that was refused: what fits and what does not (apply_result.h).
+  /// Set if a load did not match: what fits and what does not (apply.h).
   std::shared_ptr<const ApplyResult> report = {};
 
-  /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Escaped where
-  /// needed (display_text.h), so the line is safe to print.
+  /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Escaped (text.h),
+  /// so it is safe to print.
   std::string to_string() const;
   /// The same without the file.
   std::string description() const;
 };
 
-/// Error::to_string().
+/// Writes Error::to_string().
 std::ostream& operator<<(std::ostream& out, const Error& error);
 inline std::string to_string(const Error& error) { return error.to_string(); }
-/// "DuplicateKey" for ErrorCode::duplicate_key.
+/// Writes the code's name: "DuplicateKey".
 std::ostream& operator<<(std::ostream& out, ErrorCode code);
 inline std::string to_string(ErrorCode code) { return std::string(code_name(code)); }
 
@@ -58,7 +62,7 @@ class Exception : public std::exception {
 };
 
 namespace detail {
-// description() before it is escaped: for notes and reasons, which are values.
+// description() before it is escaped, for notes and reasons.
 std::string sentence_of(const Error& error);
 
 [[noreturn]] inline void fail(const Error& error) {
@@ -70,22 +74,22 @@ std::string sentence_of(const Error& error);
 #endif
 }
 
-// Out of line: checking for success costs one branch.
+// Out of line, so that checking for success costs one branch.
 struct ErrorDeleter {
   void operator()(Error* error) const noexcept;
 };
 using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
 }  // namespace detail
 
-/// A T or an Error; move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
-/// error are undefined; `value()` throws Exception instead (and traps in programs built without
-/// exceptions).
+/// A T or an Error. Move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
+/// error are undefined behaviour. value() throws Exception instead, or traps in programs built
+/// without exceptions.
 template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(Error error) : error_(new Error(std::move(error))) {}
-  /// From what converts to a T: a tensor where it is optional, text where it is a string.
+  /// From any type that converts to T.
   template <class U>
     requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
              !std::same_as<std::remove_cvref_t<U>, Error> &&
@@ -135,6 +139,7 @@ class [[nodiscard]] Result<void> {
   detail::ErrorPtr error_;
 };
 
+/// The result of an operation that returns nothing.
 using Status = Result<void>;
 
 }  // namespace andiron::inline v1

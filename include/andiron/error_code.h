@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The kinds of failure, for programs; the sentence for people is in Error (error.h). Freestanding.
+// The kinds of failure, for programs. Error (error.h) has the text for people. Freestanding.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -11,42 +11,43 @@
 
 namespace andiron::inline v1 {
 
-/// What went wrong. The name that `code_name` gives is part of the tool's JSON and does not change.
+/// What went wrong. The names that code_name() returns are part of the tool's JSON output and do
+/// not change.
 enum class ErrorCode : std::uint8_t {
-  io,                 ///< the operating system refused a read, a write or an open
+  io,                 ///< the operating system refused to open, read or write
   not_found,          ///< no such file
-  already_exists,     ///< the target exists and overwriting was not asked for
-  cancelled,          ///< the progress callback said stop
-  out_of_memory,      ///< memory for a size named in a file could not be had
-  not_a_weight_file,  ///< the content is none of the formats we know
-  unsupported,        ///< valid, but not something we do
-  unsupported_dtype,  ///< the element type cannot be read or written here
-  truncated,          ///< the bytes end before they should
+  already_exists,     ///< the target exists and overwriting is not allowed
+  cancelled,          ///< the progress callback returned false
+  out_of_memory,      ///< not enough memory, or more than Limits::load_bytes
+  not_a_weight_file,  ///< the content is not a format we know
+  unsupported,        ///< valid, but not something this library does
+  unsupported_dtype,  ///< the dtype cannot be read, written or converted here
+  truncated,          ///< the data ends too early
   header_too_large,   ///< the header claims more than the limit
   bad_header,         ///< the header breaks the format's grammar
-  duplicate_key,      ///< one name twice
+  duplicate_key,      ///< one name appears twice
   bad_offsets,        ///< tensors overlap, leave a gap or run backwards
-  size_mismatch,      ///< a byte count disagrees with shape and dtype, or with the file
-  overflow,           ///< a size does not fit 64 bits
+  size_mismatch,      ///< a byte count does not fit shape and dtype, or the file
+  overflow,           ///< a size does not fit in 64 bits
   misaligned,         ///< an element or slice does not start on a byte (or type) boundary
-  limit_exceeded,     ///< a limit of limits.h was passed
+  limit_exceeded,     ///< a limit of limits.h is exceeded
   bad_index,          ///< a shard index breaks its rules
-  missing_shard,      ///< a shard that the index names is not there
-  missing_tensor,     ///< no tensor of that name
-  name_collision,     ///< two tensors end up under one name
+  missing_shard,      ///< a shard that the index names does not exist
+  missing_tensor,     ///< there is no tensor with this name
+  name_collision,     ///< two tensors end up with one name
   invalid_pattern,    ///< a regular expression or glob does not parse
-  invalid_argument,   ///< the caller's value is out of range
-  dtype_mismatch,     ///< data of another kind than was asked for
-  shape_mismatch,     ///< a shape that does not fit
+  invalid_argument,   ///< an argument is out of range
+  dtype_mismatch,     ///< the data has another dtype than requested
+  shape_mismatch,     ///< the shape does not fit
   file_changed,       ///< the file is not the one that was opened
-  unused_tensor,      ///< the file holds tensors that the module has no place for
-  adapter_failed,     ///< an adapter could not make a tensor out of others
-  bad_archive,        ///< a zip or tar archive breaks its rules, or contradicts itself
-  bad_pickle,         ///< a pickle breaks its rules, or describes what cannot be
+  unused_tensor,      ///< the file has tensors that no parameter uses
+  adapter_failed,     ///< an adapter could not make a tensor from others
+  bad_archive,        ///< a zip or tar archive breaks its rules or contradicts itself
+  bad_pickle,         ///< a pickle breaks its rules or describes something impossible
   missing_storage,    ///< the data that a tensor refers to is not in the file
 };
 
-/// "DuplicateKey" for ErrorCode::duplicate_key.
+/// Returns "DuplicateKey" for ErrorCode::duplicate_key.
 constexpr std::string_view code_name(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::io:
@@ -115,11 +116,11 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
   return "Unknown";
 }
 
-/// Success, or what is wrong and where.
+/// Success, or what is wrong and where. For the freestanding views.
 struct [[nodiscard]] ViewStatus {
   ErrorCode code = ErrorCode::io;
   const char* what = nullptr;  ///< a few words; nullptr on success
-  std::uint64_t offset = 0;    ///< bytes from the start of the file
+  std::uint64_t offset = 0;    ///< from the start of the file
 
   bool ok() const noexcept { return what == nullptr; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How a type lists what it saves. Freestanding: firmware lists its views the same way.
+// How a type lists the fields it saves. Freestanding: firmware lists its views the same way.
 //
 //   struct Net {
 //     nn::Linear input, output;
@@ -16,7 +16,24 @@
 
 namespace andiron::inline v1 {
 
-/// A listed field that is no parameter, whatever its type: a table, a mask, a cache.
+/// Lists the fields of a struct that are saved. Put it anywhere inside the struct; the struct stays
+/// an aggregate. The type's name, without namespace and template arguments, becomes part of
+/// containers.
+///
+/// For names that differ from the members', and for conditions, write a static function instead:
+///
+///   static constexpr std::string_view module_name = "Net";   // default: the type's own name
+///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
+#define ANDIRON_MODULE(Type, ...)                                                    \
+  friend struct ::andiron::detail::FieldAccess;                                      \
+  static Type* andiron_module_type();                                                \
+  static constexpr ::std::string_view andiron_module_name() { return #Type; }        \
+  static constexpr ::std::string_view andiron_field_names() { return #__VA_ARGS__; } \
+  auto andiron_fields() {                                                            \
+    return [&](auto& take) { take(__VA_ARGS__); };                                   \
+  }
+
+/// A listed field that is not a parameter, whatever its type: a table, a mask, a cache.
 template <class T>
 struct Constant {
   T value = {};
@@ -42,8 +59,8 @@ struct Text {
   constexpr std::string_view view() const { return {chars, N - 1}; }
 };
 
-/// Names an alternative of a std::variant: Case<"BaseConv", nn::Conv2d>. Without it the alternative
-/// goes by its module's name.
+/// Names an alternative of a std::variant: Case<"BaseConv", nn::Conv2d>. Without a Case, the
+/// alternative has the name of its module.
 template <Text Name, class T>
 struct Case {
   static_assert(std::is_class_v<T>,
@@ -56,22 +73,5 @@ struct Case<Name, T> : T {
   Case(T value) : T(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   static constexpr std::string_view case_name() { return Name.view(); }
 };
-
-/// Lists the fields of a struct that are saved. Put it inside the struct, in any part of it; the
-/// struct stays an aggregate. The type's name, without namespace and template arguments, becomes
-/// part of containers.
-///
-/// The long form, for other names than the members' and for conditions, is a static function:
-///
-///   static constexpr std::string_view module_name = "Net";   // the type's own unless given
-///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
-#define ANDIRON_MODULE(Type, ...)                                                    \
-  friend struct ::andiron::detail::FieldAccess;                                      \
-  static Type* andiron_module_type();                                                \
-  static constexpr ::std::string_view andiron_module_name() { return #Type; }        \
-  static constexpr ::std::string_view andiron_field_names() { return #__VA_ARGS__; } \
-  auto andiron_fields() {                                                            \
-    return [&](auto& take) { take(__VA_ARGS__); };                                   \
-  }
 
 }  // namespace andiron::inline v1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files as byte sources and sinks.
+// Files as byte sources and sinks: how files are read and replaced.
 #pragma once
 
 #include <cstdint>
@@ -14,44 +14,48 @@ namespace andiron::inline v1 {
 /// How a file is read.
 enum class IoMode : std::uint8_t {
   automatic,  ///< positional reads for copies, a mapping for zero-copy views
-  mmap,       ///< gathers and casts straight out of a mapping; see the warning at open_file
-  pread,      ///< positional reads alone; view() is refused, and borrow() copies
-  direct,     ///< positional reads past the page cache, where the file system allows it
+  mmap,       ///< copies and casts straight from a mapping; see the warning at open_file
+  pread,      ///< only positional reads; view() fails with Unsupported, and borrow() copies
+  direct,     ///< positional reads that bypass the page cache if the file system allows it
 };
 
 /// Opens a regular file for reading. The descriptor and the mapping live as long as the source or
-/// any view of it. A file that is cut short under us gives Truncated from read_at, and FileChanged
-/// from view(), which asks for the size each time. What was lent by view() before the cut is beyond
-/// help: the system raises SIGBUS when it is touched, so do not truncate files that are mapped (our
-/// own saves never do). Errors: NotFound, Io; Unsupported for folders, pipes and devices.
+/// any view of it. Fails with NotFound, Io, or Unsupported for folders, pipes and devices.
+///
+/// WARNING: do not truncate a file that is open. Later calls of read_at() fail with Truncated, and
+/// of view() with FileChanged, but touching memory that view() returned before raises SIGBUS. Saves
+/// of this library never truncate a file; they replace it.
 Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode = IoMode::automatic);
 
-/// The files of a folder. Nothing is opened or listed before it is asked for.
+/// Returns the files of a folder. Opens and lists nothing before it is needed.
 FileSetPtr folder_files(std::string path, IoMode mode = IoMode::automatic);
 
 /// How a file is replaced.
 struct AtomicFileOptions {
-  bool overwrite = false;  ///< replace an existing target; otherwise AlreadyExists
+  bool overwrite = false;  ///< replace an existing target; otherwise fail with AlreadyExists
   bool sync = true;        ///< survive a power cut: fsync of the file and its folder
 };
 
-/// A file that appears whole or not at all. Bytes go to a nameless (or, where the file system has
-/// none, a temporary) file beside the target; commit() gives it the target's name. Without commit()
-/// nothing is left behind and an old target keeps its content. A symlink is followed: its target is
-/// replaced, or made where there is none; without overwrite, any symlink is AlreadyExists. The mode
-/// bits of a replaced file are kept.
+/// A file that appears whole or not at all. Bytes go to a nameless file in the target's folder (a
+/// temporary one if the file system has no nameless files). commit() gives it the target's name.
+/// Without commit(), nothing is left behind, and an old target keeps its content.
+///
+/// Follows a symlink: its target is replaced or created. Without `overwrite`, any symlink fails
+/// with AlreadyExists. Keeps the mode bits of a replaced file. Used by one thread at a time.
 class AtomicFile : public Sink {
  public:
+  /// Prepares to write `path`. Fails with AlreadyExists, NotFound if there is no such folder,
+  /// Unsupported if the target is not a regular file, and Io.
   static Result<std::unique_ptr<AtomicFile>> create(const std::string& path,
                                                     AtomicFileOptions options = {});
   ~AtomicFile() override;
 
   Status reserve(std::uint64_t total) override;
   Status write(std::span<const std::byte> data) override;
-  /// Copies a range of `source` without passing it through user memory where the system can,
-  /// sharing blocks on file systems with reflinks.
+  /// Appends a range of `source`. If the system can, copies without passing through user memory,
+  /// and shares blocks on file systems with reflinks.
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);
-  /// Makes the file visible. At most once; nothing may be written afterwards.
+  /// Makes the file visible. Call it at most once; nothing can be written afterwards.
   Status commit();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The weight formats, and what each has settings of its own for.
+// The weight formats and their settings.
 #pragma once
 
 #include <cstdint>
@@ -14,53 +14,55 @@ namespace andiron::inline v1 {
 /// The weight formats.
 enum class Format : std::uint8_t {
   safetensors,
-  burnpack,  ///< .bpk, of every release of Burn
-  mpk,    ///< .mpk, .mpk.gz: named records of Burn up to 0.21. Reading takes .json and .json.gz too
-  numpy,  ///< .npz, .npy: the arrays of np.savez and np.save
-  pytorch,  ///< .pt, .pth, .bin, .ckpt, .pt2: what torch.save of any release wrote, and its
-            ///< relatives
+  burnpack,  ///< .bpk of every Burn release
+  mpk,      ///< .mpk, .mpk.gz: named records of Burn up to 0.21; .json and .json.gz can be read too
+  numpy,    ///< .npz, .npy: files of np.savez and np.save
+  pytorch,  ///< .pt, .pth, .bin, .ckpt, .pt2: files of torch.save of any release, and related ones;
+            ///< read only
 };
 
-/// What is known of a format without a file.
+/// Properties of a format.
 struct FormatInfo {
   Format format = Format::safetensors;
-  std::string_view name;   ///< "safetensors": what Archive::format() says
+  std::string_view name;   ///< "safetensors", as in Archive::format()
   std::string_view title;  ///< "SafeTensors"
-  /// How the names of its files end; the first is the usual one.
+  /// The extensions of its files; the first is the usual one.
   std::span<const std::string_view> endings;
-  /// Whether a model may be spread over several files, with an index beside them.
+  /// True if a model may consist of several files with an index.
   bool has_shards = false;
+  /// True if this library writes the format.
   bool is_written = false;
 };
 
-/// All formats.
+/// Returns all formats, in the order of the enum.
 std::span<const FormatInfo> formats() noexcept;
+/// Returns the properties of one format.
 const FormatInfo& format_info(Format format) noexcept;
 
-/// "safetensors", "burnpack", "mpk", "pytorch", "numpy": what Archive::format() says.
+/// Returns "safetensors", "burnpack", "mpk", "numpy" or "pytorch", as in Archive::format().
 inline std::string_view format_name(Format format) noexcept { return format_info(format).name; }
-/// ".safetensors", ".bpk", ".mpk", ".pt", ".npz".
+/// Returns ".safetensors", ".bpk", ".mpk", ".npz" or ".pt".
 inline std::string_view file_extension(Format format) noexcept {
   return format_info(format).endings.front();
 }
 
-/// How SafeTensors is written.
+/// How SafeTensors files are written.
 struct SafetensorsSettings {
-  /// The data section starts at a multiple of this (a power of two, at least 8), by padding the
-  /// header. Tensors follow without gaps.
+  /// The data section starts at a multiple of this (a power of two, at least 8). The header is
+  /// padded; tensors follow without gaps.
   std::uint64_t data_alignment = 8;
-  /// The format has no place for parameter ids; this keeps them in a metadata entry "param_ids",
-  /// where open() finds them.
+  /// Save parameter ids in a metadata entry "param_ids", where open() finds them. The format itself
+  /// has no ids.
   bool param_ids = false;
 };
 
-/// How Burnpack is written.
+/// How Burnpack files are written.
 struct BurnpackSettings {
-  /// The release of Burn that is to read the file.
+  /// The release of Burn that will read the file.
   BurnpackGeneration release = BurnpackGeneration::burn_0_22;
 };
 
-/// The number types of Burn's recorders.
+/// The dtypes of Burn's recorders.
 enum class RecordPrecision : std::uint8_t {
   full,     ///< f32, i32
   half,     ///< f16, i16
@@ -69,24 +71,25 @@ enum class RecordPrecision : std::uint8_t {
 
 /// How records are written.
 struct MpkSettings {
-  /// The recorder of Burn whose precision the record has: floats and integers are converted.
+  /// The dtypes that floats and integers are converted to.
   RecordPrecision precision = RecordPrecision::full;
 };
 
-/// How PyTorch's files are read.
+/// How PyTorch files are read.
 struct PytorchSettings {
-  /// NumPy's arrays beside PyTorch's tensors, which are random states more often than weights, are
-  /// tensors as well. They always are in a file without tensors of PyTorch, and in a bare pickle.
+  /// Take NumPy arrays next to PyTorch tensors too. Usually these are random states, not weights.
+  /// In bare pickles and in files without PyTorch tensors, arrays are always taken.
   bool numpy_arrays = false;
 };
 
-/// Settings of one format; none for the defaults of whatever format it is.
+/// Settings of one format. std::monostate means defaults, for any format.
 using FormatSettings = std::variant<std::monostate, SafetensorsSettings, BurnpackSettings,
                                     MpkSettings, PytorchSettings>;
 
 namespace detail {
 
-/// Those of one format, to be changed; the defaults first where others are given, or none.
+// Returns the settings of one format for changing. Starts from the defaults if `all` has those of
+// another format, or none.
 template <class Settings>
 Settings& settings_of(FormatSettings& all) {
   if (!std::holds_alternative<Settings>(all)) all = Settings();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Leaves: the types that hold a tensor of a module.
+// Leaves: the types that hold a tensor of a module. Specialise Leaf to keep tensors in your own
+// type.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +16,9 @@
 
 namespace andiron::inline v1 {
 
-/// What is known of a leaf without looking at its numbers.
-struct LeafInfo {
-  DType dtype = DType::f32;
-  Shape shape = {};
-  bool accepts_any_shape = false;  ///< not set yet
-  bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise `dtype` alone
-  std::string raw_name = {};       ///< of DType::raw
-};
-
-/// Specialise it to keep tensors in a type of your own. These three are required; make() builds the
-/// new value beside the old one, which is then replaced by move assignment once everything is read.
+/// Specialise this to keep tensors in your own type. Three functions are required. make() builds
+/// the new value next to the old one; when everything is read, the old value is replaced by move
+/// assignment.
 ///
 ///   template <>
 ///   struct andiron::Leaf<std::vector<float>> {
@@ -38,17 +31,26 @@ struct LeafInfo {
 ///     }
 ///   };
 ///
-/// Two more are optional, for values whose memory is not ours to choose (pinned, shared, mapped
-/// from a device; the processor must be able to write it):
+/// Two more are optional, for values in special memory (pinned, shared, mapped from a device). The
+/// CPU must be able to write to it.
 ///
-///     // Memory for a new value. A load reads straight into it, whatever zero_copy says, and gives
-///     // make() a tensor that lies there; a load that fails gives it back. See Bytes::adopt.
+///     // Allocates memory for a new value (Bytes::adopt). A load reads straight into it, even with
+///     // zero_copy, and passes make() a tensor over it. A load that fails releases it.
 ///     static Result<Bytes> allocate(const T& current, DType dtype, const Shape& shape);
-///     // The value's own memory, for loads in_place, when nobody else can see it and it has this
-///     // dtype and shape; otherwise nothing. make() then gets what get() gives.
+///     // Returns the value's own memory, for loads in_place, if nobody else can see it and it has
+///     // this dtype and shape; otherwise an empty span. make() then gets the result of get().
 ///     static std::span<std::byte> buffer(T& current, DType dtype, const Shape& shape);
 template <class T>
 struct Leaf;
+
+/// The properties of a leaf, without its elements.
+struct LeafInfo {
+  DType dtype = DType::f32;
+  Shape shape = {};
+  bool accepts_any_shape = false;  ///< not set yet
+  bool accepts_any_dtype = false;  ///< can hold every dtype; otherwise only `dtype`
+  std::string raw_name = {};       ///< for DType::raw
+};
 
 template <>
 struct Leaf<Tensor> {

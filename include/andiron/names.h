@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tensors are called: selecting and renaming them, between a file and a module.
+// Selects and renames tensors, between the names of a file and those of a module.
 //
 //   Archive named = apply_names(file, {.top_level_key = "state_dict", .close_gaps = true}).value();
+//   PathFilter encoder = PathFilter().with_regex(R"(^encoder\.)").exclude_glob("**.bias");
 #pragma once
 
 #include <cstddef>
@@ -21,43 +22,47 @@
 
 namespace andiron::inline v1 {
 
-/// Criteria joined by OR, less what is excluded. A filter without criteria takes everything that is
-/// not excluded. The first bad pattern is kept: status() tells it, and every operation that takes
-/// the filter returns it. Builders return a
-/// named filter by reference, a temporary by value.
+/// Selects tensors by path. A path is selected if any criterion matches it and no exclusion does. A
+/// filter without criteria selects everything that is not excluded.
+///
+/// A bad pattern does not fail at once: status() returns the first one, and every operation that
+/// takes the filter fails with it. Builders return a named filter by reference, a temporary by
+/// value.
 ///
 ///   PathFilter().with_regex(R"(^encoder\.)").with_full_path("head.bias").exclude_glob("**.bias")
 class PathFilter {
  public:
-  /// Sees the dotted path and, for tensors of a module, what they sit in.
+  /// Gets the dotted path and, for tensors of a module, the kinds of module around them.
   using Predicate = std::function<bool(std::string_view path, const Container& container)>;
 
-  /// Takes everything.
+  /// Selects everything.
   static PathFilter all();
-  /// Takes nothing until it gets criteria.
+  /// Selects nothing until criteria are added.
   static PathFilter none();
 
-  /// A regular expression found anywhere in the path.
+  /// A regular expression that matches anywhere in the path.
   PathFilter& with_regex(std::string_view pattern) &;
   PathFilter& with_regexes(const std::vector<std::string>& patterns) &;
-  /// A glob that matches the whole path (see Pattern::glob).
+  /// A glob that matches the whole path (Pattern::glob).
   PathFilter& with_glob(std::string_view pattern) &;
+  /// Exactly this path.
   PathFilter& with_full_path(std::string path) &;
   PathFilter& with_full_paths(std::vector<std::string> paths) &;
   PathFilter& with_predicate(Predicate predicate) &;
   PathFilter& with_predicates(std::vector<Predicate> predicates) &;
-  /// Takes everything, whatever the other criteria say, less what is excluded.
+  /// Selects everything except exclusions, whatever the other criteria say.
   PathFilter& match_all() &;
 
+  /// Exclusions. They win over criteria.
   PathFilter& exclude_regex(std::string_view pattern) &;
   PathFilter& exclude_glob(std::string_view pattern) &;
   PathFilter& exclude_full_path(std::string path) &;
   PathFilter& exclude_predicate(Predicate predicate) &;
 
-  /// Adds the criteria and exclusions of another filter, as if they had been given to this one.
+  /// Adds the criteria and exclusions of another filter.
   PathFilter& or_with(PathFilter other) &;
 
-  // The same for a temporary, which they return by value.
+  // The same for a temporary, by value.
   PathFilter with_regex(std::string_view pattern) && { return std::move(with_regex(pattern)); }
   PathFilter with_regexes(const std::vector<std::string>& all) && {
     return std::move(with_regexes(all));
@@ -84,25 +89,25 @@ class PathFilter {
   }
   PathFilter or_with(PathFilter other) && { return std::move(or_with(std::move(other))); }
 
-  /// Drop criteria of one kind. Where none remain, the filter takes everything again.
+  /// Drops criteria of one kind. A filter without criteria selects everything again.
   PathFilter& clear_regex() &;
   PathFilter& clear_globs() &;
   PathFilter& clear_paths() &;
   PathFilter& clear_predicates() &;
   PathFilter& clear_exclusions() &;
-  /// Back to PathFilter(), errors included.
+  /// Resets to PathFilter(), including status().
   PathFilter& clear() &;
 
-  /// Nothing was asked of it, so it takes everything.
+  /// True if nothing was set, so that it selects everything.
   bool is_empty() const noexcept;
-  /// How many criteria there are, without exclusions. match_all counts as the only one.
+  /// Number of criteria, without exclusions. match_all counts as the only one.
   std::size_t criteria_count() const noexcept;
-  /// InvalidPattern for the first pattern that did not parse.
+  /// Fails with InvalidPattern for the first pattern that did not parse.
   Status status() const;
-  /// REQUIRES: status() is ok.
+  /// True if the filter selects this path. REQUIRES: status() is ok.
   bool matches(std::string_view path, const Container& container = {}) const;
-  /// "PathFilter[regex: '^encoder', 'norm'; predicates: 1] except [glob: '**.bias']", or
-  /// "PathFilter::all()", or "PathFilter::none()". Safe to print.
+  /// "PathFilter[regex: '^encoder', 'norm'; predicates: 1] except [glob: '**.bias']",
+  /// "PathFilter::all()" or "PathFilter::none()". Safe to print.
   std::string to_string() const;
 
  private:
@@ -130,13 +135,15 @@ class PathFilter {
   std::optional<Error> first_error_;
 };
 
+/// Writes PathFilter::to_string().
 std::ostream& operator<<(std::ostream& out, const PathFilter& filter);
 
-/// The tensors of `archive` that `filter` takes.
+/// Returns the tensors that `filter` selects. Predicates see the containers of tensors that were
+/// collected from a module; for tensors from a file, the container is empty.
 Result<Archive> filter(const Archive& archive, const PathFilter& filter);
 
-/// Regular expressions with replacements, applied in order, each to the result of the one before
-/// and to every match (see Pattern::replace_all). The first bad pattern is kept, as in PathFilter.
+/// Renames with regular expressions. Rules run in order, each on the result of the one before, and
+/// replace every match (Pattern::replace_all). A bad pattern is kept in status(), as in PathFilter.
 ///
 ///   KeyRemapper().add_pattern(R"(^model\.)", "").add_pattern(R"(norm(\d+))", "norm_$1")
 class KeyRemapper {
@@ -145,6 +152,7 @@ class KeyRemapper {
 
   /// KeyRemapper::from_patterns({{R"(^model\.)", ""}, {R"(norm(\d+))", "norm_$1"}})
   static KeyRemapper from_patterns(const std::vector<std::pair<std::string, std::string>>& rules);
+  /// Adds a rule after the others.
   KeyRemapper& add_pattern(std::string_view from, std::string to) &;
   // For a temporary, by value.
   KeyRemapper add_pattern(std::string_view from, std::string to) && {
@@ -153,11 +161,11 @@ class KeyRemapper {
 
   const std::vector<Rule>& rules() const noexcept { return rules_; }
   bool is_empty() const noexcept { return rules_.empty() && !first_error_; }
-  /// InvalidPattern for the first pattern that did not parse.
+  /// Fails with InvalidPattern for the first pattern that did not parse.
   Status status() const;
-  /// REQUIRES: status() is ok.
+  /// Returns the new name. REQUIRES: status() is ok.
   std::string remap(std::string name) const;
-  /// Warnings about replacements that name groups their pattern lacks.
+  /// Warnings about replacements that name a group their pattern does not have.
   std::vector<std::string> warnings() const;
   /// "KeyRemapper['^model\.' -> '', 'norm(\d+)' -> 'norm_$1']". Safe to print.
   std::string to_string() const;
@@ -169,8 +177,8 @@ class KeyRemapper {
 
 std::ostream& operator<<(std::ostream& out, const KeyRemapper& remapper);
 
-/// The tensors of `archive` under their new names, with the remapper's warnings as notes.
-/// NameCollision when two become one.
+/// Returns the tensors under their new names, with the remapper's warnings as notes. Fails with
+/// NameCollision if two tensors get one name.
 Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper);
 
 /// A tensor's name before and after.
@@ -181,50 +189,50 @@ struct Rename {
   friend bool operator==(const Rename&, const Rename&) = default;
 };
 
-/// The tensors that have other names than in the file, whatever stages gave them.
+/// Returns the tensors whose names differ from those in the file.
 std::vector<Rename> renames(const Archive& archive);
 
-/// The tensors below `key`, named from there. A dotted key goes down several levels. MissingTensor,
-/// with the top-level keys there are, when nothing lies below it.
+/// Returns the tensors under `key`, with the key dropped from their names. A dotted key goes down
+/// several levels. Fails with MissingTensor if nothing is under it; the error lists the top-level
+/// keys.
 Result<Archive> at_top_level_key(const Archive& archive, std::string_view key);
 
-/// The key below which the model seems to lie, of those that checkpoints use: "state_dict", or
-/// "state_dict.module" where one wraps the other. Nothing unless all tensors lie below it but for
-/// what training keeps beside a model: optimizer state, averaged copies.
+/// Returns the key that the model seems to be under, if it is one that checkpoints commonly use:
+/// "state_dict", or "state_dict.module" if one wraps the other. Returns nothing unless all tensors
+/// are under it, except training state: optimizer state, averaged copies.
 std::optional<std::string> suggest_top_level_key(const Archive& archive);
 
+/// Which numbers close_index_gaps() keeps.
 struct IndexGapOptions {
-  /// Regular expressions for the lists to leave alone. Each is looked for in the path before the
-  /// number, with the numbers that the file has: "flows.2.layers" for flows.2.layers.4.weight. For
-  /// a number at the start of a name that is the empty string.
+  /// Regular expressions for the lists to keep. Each is searched in the path before the number,
+  /// with the file's own numbers: "flows.2.layers" for flows.2.layers.4.weight. For a number at the
+  /// start of a name, that path is empty.
   std::vector<std::string> except = {};
 };
 
 /// Closes gaps in numbered names, as PyTorch's Sequential leaves them: fc.0 fc.2 fc.4 become fc.0
-/// fc.1 fc.2. Every dotted segment that is a number is replaced by its rank among the numbers under
-/// the same parent. NameCollision when two names become one (007 and 7).
+/// fc.1 fc.2. Replaces each segment that is a number with its rank among the numbers under the same
+/// parent. Fails with NameCollision if two names become one (007 and 7).
 Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options = {});
 
-/// How the names of a file become those of a module. A save uses the remapper alone.
+/// How the names of a file become those of a module. A save uses only the remapper.
 struct NameOptions {
-  /// Take what lies below this key, named from there; everything where it is empty
-  /// (top_level_key.h).
+  /// Take only the tensors under this key (at_top_level_key). Empty: take all.
   std::string top_level_key = {};
   KeyRemapper remapper = {};
-  /// fc.0 fc.2 fc.4 become fc.0 fc.1 fc.2 (index_gaps.h).
+  /// fc.0 fc.2 fc.4 become fc.0 fc.1 fc.2 (close_index_gaps).
   bool close_gaps = false;
-  /// Regular expressions for the lists whose numbers stay (IndexGapOptions).
+  /// Regular expressions for the lists that keep their numbers (IndexGapOptions).
   std::vector<std::string> except = {};
 
-  /// InvalidPattern for the first pattern that does not parse. apply_names() returns it, too.
+  /// Fails with InvalidPattern for the first pattern that does not parse.
   Status status() const;
 };
 
-/// The archive under its new names: first the top-level key, then the remapper, then index gaps. No
-/// data is copied or read, and the result can tell what each tensor was called before
-/// (Archive::name_history). Notes tell of replacements that name no group, and of a key that a
-/// PyTorch model seems to lie below. MissingTensor when nothing lies below the key, NameCollision
-/// when two tensors would share a name.
+/// Renames an archive: first the top-level key, then the remapper, then index gaps. Copies and
+/// reads no data. Archive::name_history() returns the earlier names. Notes report replacements that
+/// name no group, and a key that a PyTorch model seems to be under. Fails with InvalidPattern, with
+/// MissingTensor if nothing is under the key, and with NameCollision if two tensors get one name.
 Result<Archive> apply_names(const Archive& archive, const NameOptions& options);
 
 }  // namespace andiron::inline v1

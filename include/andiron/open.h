@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Weight files to archives.
+// Opens weight files as archives.
+//
+//   Archive file = open("model.safetensors").value();
 #pragma once
 
 #include <optional>
@@ -19,50 +21,64 @@ namespace andiron::inline v1 {
 
 /// How forgiving a reader is.
 enum class Strictness : std::uint8_t {
-  lenient,   ///< oddities that cannot harm become notes: gaps between tensors, trailing bytes, NUL
-             ///< padding, metadata keys given twice; in Burnpack, data that does not fit dtype and
-             ///< shape is carried as raw bytes; in PyTorch files, tensors that cannot be read, as
-             ///< where a file is cut, are skipped
-  standard,  ///< what the format's own reader accepts, less what is ambiguous; unknown dtypes pass
-  strict,  ///< as standard, and unknown dtypes are refused; in Burnpack also names given twice, of
-           ///< which the last counts otherwise, and data that overlaps
+  lenient,   ///< harmless oddities become notes: gaps between tensors, trailing bytes, NUL padding,
+             ///< repeated metadata keys. Burnpack: data whose size does not fit dtype and shape is
+             ///< kept as raw bytes. PyTorch: unreadable tensors are skipped, for example in a
+             ///< truncated file
+  standard,  ///< accepts what the format's own reader accepts, except ambiguous files. Unknown
+             ///< dtypes become DType::raw
+  strict,    ///< as standard, but refuses unknown dtypes. Burnpack: also refuses repeated names
+             ///< (otherwise the last one counts) and overlapping data
 };
 
-/// A tensor that a caller knows to be in a file.
+/// A tensor that the caller knows to be in a file.
 struct ExpectedTensor {
   std::string name;
-  std::optional<Shape> shape = {};  ///< nothing where any will do
+  std::optional<Shape> shape = {};  ///< empty: any shape
 };
 
 struct OpenOptions {
+  /// How the file is read (file.h).
   IoMode io = IoMode::automatic;
   Strictness strictness = Strictness::standard;
-  /// Found by content unless given.
+  /// The format. Detected from the content if empty.
   std::optional<Format> format = {};
-  /// Taken where the file is of that format.
+  /// Used if the file has that format; otherwise ignored.
   FormatSettings settings = {};
-  /// All tensors in their order, for files that have no names (Burn's .bin records). A store gives
-  /// those of the module.
+  /// All tensors in file order, for files that have no names (Burn's .bin records). A store fills
+  /// this in from the module.
   std::optional<std::vector<ExpectedTensor>> expected = {};
+  /// What the file may ask for (limits.h).
   Limits limits = {};
 };
 
-/// Opens a weight file, a shard index (`*.safetensors.index.json`), or a folder that holds an
-/// index or exactly one model (model.safetensors.index.json, model.safetensors and model.bpk come
-/// before other names). `NAME.safetensors` also finds the shards of `NAME.safetensors.index.json`
-/// when there is no such file. Reads the header alone; the format is found by content. Shards are
-/// opened together and appear as one archive.
+/// Opens a weight file, a shard index (`*.safetensors.index.json`, `*.bin.index.json`) or a folder.
+/// Reads only the header. Detects the format from the content. The shards of a model appear as one
+/// archive.
+///
+/// If `NAME.safetensors` does not exist but `NAME.safetensors.index.json` does, opens that index.
+/// The same holds for the extensions of PyTorch.
+///
+/// A folder must contain an index or exactly one model. The names model.safetensors.index.json,
+/// model.safetensors and model.bpk are preferred, in this order; PyTorch files come after all of
+/// these, and NumPy files last.
+///
+/// Fails with NotFound if nothing is there, NotAWeightFile if the content is not a known format or
+/// the folder has no single model, LimitExceeded or HeaderTooLarge if the file asks for more than
+/// `limits`, MissingShard if a shard is not there, and the codes of broken files (Truncated,
+/// BadHeader, BadOffsets, BadPickle and so on).
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 
-/// The same for files that are not in a folder: shards and the like are opened from `files`. An
-/// empty name stands for the one model among them.
+/// The same for files that are not in a folder on disk. Shards are opened from `files`. If `name`
+/// is empty, opens the only model in the set.
 Result<Archive> open(const FileSet& files, const std::string& name = {},
                      const OpenOptions& options = {});
 
-/// The same for a file in memory, owned or static. Tensors borrow from it.
+/// The same for a file in memory. Tensors borrow from `bytes` and keep them alive.
 Result<Archive> open(Bytes bytes, const OpenOptions& options = {});
 
-/// The same for any source. Nothing lies beside it: an index of shards is Unsupported.
+/// The same for any source. A source has no companion files, so a shard index fails with
+/// Unsupported.
 Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options = {});
 
 }  // namespace andiron::inline v1

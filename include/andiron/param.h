@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A parameter: a tensor with an identity.
+// Param: a tensor with an identity.
+//
+//   Param weight = Tensor::zeros(DType::f32, {4, 8}).value();
+//   std::span<float> elements = weight.as_mutable<float>().value();
 #pragma once
 
 #include <cstdint>
@@ -24,22 +27,23 @@ struct ParamAccess;
 
 /// A tensor of a module that is saved and loaded, with an id and a flag for training.
 ///
-/// A value: a copy has the same id and the same numbers, and writing to one leaves the other alone
-/// (the numbers are copied then, not before). Reading one Param from several threads is safe.
+/// Param is a value. A copy has the same id and the same elements; writing to one does not change
+/// the other (the elements are copied on the first write). Const calls are safe from several
+/// threads at once.
 ///
-/// Lazy parameters know their dtype and shape and compute their numbers when first asked for, once,
-/// also when several threads ask; copies share the result. A load that replaces the numbers never
-/// computes them.
+/// A lazy parameter knows its dtype and shape, and computes its elements on first use. It does so
+/// once, even if several threads ask, and copies share the result. A load that replaces the
+/// elements never computes them.
 class Param {
  public:
   using Init = std::function<Result<Tensor>()>;
 
-  /// Not set yet: any tensor may be loaded into it, of any shape and dtype. Gets an id of its own.
+  /// Not set: accepts a tensor of any shape and dtype. Gets a new id.
   Param();
-  /// With an id of its own.
+  /// Gets a new id.
   Param(Tensor value);  // NOLINT(google-explicit-constructor): a tensor becomes a parameter
   Param(Tensor value, ParamId id);
-  /// Numbers that `init` computes when they are first needed. It must give this dtype and shape.
+  /// Calls `init` on first use of the elements. `init` must return this dtype and shape.
   static Param lazy(DType dtype, Shape shape, Init init);
 
   Param(const Param& other);
@@ -49,27 +53,28 @@ class Param {
   Param& operator=(Param&&) noexcept = default;
   ~Param() = default;
 
+  /// The identity, which is kept on save and load in formats that store it.
   ParamId id() const noexcept;
   void set_id(ParamId id);
-  /// Whether training may change it; the library only carries the flag. True unless set.
+  /// True if training may change it; the default. The library only stores the flag.
   bool requires_grad() const noexcept;
   void set_requires_grad(bool requires_grad);
 
-  /// Whether it has numbers, or a way to compute them.
+  /// True if it has elements or can compute them.
   bool is_set() const noexcept;
-  /// False for a lazy parameter whose numbers have not been needed yet.
+  /// False for a lazy parameter whose elements have not been computed.
   bool is_initialized() const noexcept;
   DType dtype() const noexcept;
   Shape shape() const;
 
-  /// The tensor; computed first if this is lazy, with the errors of that. MissingTensor when it is
-  /// not set.
+  /// Returns the tensor. Computes it first if the parameter is lazy, and fails with the errors of
+  /// that. Fails with MissingTensor if it is not set.
   Result<Tensor> val() const;
-  /// Replaces the tensor, in all parameters that are tied to this one. Shape and dtype may differ.
+  /// Replaces the tensor, also in all tied parameters. Shape and dtype may change.
   void set_val(Tensor value);
 
-  /// The elements, valid until this parameter is changed or destroyed. Errors of val(), and of
-  /// Tensor::as.
+  /// Returns the elements, valid until this parameter is changed or destroyed. Fails with the
+  /// errors of val() and Tensor::as().
   template <Element T>
   Result<std::span<const T>> as() const& {
     Result<const Tensor*> tensor = current();
@@ -78,14 +83,14 @@ class Param {
   }
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the parameter
-  /// The elements for writing; copies first unless this parameter alone owns them.
+  /// Returns the elements for writing. Copies them first if they are shared.
   template <Element T>
   Result<std::span<T>> as_mutable() & {
     Result<Tensor*> tensor = current_mutable();
     if (!tensor) return std::move(tensor).error();
     return (*tensor)->template as_mutable<T>();
   }
-  /// One element, by its coordinates.
+  /// Returns one element by its coordinates, outermost first.
   template <Element T>
   Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
     Result<const Tensor*> tensor = current();
@@ -93,6 +98,7 @@ class Param {
     return (*tensor)->template at<T>(coordinates);
   }
 
+  /// True if both are one parameter (see tie).
   bool is_tied_with(const Param& other) const noexcept;
 
  private:
@@ -105,12 +111,13 @@ class Param {
   std::shared_ptr<detail::ParamState> state_;
 };
 
-/// Makes `second` the same parameter as `first`: one id, one tensor, seen and changed through both,
-/// as in language models whose output layer is the embedding. A load feeds both when the file has
-/// one of them; when it has both, the one that comes first in the module counts, and a note says
-/// so. Both have one shape: an output layer to be tied to an nn::Embedding, [tokens, size], is an
-/// nn::Embedding as well, not an nn::Linear, whose weight lies the other way round. Ties live as
-/// long as both parameters; a copy of a model is not tied, tie it again.
+/// Makes `second` the same parameter as `first`: one id and one tensor, seen and changed through
+/// both. Language models tie the output layer to the embedding this way.
+///
+/// Both need one shape. An output layer tied to an nn::Embedding [tokens, size] must be an
+/// nn::Embedding too, because the weight of an nn::Linear is transposed. If the file has a tensor
+/// for only one of them, a load feeds both. If it has two, the first in the module counts, and a
+/// note says so. A copy of a model is not tied: tie it again.
 void tie(Param& first, Param& second);
 
 }  // namespace andiron::inline v1

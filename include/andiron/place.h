@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where a tensor sits in a module.
+// Where a tensor is in a module: its path, and the kinds of module around it.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 namespace andiron::inline v1 {
 
 /// The kinds of module around a tensor, outermost first: {"Struct:Net", "Vec", "Struct:Linear"}.
-/// Empty for tensors that come from a file. Burn's spelling "Struct:Linear" and the plain "Linear"
-/// mean the same to every function here. Copies are cheap and share the list.
+/// Empty for tensors from a file. Burn's spelling "Struct:Linear" and plain "Linear" mean the same
+/// to every function here. Copies are cheap and share the list.
 class Container {
  public:
   Container() = default;
@@ -24,28 +24,28 @@ class Container {
     return kinds_ ? *kinds_ : none;
   }
   bool empty() const noexcept { return kinds().empty(); }
-  /// The innermost kind without its prefix; empty when there is none.
+  /// The innermost kind without its prefix; empty if there is none.
   std::string_view last() const noexcept {
     return empty() ? std::string_view() : plain(kinds().back());
   }
-  /// Whether the innermost kind is `kind`, in either spelling.
+  /// True if the innermost kind is `kind`, in either spelling.
   bool is(std::string_view kind) const noexcept { return !empty() && last() == plain(kind); }
-  /// The innermost struct or enum with its prefix, past lists and tuples: "Struct:Linear". Empty
-  /// when there is none.
+  /// The innermost struct or enum, skipping lists and tuples, with its prefix: "Struct:Linear".
+  /// Empty if there is none.
   std::string_view module_type() const noexcept {
     for (auto kind = kinds().rbegin(); kind != kinds().rend(); ++kind) {
       if (kind->starts_with("Struct:") || kind->starts_with("Enum:")) return *kind;
     }
     return {};
   }
-  /// Kinds joined with dots.
+  /// The kinds joined with dots.
   std::string path() const {
     std::string joined;
     for (const std::string& kind : kinds()) joined += (joined.empty() ? "" : ".") + kind;
     return joined;
   }
 
-  /// A kind without its prefix: "Linear" for "Struct:Linear".
+  /// Returns a kind without its prefix: "Linear" for "Struct:Linear".
   static std::string_view plain(std::string_view kind) noexcept {
     const std::size_t colon = kind.find(':');
     return colon == std::string_view::npos ? kind : kind.substr(colon + 1);
@@ -57,7 +57,7 @@ class Container {
   std::shared_ptr<const std::vector<std::string>> kinds_;
 };
 
-/// Where a tensor sits in a module.
+/// Where a tensor is in a module.
 struct Place {
   std::string path;     ///< "encoder.layers.0.weight"
   Container container;  ///< Struct:Model, Struct:Encoder, Vec, Struct:Linear
@@ -66,7 +66,7 @@ struct Place {
   std::string_view name() const noexcept;
   /// The path without its last segment: "encoder.layers.0". Empty at the root.
   std::string_view parent() const noexcept;
-  /// The path with another last segment.
+  /// Returns the path with another last segment.
   std::string with_name(std::string_view name) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Progress of long work.
+// Progress and cancellation of long operations.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace andiron::inline v1 {
 
-/// Called on the calling thread, after each window of tensor data, with bytes done and bytes in
-/// all; not at all when there are none. Return false to cancel: the operation then ends with
-/// Cancelled and leaves nothing behind.
+/// Called with the bytes done and the total, on the calling thread, after each window of tensor
+/// data. Not called if there is no data. Return false to cancel: the operation fails with Cancelled
+/// and leaves nothing behind, except that a load in_place keeps the tensors it has replaced.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 }  // namespace andiron::inline v1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How the payload of a quantized tensor is made. Freestanding.
+// QuantScheme: how the payload of a quantized tensor is encoded. Freestanding. tensor.h has
+// dequantize().
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace andiron::inline v1 {
 
-/// What a quantized value is: a signed integer (q...), or a small float given by its code.
+/// The type of a quantized value: a signed integer (q...), or a small float given by its code.
 enum class QuantValue : std::uint8_t {
   q8f,   ///< -128 to 127
   e5m2,  ///< as f8e5m2
@@ -31,22 +32,24 @@ enum class QuantParam : std::uint8_t {
   ue4m3,  ///< as f8e4m3fn, never negative
 };
 
-/// How values are put into bytes.
+/// How values are packed into bytes.
 enum class QuantStore : std::uint8_t {
-  native,         ///< a byte for each value
-  packed_native,  ///< two e2m1 codes to a byte, the first in the low four bits; otherwise as native
+  native,         ///< one byte per value
+  packed_native,  ///< two e2m1 codes per byte, the first in the low four bits; others as native
   packed_u32,     ///< as many as fit into little-endian 32-bit words, the first in the low bits
 };
 
+/// How values become elements.
 enum class QuantMode : std::uint8_t {
-  symmetric,  ///< number = value x scale
-  lookup,     ///< values are indices into a table that the file does not hold
+  symmetric,  ///< element = value x scale
+  lookup,     ///< values are indices into a table that is not in the file
 };
 
-/// What the scales belong to.
+/// What a scale applies to.
 enum class QuantLevel : std::uint8_t { tensor, block, block_and_tensor };
 
-/// The block that shares a scale: its extent along the last `rank` dimensions; 1 along the others.
+/// The block that shares a scale: its size along the last `rank` dimensions, and 1 along the
+/// others.
 struct QuantBlock {
   static constexpr std::size_t max_rank = 5;
   std::uint8_t size[max_rank] = {1, 1, 1, 1, 1};
@@ -55,7 +58,7 @@ struct QuantBlock {
   constexpr std::span<const std::uint8_t> dims() const noexcept {
     return {size, rank < max_rank ? rank : max_rank};
   }
-  /// Extents beyond `rank` mean nothing.
+  /// Sizes beyond `rank` are ignored.
   friend constexpr bool operator==(const QuantBlock& a, const QuantBlock& b) noexcept {
     if (a.dims().size() != b.dims().size()) return false;
     for (std::size_t i = 0; i < a.dims().size(); ++i) {
@@ -65,16 +68,17 @@ struct QuantBlock {
   }
 };
 
-/// The scheme of a quantized tensor. The payload is the values, then one scale a block or the
-/// tensor's one, then, where there are both, the tensor's; nothing between them.
+/// The scheme of a quantized tensor. The payload is the values, then the scales (one per block, or
+/// one for the tensor), then the tensor's scale if there are both. Nothing is between them.
 struct QuantScheme {
   QuantValue value = QuantValue::q8f;
   QuantStore store = QuantStore::packed_u32;
-  /// Which dimension is packed, counted from the last one, which is 0. For packed stores. Values
-  /// and block scales lie row by row after this dimension has changed places with the last.
+  /// For packed stores: the dimension that is packed, counted from the last one, which is 0. Values
+  /// and block scales are row-major after this dimension is swapped with the last.
   std::uint64_t packed_dim = 0;
   QuantMode mode = QuantMode::symmetric;
-  /// The scale of the whole tensor. Without it and without blocks there still is one, an f32.
+  /// There is a scale for the whole tensor. If this and has_blocks are false, there still is one,
+  /// an f32.
   bool has_tensor_scale = false;
   QuantParam tensor_param = QuantParam::f32;
   bool has_blocks = false;
@@ -88,19 +92,19 @@ struct QuantScheme {
   friend constexpr bool operator==(const QuantScheme&, const QuantScheme&) = default;
 };
 
-/// Bits of one value: 8, 4 or 2.
+/// Bits per value: 8, 4 or 2.
 constexpr unsigned bit_width(QuantValue value) noexcept {
   constexpr unsigned char widths[] = {8, 8, 8, 4, 4, 2, 8, 4, 2};
   return widths[static_cast<unsigned>(value)];
 }
 
-/// Bytes of one scale.
+/// Bytes per scale.
 constexpr unsigned byte_width(QuantParam param) noexcept {
   constexpr unsigned char widths[] = {4, 2, 2, 1, 1};
   return widths[static_cast<unsigned>(param)];
 }
 
-// The names that Burn's files use.
+// The names in Burn's files.
 constexpr std::string_view name_of(QuantValue value) noexcept {
   constexpr std::string_view names[] = {"Q8F", "E5M2", "E4M3", "Q4F", "E2M1",
                                         "Q2F", "Q8S",  "Q4S",  "Q2S"};
@@ -119,7 +123,7 @@ constexpr std::string_view name_of(QuantMode mode) noexcept {
 }
 
 namespace detail {
-// Values are stored in units of whole bytes, and each line of values ends with a whole unit.
+// Values are stored in units of whole bytes. Each line of values ends with a whole unit.
 constexpr unsigned unit_bytes(const QuantScheme& scheme) noexcept {
   return scheme.store == QuantStore::packed_u32 ? 4 : 1;
 }
@@ -133,8 +137,9 @@ constexpr std::uint64_t ceil_divide(std::uint64_t count, std::uint64_t by) noexc
 }
 }  // namespace detail
 
-/// Bytes of a payload of this shape. False when the scheme does not fit the shape (a packed
-/// dimension or a block that it does not have, a block of extent 0), or for sizes beyond 64 bits.
+/// Computes the bytes of a payload of this shape. Returns false if the scheme does not fit the
+/// shape (a packed dimension or a block that the shape does not have, a block of size 0), or if the
+/// size does not fit in 64 bits.
 constexpr bool quantized_byte_count(const QuantScheme& scheme, std::span<const std::uint64_t> shape,
                                     std::uint64_t& bytes) noexcept {
   const std::size_t rank = shape.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SHA-256 of bytes and of tensors.
+// SHA-256 of tensors and bytes.
 #pragma once
 
 #include <array>
@@ -17,7 +17,17 @@ namespace andiron::inline v1 {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-/// A running hash. Uses the system's accelerated code where the library was built with it.
+/// Returns lower-case hexadecimal.
+std::string to_hex(const Sha256Digest& digest);
+
+/// Hashes a tensor's row-major little-endian bytes, through one window of memory. Calls `read` with
+/// the bytes of each window when it is done; return false to cancel. Fails with Cancelled and the
+/// errors of reading.
+Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
+                            std::uint64_t window_bytes = Limits().window_bytes,
+                            const std::function<bool(std::uint64_t bytes)>& read = {});
+
+/// An incremental hash. Uses the system's accelerated code if the library was built with it.
 class Sha256 {
  public:
   Sha256();
@@ -26,21 +36,12 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
 
   void update(std::span<const std::byte> data);
-  /// The digest; call once.
+  /// Returns the digest. Call it once.
   Sha256Digest finish();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Lower-case hexadecimal.
-std::string to_hex(const Sha256Digest& digest);
-
-/// Hash of a tensor's contiguous row-major little-endian bytes, through one window of memory.
-/// `read` is told the bytes of each window as they are done; return false to cancel.
-Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
-                            std::uint64_t window_bytes = Limits().window_bytes,
-                            const std::function<bool(std::uint64_t bytes)>& read = {});
 
 }  // namespace andiron::inline v1

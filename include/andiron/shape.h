@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The dimensions of a tensor.
+// Shape: the dimensions of a tensor.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace andiron::inline v1 {
 
-/// Dimensions, outermost first. An empty shape is a scalar (one element); a dimension may be 0.
+/// Dimensions, outermost first. An empty shape is a scalar (one element). A dimension may be 0.
 class Shape {
  public:
   Shape() = default;
@@ -40,12 +40,13 @@ class Shape {
   auto begin() const noexcept { return dims().begin(); }
   auto end() const noexcept { return dims().end(); }
 
-  /// Number of elements; Overflow when it does not fit 64 bits.
+  /// Returns the number of elements. Fails with Overflow if it does not fit in 64 bits.
   Result<std::uint64_t> element_count() const;
-  /// Bytes of a row-major tensor; Overflow, or Misaligned when a sub-byte type leaves part of a
-  /// byte. InvalidArgument for opaque types, whose size does not follow from the shape.
+  /// Returns the bytes of a row-major tensor. Fails with Overflow, with Misaligned if a sub-byte
+  /// type does not fill the last byte, and with InvalidArgument for opaque types, whose size does
+  /// not follow from the shape.
   Result<std::uint64_t> byte_count(DType dtype) const;
-  /// LimitExceeded when there are more than max_rank dimensions.
+  /// Fails with LimitExceeded if there are more than max_rank dimensions.
   Status check_rank() const;
   /// "[2, 3]"
   std::string to_string() const;
@@ -55,16 +56,16 @@ class Shape {
   }
 
  private:
-  // Nearly all shapes have few dimensions, and models have many shapes: these need no allocation.
+  // Most shapes have few dimensions, and models have many shapes: these need no allocation.
   std::size_t rank_ = 0;
   std::array<std::uint64_t, 4> few_ = {};
   std::vector<std::uint64_t> many_;  // instead of `few_`
 };
 
-/// "[2, 3]"
+/// Writes "[2, 3]".
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 inline std::string to_string(const Shape& shape) { return shape.to_string(); }
-/// "f32"
+/// Writes "f32".
 std::ostream& operator<<(std::ostream& out, DType dtype);
 inline std::string to_string(DType dtype) { return std::string(dtype_name(dtype)); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where bytes go. Implement it to write weights to places we do not know.
+// Where bytes go. Implement Sink to write weights to your own destination.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Announces how many bytes will come, so that a full disk is known before the first. Optional.
+  /// Announces the total size, so that a full disk fails before the first write. Optional.
   virtual Status reserve(std::uint64_t total) { return static_cast<void>(total), Status(); }
   /// Appends all of `data`, or fails.
   virtual Status write(std::span<const std::byte> data) = 0;
@@ -26,7 +26,7 @@ class MemorySink : public Sink {
  public:
   Status reserve(std::uint64_t total) override;
   Status write(std::span<const std::byte> data) override;
-  /// What was written; the sink is empty afterwards.
+  /// Returns the bytes. The sink is empty afterwards.
   Bytes take();
 
  private:

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What all stores share: their settings, looking into a file, loading and saving a module.
+// Loads and saves modules. This header has the settings that all stores share; stores.h has a store
+// for each format.
 //
 //   auto store = SafetensorsStore::from_file("model.safetensors")
 //                    .with_key_remapping(R"(^model\.)", "")
 //                    .allow_partial(true);
 //   Result<ApplyResult> result = load_from(model, store);
 //
-// The order of stages is the same for every store:
+// Every store runs the same stages, in this order:
 //
 //   load:  file -> top-level key -> remap -> index gaps -> filter -> match and adapt -> check
 //          -> read -> replace
 //   save:  module -> filter -> adapt -> remap -> file
 //
-// A filter sees the module's own paths and containers, both ways. Remapping rules run as written,
-// both ways: on a load from the file's names to the module's, on a save from the module's to the
-// file's.
+// A filter always sees the module's own paths and containers. Remapping rules run as written in
+// both directions: on a load from the file's names to the module's, on a save from the module's to
+// the file's.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,7 @@ namespace andiron::inline v1 {
 namespace detail {
 class StoreState;
 
-// One struct for each stage, in the order of a load, and of a save.
+// The options of each stage, in the order of a load, then of a save.
 struct StoreSettings {
   OpenOptions open = {};
   NameOptions names = {};
@@ -57,56 +58,58 @@ struct StoreSettings {
   bool auto_extension = false;
 };
 
-// Files that are not in a folder, and which of them is the model.
+// Files that are not in a folder, and the name of the model among them.
 struct StoreFiles {
   FileSetPtr files;
   std::string name;
 };
-// A path; memory, which may have nothing in it yet; or files.
+// A path, memory (which may be empty), or a set of files.
 using StoreLocation = std::variant<std::string, std::optional<Bytes>, StoreFiles>;
 }  // namespace detail
 
-/// A weight file or a piece of memory, and how to move tensors between it and modules. A cheap
-/// value: settings, and what was opened, which copies share. The file is opened when first needed,
-/// once: a store goes on with that file even if another takes its name. Const calls are safe from
-/// several threads; builders are not.
+/// A weight file or memory, and the settings for moving tensors between it and modules.
+///
+/// A store is a cheap value: copies share the opened file. The file is opened once, on first use;
+/// if the path is replaced later, the store keeps reading the file it opened. Const calls are safe
+/// from several threads at once; builders are not.
 class Store {
  public:
-  // Not in the header: they would be compiled wherever a store is used.
+  // Defined in the library, so that they are not compiled wherever a store is used.
   Store(const Store& other);
   Store& operator=(const Store& other);
   Store(Store&& other) noexcept;
   Store& operator=(Store&& other) noexcept;
   ~Store();
 
-  /// The name of every tensor in the file, after top-level key, remapping and index closing, in
-  /// bytewise order. Names that the metadata ties to another are not listed, but get_snapshot()
-  /// finds them. Filters and adapters do not apply here, nor in the next three.
+  /// Returns the names of all tensors after top-level key, remapping and index gaps, sorted
+  /// bytewise. Aliases are not listed, but get_snapshot() finds them. The filter and the adapters
+  /// do not apply to this function and the next three.
   Result<std::vector<std::string>> keys() const;
-  /// One tensor by that name, unread; nothing when there is none.
+  /// Returns the tensor with this name, unread, or nothing.
   Result<std::optional<TensorSnapshot>> get_snapshot(std::string_view name) const;
-  /// All of them, in bytewise order of names.
+  /// Returns all tensors, unread, sorted bytewise by name.
   Result<Snapshots> get_all_snapshots() const;
-  /// The same as an archive, in file order, with notes, metadata and aliases.
+  /// The same as an archive: in file order, with notes, metadata and aliases.
   Result<Archive> archive() const;
-  /// The string metadata of the file.
+  /// Returns the string metadata of the file.
   Result<Metadata> get_metadata() const;
-  /// The bytes of a store in memory: those given to it, or those last saved. InvalidArgument for a
-  /// store on a file, and for memory that nothing was put into.
+  /// Returns the bytes of a store in memory: those it was given, or those last saved. Fails with
+  /// InvalidArgument if the store is not in memory or is empty.
   Result<Bytes> get_bytes() const;
-  /// A key under which the tensors of the file seem to be wrapped ("state_dict"), or nothing.
+  /// Returns the key that the tensors seem to be under ("state_dict"), or nothing.
   Result<std::optional<std::string>> suggest_top_level_key() const;
-  /// The first bad argument that a builder got, such as a regular expression that does not parse.
-  /// Every operation but get_bytes() returns it.
+  /// The first bad argument that a builder got, for example a regular expression that does not
+  /// parse. Every operation except get_bytes() fails with it.
   Status status() const;
-  /// The file's path; empty for memory.
+  /// The file's path, with the extension that auto_extension() adds. Empty for memory and file
+  /// sets.
   std::string path() const;
 
  protected:
   Store(detail::StoreLocation location, detail::StoreSettings settings);
 
-  // For settings on which names depend, and for those on which opening depends: what was derived
-  // from the old ones is dropped.
+  // Access for builders. change_names() also drops the names derived so far; change_source() also
+  // drops the opened file.
   detail::StoreSettings& change_names();
   detail::StoreSettings& change_source();
   detail::StoreSettings& change() noexcept { return settings_; }
@@ -121,10 +124,10 @@ class Store {
   template <class M>
   friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
 
-  // The file, opened by whoever asks first. With slots, anew: a record without names, whose tensors
-  // are in the order of the slots.
+  // The file, opened on first use. With slots, opens it again as a record without names, whose
+  // tensors are in the order of the slots.
   Result<Archive> opened(const std::vector<detail::Slot>* slots = nullptr) const;
-  // The same under its new names.
+  // The same archive under its new names.
   Result<Archive> named(const Archive& opened) const;
   // What a module is loaded from.
   struct Source {
@@ -141,14 +144,14 @@ class Store {
 };
 
 /// The builders, the same for every store. Each changes the store and returns it: a named store by
-/// reference, a temporary by value, so that what a chain returns can be kept.
+/// reference, a temporary by value.
 template <class Self>
 class StoreBuilder : public Store {
  public:
   // ---- Where ----
-  /// A file to write, or to read as open() does: a shard index or a folder, too.
+  /// A file to save into, or to load as open() does: a shard index or a folder works too.
   static Self from_file(std::string path) { return make(std::move(path)); }
-  /// A file in memory; without bytes, nothing, to be saved into.
+  /// A file in memory. Without bytes, an empty store to save into.
   static Self from_bytes(std::optional<Bytes> bytes = std::nullopt) {
     return make(std::move(bytes));
   }
@@ -159,13 +162,13 @@ class StoreBuilder : public Store {
     return make(Bytes::own(std::move(bytes)));
   }
   static Self from_bytes(std::string bytes) { return make(Bytes::own(std::move(bytes))); }
-  /// Files that are not in a folder (file_set.h); without a name, the one model among them. For
-  /// loads.
+  /// Files that are not in a folder (byte_source.h). Without a name, the only model among them. For
+  /// loads; a save fails with Unsupported.
   static Self from_files(FileSetPtr files, std::string name = {}) {
     return make(detail::StoreFiles{std::move(files), std::move(name)});
   }
-  /// A file that lies in memory for as long as the program runs, such as an array compiled into it.
-  /// Parameters borrow from it.
+  /// A file in static memory, for example an array compiled into the program. Parameters borrow
+  /// from it.
   static Self from_static(std::span<const std::byte> bytes) {
     return from_bytes(Bytes::borrow(bytes)).zero_copy(true);
   }
@@ -173,11 +176,13 @@ class StoreBuilder : public Store {
     return from_static(std::as_bytes(bytes));
   }
 
-  // ---- Which parameters take part: criteria are joined by OR (path_filter.h) ----
+  // ---- Which parameters take part ----
   /// Replaces the whole filter.
   Self& filter(PathFilter filter) & {
     return change_filter([&](PathFilter& one) { one = filter; });
   }
+  /// Adds a criterion, as PathFilter does (names.h). A parameter takes part if any criterion
+  /// matches and nothing excludes it.
   Self& with_regex(std::string_view pattern) & {
     return change_filter([&](PathFilter& one) { one.with_regex(pattern); });
   }
@@ -217,7 +222,7 @@ class StoreBuilder : public Store {
   }
 
   // ---- Names ----
-  /// Replaces every match in every name; rules run in order.
+  /// Replaces every match in every name. Rules run in the order they were added.
   Self& with_key_remapping(std::string_view from, std::string to) & {
     return change_names().names.remapper.add_pattern(from, std::move(to)), self();
   }
@@ -225,16 +230,16 @@ class StoreBuilder : public Store {
   Self& remap(KeyRemapper remapper) & {
     return change_names().names.remapper = std::move(remapper), self();
   }
-  /// Takes the tensors below this key alone, named from there; a dotted key goes down several
-  /// levels. For loads.
+  /// Loads only the tensors under this key, and drops the key from their names. A dotted key goes
+  /// down several levels. Ignored by saves.
   Self& with_top_level_key(std::string key) & {
     return change_names().names.top_level_key = std::move(key), self();
   }
-  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 are loaded as fc.0 fc.1 fc.2.
+  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. Ignored by saves.
   Self& map_indices_contiguous(bool map = true) & {
     return change_names().names.close_gaps = map, self();
   }
-  /// Leaves the numbers alone that follow a path which this regular expression matches.
+  /// Keeps the numbers that follow a path matched by this regular expression.
   Self& map_indices_contiguous_except(std::string pattern) & {
     return change_names().names.except.push_back(std::move(pattern)), self();
   }
@@ -245,27 +250,28 @@ class StoreBuilder : public Store {
   }
 
   // ---- Tensors ----
-  /// How the file stores what is loaded.
+  /// How the file stores tensors, for loads.
   Self& with_from_adapter(AnyAdapter adapter) & {
     return change().apply.adapter = std::move(adapter), self();
   }
-  /// How the file is to store what is saved.
+  /// How the file should store tensors, for saves.
   Self& with_to_adapter(AnyAdapter adapter) & {
     return change().collect.adapter = std::move(adapter), self();
   }
+  /// Which dtype parameters have after a load.
   Self& dtype_policy(DTypePolicy policy) & { return change().apply.dtype_policy = policy, self(); }
-  /// Parameters borrow from the file's mapping or from memory, which stays alive as long as they
-  /// do. See ApplyOptions.
+  /// Parameters borrow from the file's mapping or from memory, and keep it alive. See ApplyOptions.
   Self& zero_copy(bool borrow = true) & { return change().apply.zero_copy = borrow, self(); }
 
   // ---- What is refused ----
-  /// Parameters that the file lacks are reported, not refused.
+  /// Reports parameters that the file lacks, instead of failing with MissingTensor.
   Self& allow_partial(bool allow = true) & { return change().apply.allow_partial = allow, self(); }
-  /// Whether tensors that do not fit are refused. Otherwise they are left out and reported.
+  /// If false, reports tensors that do not fit and leaves them out, instead of failing. Default:
+  /// true.
   Self& validate(bool validate) & { return change().apply.validate = validate, self(); }
-  /// Whether tensors that no parameter asks for are allowed, as they are unless set.
+  /// If false, fails with UnusedTensor if no parameter uses a tensor. Default: true.
   Self& allow_unused(bool allow) & { return change().apply.allow_unused = allow, self(); }
-  /// See ApplyOptions.
+  /// Replaces tensors one by one and reuses their memory. See ApplyOptions.
   Self& in_place(bool in_place = true) & { return change().apply.in_place = in_place, self(); }
 
   // ---- Writing ----
@@ -273,37 +279,38 @@ class StoreBuilder : public Store {
   Self& metadata(std::string key, std::string value) & {
     return change().write.metadata.insert_or_assign(std::move(key), std::move(value)), self();
   }
-  /// Drops all entries, also those that are written unless told otherwise (format, producer,
-  /// version).
+  /// Drops all entries, including the default ones (format, producer, version).
   Self& clear_metadata() & { return change().write.metadata.clear(), self(); }
-  /// Whether a save may replace a file.
+  /// Lets a save replace an existing file.
   Self& overwrite(bool overwrite = true) & { return change().write.overwrite = overwrite, self(); }
-  /// Adds the format's extension to a path that has none. A load takes the path as it is where
-  /// there is nothing under the other.
+  /// Adds the format's extension to a path that has none. A load falls back to the path as given if
+  /// the extended path does not exist.
   Self& auto_extension(bool add = true) & { return change_source().auto_extension = add, self(); }
-  /// Whether a save survives a power cut (fsync).
+  /// Makes a save survive a power cut (fsync). Default: true.
   Self& sync(bool sync) & { return change().write.sync = sync, self(); }
   /// Writes tied parameters once and records the other names in the metadata, as Hugging Face does.
-  /// Otherwise, and where an adapter converts them, each name gets a copy.
+  /// By default, and for tensors that an adapter changes, each name gets a copy.
   Self& write_ties_once(bool once = true) & { return change().collect.ties_once = once, self(); }
-  /// Spreads a save over files of at most this size (WriteOptions).
+  /// Splits a save into files of at most this size. See WriteOptions.
   Self& max_shard_bytes(std::uint64_t bytes) & {
     return change().write.max_shard_bytes = bytes, self();
   }
 
   // ---- How ----
-  /// Told of loads and saves.
+  /// Called during loads and saves.
   Self& progress(const Progress& progress) & {
     change().apply.progress = progress;
     return change().write.progress = progress, self();
   }
-  /// For all stages.
+  /// Limits for all stages.
   Self& limits(const Limits& limits) & {
     change_source().open.limits = limits;
     change().apply.limits = limits;
     return change().write.limits = limits, self();
   }
+  /// How the file is read (file.h).
   Self& io(IoMode mode) & { return change_source().open.io = mode, self(); }
+  /// How forgiving the reader is (open.h).
   Self& strictness(Strictness strictness) & {
     return change_source().open.strictness = strictness, self();
   }
@@ -313,7 +320,7 @@ class StoreBuilder : public Store {
       : Store(std::move(location), std::move(settings)) {}
 
  private:
-  // What the stores do not share: Self::format, which is written, and Self::defaults().
+  // Each store has Self::format, the format it writes, and Self::defaults().
   static Self make(detail::StoreLocation location) {
     detail::StoreSettings settings = Self::defaults();
     settings.write.format = Self::format;
@@ -330,22 +337,27 @@ class StoreBuilder : public Store {
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
 
-/// Puts the tensors of a store into a module. All is checked first, then read, then put in place:
-/// on an error the module, its ids and its dtypes are exactly as they were, and the error of a load
-/// that does not match carries the report (`error().report`), with what would make it match.
+/// Loads the tensors of a store into a module. Checks everything first, then reads, then replaces.
+/// If it fails, the module, its ids and its dtypes are unchanged (see in_place for the exception).
+///
+/// Fails with MissingTensor, ShapeMismatch, DTypeMismatch or UnusedTensor if the file does not
+/// match; `error().report` then contains the whole ApplyResult, with proposals for settings that
+/// would match. Also fails with the errors of open(), apply_names() and apply().
 template <class M>
 Result<ApplyResult> load_from(M& module, const Store& store) {
   return store.load(detail::slots_to_change(module, store.settings_.apply.skip_enum_variants));
 }
 
-/// What load_from() would do. Reads no tensor and changes nothing; a mismatch is in the result.
+/// Returns what load_from() would do. Reads no tensor and changes nothing. A mismatch is not a
+/// failure here: it is in `result`.
 template <class M>
 Result<Plan> plan(const M& module, const Store& store) {
   return store.plan_load(detail::slots_of(module, store.settings_.apply.skip_enum_variants));
 }
 
-/// Writes the tensors of a module. A file appears whole or not at all; a store in memory then holds
-/// the new bytes, while copies made before keep the old.
+/// Writes the tensors of a module. A file appears whole or not at all. A store in memory then
+/// contains the new bytes; copies of the store made before keep the old ones. Fails with the errors
+/// of collect_archive(), apply_names() and write().
 template <class M>
 Result<WriteReport> save_into(const M& module, Store& store) {
   return store.save(detail::slots_of(module, store.settings_.collect.skip_enum_variants));
@@ -357,8 +369,8 @@ Result<WriteReport> save_into(const M& module, Store&& store) {
 template <class M>
 Result<WriteReport> save_into(const M&, const Store&) = delete;  // a save changes the store
 
-/// Makes every std::variant of a module hold the alternative that the file has tensors for, before
-/// a load (choose_variants.h).
+/// Makes every std::variant of a module hold the alternative that matches the file. Call it before
+/// a load. See choose_variants() in apply.h.
 template <class M>
 Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store) {
   Result<Archive> source = store.archive();

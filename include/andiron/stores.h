@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stores, one for each format. store.h has the settings that they share.
+// The stores, one for each format. store.h has the settings they share.
+//
+//   load_from(model, SafetensorsStore::from_file("model.safetensors")).value();
 #pragma once
 
 #include "andiron/detail/store_temporaries.h"
@@ -7,7 +9,7 @@
 
 namespace andiron::inline v1 {
 
-/// Loads and saves modules in SafeTensors files, single or sharded (store.h has the builders).
+/// Loads and saves SafeTensors files, single or sharded.
 ///
 /// Defaults: variant names are part of paths, index gaps stay, no adapter, existing files are not
 /// replaced. For files that PyTorch wrote or will read:
@@ -18,16 +20,15 @@ namespace andiron::inline v1 {
 ///       .skip_enum_variants(true)
 ///       .map_indices_contiguous(true)
 ///
-/// The format has no place for parameter ids: a load leaves the module's as they are, unless the
-/// file was saved with write_param_ids(). Metadata
-/// written: format, producer, version, and what metadata() adds.
+/// A save writes the metadata format, producer, version and the entries of metadata(). The format
+/// has no parameter ids: a load keeps the module's, unless the file was saved with
+/// write_param_ids().
 class SafetensorsStore : public detail::StoreTemporaries<SafetensorsStore> {
  public:
   /// An empty store in memory.
   SafetensorsStore() : SafetensorsStore(from_bytes()) {}
 
-  /// Keeps the ids of parameters in the metadata (SafetensorsSettings::param_ids). A load then
-  /// gives them back.
+  /// Saves the ids of parameters in the metadata. A load then restores them.
   SafetensorsStore& write_param_ids(bool write = true) & {
     auto& settings = detail::settings_of<SafetensorsSettings>(change().write.settings);
     return settings.param_ids = write, *this;
@@ -44,25 +45,25 @@ class SafetensorsStore : public detail::StoreTemporaries<SafetensorsStore> {
   static detail::StoreSettings defaults();
 };
 
-/// Loads modules from PyTorch files (store.h has the builders): .pt, .pth, .bin and .ckpt of every
-/// release, TorchScript archives, shards with an index, folders of torch.distributed.checkpoint and
-/// the weights of torch.export. Nothing in a file is run; whole pickled models and checkpoints with
-/// classes of their own give up their tensors all the same.
+/// Loads PyTorch files: .pt, .pth, .bin and .ckpt of every release, TorchScript archives, shards
+/// with an index, folders of torch.distributed.checkpoint, and the weights of torch.export. Nothing
+/// in a file is executed. Pickled models and checkpoints with custom classes work too.
 ///
 ///   auto store = PytorchStore::from_file("checkpoint.pt").with_top_level_key("state_dict");
 ///   Result<ApplyResult> result = load_from(model, store);
 ///
-/// Defaults: PyTorchToBurnAdapter (Linear weights are transposed, a norm's weight and bias become
-/// gamma and beta), variant names are no part of paths, index gaps are closed. A model that lies
-/// below a key, as "state_dict", needs with_top_level_key(); without one a note names the key.
+/// Defaults: PyTorchToBurnAdapter (transposes Linear weights; the weight and bias of norms become
+/// gamma and beta), variant names are not part of paths, index gaps are closed. If the model is
+/// under a key such as "state_dict", call with_top_level_key(). Without it, a note names the key.
 ///
-/// Saving is Unsupported: write SafeTensors with BurnToPyTorchAdapter, which PyTorch reads.
+/// A save fails with Unsupported. Write SafeTensors with BurnToPyTorchAdapter instead; PyTorch
+/// reads it.
 class PytorchStore : public detail::StoreTemporaries<PytorchStore> {
  public:
   /// An empty store in memory.
   PytorchStore() : PytorchStore(from_bytes()) {}
 
-  /// NumPy's arrays beside PyTorch's tensors are tensors as well (PytorchSettings).
+  /// Takes NumPy arrays next to PyTorch's tensors too (PytorchSettings).
   PytorchStore& numpy_arrays(bool take = true) & {
     auto& settings = detail::settings_of<PytorchSettings>(change_source().open.settings);
     return settings.numpy_arrays = take, *this;
@@ -77,18 +78,17 @@ class PytorchStore : public detail::StoreTemporaries<PytorchStore> {
   static detail::StoreSettings defaults();
 };
 
-/// Loads and saves modules in Burnpack files, the native format of Burn (store.h has the builders).
-/// Reads the files of every release; also .mpk records of older ones, and .bin records, whose
-/// tensors have no names, in the order of the module's fields.
+/// Loads and saves Burnpack files, Burn's native format. Loads the files of every release. Also
+/// loads the .mpk records of older releases, and .bin records, whose tensors have no names: they
+/// are taken in the order of the module's fields.
 ///
 /// Defaults: a path without an extension gets `.bpk`, variant names are part of paths, index gaps
-/// stay, no adapter, existing files are not replaced. Parameter ids are written, and taken over by
-/// a load where the file has them. Metadata written: format, producer, version, and what metadata()
-/// adds.
+/// stay, no adapter, existing files are not replaced. Parameter ids are saved and restored. A save
+/// writes the metadata format, producer, version and the entries of metadata().
 class BurnpackStore : public detail::StoreTemporaries<BurnpackStore> {
  public:
-  /// The release of Burn that is to read what is saved; the newest unless set. For another one the
-  /// metadata says so, under "burn".
+  /// The release of Burn that will read the file. Default: the newest. For an older one, the
+  /// metadata entry "burn" names it.
   BurnpackStore& for_burn(BurnpackGeneration release) &;
   // For a temporary, by value.
   BurnpackStore for_burn(BurnpackGeneration release) && { return std::move(for_burn(release)); }
@@ -103,25 +103,23 @@ class BurnpackStore : public detail::StoreTemporaries<BurnpackStore> {
   static detail::StoreSettings defaults();
 };
 
-/// Loads and saves modules in named records, as Burn's file recorders wrote up to 0.21 (store.h has
-/// the builders). Reads .mpk, .mpk.gz, .json and .json.gz; writes .mpk, and .mpk.gz to a path that
-/// ends so. Burn 0.21 loads what is saved here into the same module with NamedMpkFileRecorder or
-/// NamedMpkGzFileRecorder of the same precision.
+/// Loads and saves named records, the files of Burn's recorders up to 0.21. Reads .mpk, .mpk.gz,
+/// .json and .json.gz. Writes .mpk, or .mpk.gz if the path ends so. Burn 0.21 loads the result into
+/// the same module with NamedMpkFileRecorder or NamedMpkGzFileRecorder of the same precision.
 ///
 /// Defaults: a path without an extension gets `.mpk`, full precision, variant names are part of
-/// paths, index gaps stay, no adapter, existing files are not replaced. Parameter ids are written,
-/// and taken over by a load.
+/// paths, index gaps stay, no adapter, existing files are not replaced. Parameter ids are saved and
+/// restored.
 ///
-/// A record tells everything by its structure: fields of a module that hold no tensor are left out,
-/// which Burn takes for none or for constants. Only an empty list that Burn's module has cannot be
-/// told from nothing.
+/// A save leaves out fields that contain no tensor; Burn reads those as None or as constants. One
+/// case is lost: an empty list looks the same as no field.
 class MpkStore : public detail::StoreTemporaries<MpkStore> {
  public:
   /// An empty store in memory.
   MpkStore() : MpkStore(from_bytes()) {}
 
-  /// The number types that a save converts floats and integers to. An integer that does not fit is
-  /// an error.
+  /// The dtypes that a save converts floats and integers to. An integer that does not fit is an
+  /// error.
   MpkStore& precision(RecordPrecision precision) & {
     return detail::settings_of<MpkSettings>(change().write.settings).precision = precision, *this;
   }
@@ -135,16 +133,17 @@ class MpkStore : public detail::StoreTemporaries<MpkStore> {
   static detail::StoreSettings defaults();
 };
 
-/// Loads and saves modules in NumPy's archives (.npz), which np.load reads, and single arrays in
-/// .npy (store.h has the builders). A lone .npy holds a tensor with the empty name.
+/// Loads and saves NumPy archives (.npz), which np.load reads, and single arrays (.npy).
 ///
 /// Defaults: a path without an extension gets `.npz`, variant names are part of paths, index gaps
-/// stay, no adapter, existing files are not replaced. The format has no place for metadata and
-/// parameter ids: a save leaves them out and says so, a load leaves the module's ids alone. Types
-/// that NumPy lacks (bf16, f8) are an error: with_to_adapter(FloatCastAdapter::to(DType::f32))
-/// converts them. Load a lone .npy with a rule that names it: with_key_remapping("^$", "weight").
-/// Arrays that no tensor holds are skipped (Archive::skipped); stored arrays are read without
-/// comparing checksums.
+/// stay, no adapter, existing files are not replaced.
+///
+/// The tensor of an .npy file has an empty name. Name it to load it: with_key_remapping("^$",
+/// "weight"). Dtypes that NumPy lacks (bf16, f8) fail with UnsupportedDType;
+/// with_to_adapter(FloatCastAdapter::to(DType::f32)) converts them. The format has no metadata and
+/// no parameter ids: a save leaves them out, with a note, and a load keeps the module's ids. Arrays
+/// that cannot be tensors are skipped (Archive::skipped). Checksums of uncompressed arrays are not
+/// checked.
 class NumpyStore : public detail::StoreTemporaries<NumpyStore> {
  public:
   /// An empty store in memory.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tensor in memory.
+// Tensor: a tensor in memory.
+//
+//   Tensor weight = Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value();
+//   std::span<const float> elements = weight.as<float>().value();
 #pragma once
 
 #include <bit>
@@ -24,10 +27,126 @@ namespace andiron::inline v1 {
 static_assert(std::endian::native == std::endian::little,
               "files are little-endian, and so must the host be");
 
-/// The C++ type of a dtype's elements. Sub-byte, f8, c32 and opaque dtypes have none: use bytes(),
-/// or cast the snapshot before reading.
+/// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use bytes(),
+/// or cast the snapshot before you read it.
 template <class T>
 struct ElementOf;
+/// A C++ type that is the element type of a dtype.
+template <class T>
+concept Element = requires { ElementOf<T>::dtype; };
+
+/// Row-major, little-endian data of one dtype and shape. Tensor is a value: copies share their
+/// bytes, and the first write to shared, mapped or borrowed bytes makes a private copy. Const calls
+/// are safe from several threads at once.
+class Tensor {
+ public:
+  /// An empty f32 tensor of shape [0].
+  Tensor() : shape_({0}) {}
+
+  /// Uses `bytes` without a copy. Fails with SizeMismatch if their number does not fit dtype and
+  /// shape.
+  static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
+  /// Bytes of an unknown type, with the file's name for that type.
+  static Result<Tensor> raw(std::string file_dtype, Shape shape, Bytes bytes);
+  /// A quantized payload, not decoded; dequantize() returns its elements.
+  static Result<Tensor> qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes);
+  /// A tensor of zeros.
+  static Result<Tensor> zeros(DType dtype, Shape shape);
+  /// Copies `values`. Fails with SizeMismatch if their number does not fit the shape.
+  template <Element T>
+  static Result<Tensor> from_values(Shape shape, std::span<const T> values) {
+    Result<Bytes> bytes = Bytes::copy(std::as_bytes(values));
+    if (!bytes) return std::move(bytes).error();
+    return from_bytes(ElementOf<T>::dtype, std::move(shape), *std::move(bytes));
+  }
+  template <Element T>
+  static Result<Tensor> from_values(Shape shape, std::initializer_list<T> values) {
+    return from_values(std::move(shape), std::span<const T>(values.begin(), values.size()));
+  }
+
+  DType dtype() const noexcept { return dtype_; }
+  /// "f32", or "raw:NAME" for an unknown type.
+  std::string dtype_text() const;
+  /// The file's name for a raw dtype, or the scheme's text for a quantized one (quant_scheme_text).
+  /// Otherwise empty.
+  const std::string& raw_name() const noexcept { return raw_name_; }
+  /// The scheme of a quantized tensor; nothing for others.
+  std::optional<QuantScheme> scheme() const;
+  const Shape& shape() const noexcept { return shape_; }
+  const Bytes& bytes() const noexcept { return bytes_; }
+  std::size_t byte_size() const noexcept { return bytes_.size(); }
+
+  /// Returns the elements without a copy, valid until this tensor is changed or destroyed: keep it
+  /// in a variable. Fails with DTypeMismatch if T is another type, and Misaligned if the bytes do
+  /// not start on a T boundary, which can happen if they are borrowed from a file. For bool, checks
+  /// every byte.
+  template <Element T>
+  Result<std::span<const T>> as() const& {
+    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
+      return std::move(status).error();
+    }
+    return std::span<const T>(reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T));
+  }
+
+  template <Element T>
+  Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
+
+  /// Returns one element by its coordinates, outermost first. Fails with InvalidArgument if there
+  /// is no such element, and with the errors of as().
+  template <Element T>
+  Result<T> at(std::span<const std::uint64_t> coordinates) const {
+    Result<std::span<const T>> elements = as<T>();
+    if (!elements) return std::move(elements).error();
+    Result<std::uint64_t> index = element_index(coordinates);
+    if (!index) return std::move(index).error();
+    return (*elements)[static_cast<std::size_t>(*index)];
+  }
+  template <Element T>
+  Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
+    return at<T>(std::span(coordinates.begin(), coordinates.size()));
+  }
+
+  /// Returns a copy of the elements, for tensors that are temporaries.
+  template <Element T>
+  Result<std::vector<T>> to_vector() const {
+    Result<std::span<const T>> elements = as<T>();
+    if (!elements) return std::move(elements).error();
+    return std::vector<T>(elements->begin(), elements->end());
+  }
+
+  /// Returns the elements for writing. Copies them first if this tensor is not their only owner.
+  template <Element T>
+  Result<std::span<T>> as_mutable() & {
+    /// Returns the bytes for writing. Copies them first if this tensor is not their only owner.
+    Result<std::span<std::byte>> data = mutable_bytes();
+    if (!data) return std::move(data).error();
+    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
+      return std::move(status).error();
+    }
+    return std::span<T>(reinterpret_cast<T*>(data->data()), data->size() / sizeof(T));
+  }
+
+  /// The bytes for writing; copies first unless this tensor alone owns its memory.
+  Result<std::span<std::byte>> mutable_bytes();
+  /// Returns the bytes for writing if this tensor is their only owner. Otherwise returns an empty
+  /// span.
+  std::span<std::byte> writable() noexcept { return bytes_.writable(); }
+
+ private:
+  Tensor(DType dtype, Shape shape, Bytes bytes, std::string raw_name)
+      : dtype_(dtype),
+        shape_(std::move(shape)),
+        bytes_(std::move(bytes)),
+        raw_name_(std::move(raw_name)) {}
+  Status check_access(DType wanted, std::size_t alignment) const;
+  Result<std::uint64_t> element_index(std::span<const std::uint64_t> coordinates) const;
+
+  DType dtype_ = DType::f32;
+  Shape shape_;
+  Bytes bytes_;
+  std::string raw_name_;
+};
+
 template <>
 struct ElementOf<bool> {
   static constexpr DType dtype = DType::boolean;
@@ -89,128 +208,19 @@ struct ElementOf<std::complex<double>> {
   static constexpr DType dtype = DType::c128;
 };
 
-template <class T>
-concept Element = requires { ElementOf<T>::dtype; };
-
-/// Row-major, little-endian data of one dtype and shape. A value: copies share their bytes, and the
-/// first write to shared, mapped or borrowed bytes makes a private copy. Reading one Tensor from
-/// several threads is safe.
-class Tensor {
- public:
-  /// An empty f32 tensor of shape [0].
-  Tensor() : shape_({0}) {}
-
-  /// Takes bytes as they are. SizeMismatch when their number is not what dtype and shape ask for.
-  static Result<Tensor> from_bytes(DType dtype, Shape shape, Bytes bytes);
-  /// Bytes of a type we do not know, under the name that their file gave it.
-  static Result<Tensor> raw(std::string file_dtype, Shape shape, Bytes bytes);
-  /// A quantized payload, taken as it is (quantized.h gives its numbers).
-  static Result<Tensor> qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes);
-  static Result<Tensor> zeros(DType dtype, Shape shape);
-  /// Copies `values`. SizeMismatch when their number is not the shape's.
-  template <Element T>
-  static Result<Tensor> from_values(Shape shape, std::span<const T> values) {
-    Result<Bytes> bytes = Bytes::copy(std::as_bytes(values));
-    if (!bytes) return std::move(bytes).error();
-    return from_bytes(ElementOf<T>::dtype, std::move(shape), *std::move(bytes));
-  }
-  template <Element T>
-  static Result<Tensor> from_values(Shape shape, std::initializer_list<T> values) {
-    return from_values(std::move(shape), std::span<const T>(values.begin(), values.size()));
-  }
-
-  DType dtype() const noexcept { return dtype_; }
-  /// "f32", or "raw:NAME" for a type that only the file knows.
-  std::string dtype_text() const;
-  /// NAME of a raw tensor, the scheme's text of a quantized one (quantized.h); empty otherwise.
-  const std::string& raw_name() const noexcept { return raw_name_; }
-  /// How a quantized tensor is made; nothing for others.
-  std::optional<QuantScheme> scheme() const;
-  const Shape& shape() const noexcept { return shape_; }
-  const Bytes& bytes() const noexcept { return bytes_; }
-  std::size_t byte_size() const noexcept { return bytes_.size(); }
-
-  /// The elements, without a copy, valid while this Tensor lives and is not changed: keep it in a
-  /// variable. DTypeMismatch when T is another type; Misaligned when the bytes (borrowed from a
-  /// file, say) do not start on a T boundary. For bool, every byte is looked at.
-  template <Element T>
-  Result<std::span<const T>> as() const& {
-    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
-      return std::move(status).error();
-    }
-    return std::span<const T>(reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T));
-  }
-
-  template <Element T>
-  Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
-
-  /// One element, by its coordinates, outermost first. InvalidArgument when there is no such
-  /// element; else as for as().
-  template <Element T>
-  Result<T> at(std::span<const std::uint64_t> coordinates) const {
-    Result<std::span<const T>> elements = as<T>();
-    if (!elements) return std::move(elements).error();
-    Result<std::uint64_t> index = element_index(coordinates);
-    if (!index) return std::move(index).error();
-    return (*elements)[static_cast<std::size_t>(*index)];
-  }
-  template <Element T>
-  Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
-    return at<T>(std::span(coordinates.begin(), coordinates.size()));
-  }
-
-  /// The elements, copied; for tensors that are not kept.
-  template <Element T>
-  Result<std::vector<T>> to_vector() const {
-    Result<std::span<const T>> elements = as<T>();
-    if (!elements) return std::move(elements).error();
-    return std::vector<T>(elements->begin(), elements->end());
-  }
-
-  /// The elements for writing; copies first unless this tensor alone owns its memory.
-  template <Element T>
-  Result<std::span<T>> as_mutable() & {
-    Result<std::span<std::byte>> data = mutable_bytes();
-    if (!data) return std::move(data).error();
-    if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
-      return std::move(status).error();
-    }
-    return std::span<T>(reinterpret_cast<T*>(data->data()), data->size() / sizeof(T));
-  }
-
-  /// The bytes for writing; copies first unless this tensor alone owns its memory.
-  Result<std::span<std::byte>> mutable_bytes();
-  /// The bytes for writing when this tensor alone owns its memory; otherwise an empty span.
-  std::span<std::byte> writable() noexcept { return bytes_.writable(); }
-
- private:
-  Tensor(DType dtype, Shape shape, Bytes bytes, std::string raw_name)
-      : dtype_(dtype),
-        shape_(std::move(shape)),
-        bytes_(std::move(bytes)),
-        raw_name_(std::move(raw_name)) {}
-  Status check_access(DType wanted, std::size_t alignment) const;
-  Result<std::uint64_t> element_index(std::span<const std::uint64_t> coordinates) const;
-
-  DType dtype_ = DType::f32;
-  Shape shape_;
-  Bytes bytes_;
-  std::string raw_name_;
-};
-
 /// Burn's name for it.
 using TensorData = Tensor;
 
 /// A scheme on one line: "QFloat(Q4S,PackedU32(0),Symmetric,tensor=F32,block=[2,16]:F16)". Parts
-/// that a scheme lacks are left out. The file_dtype of a quantized tensor is this text.
+/// that the scheme does not have are left out. This text is the file_dtype of a quantized tensor.
 std::string quant_scheme_text(const QuantScheme& scheme);
-/// Reads that text. InvalidArgument for any other.
+/// Parses that text. Fails with InvalidArgument for other text.
 Result<QuantScheme> quant_scheme_from_text(std::string_view text);
 
-/// The numbers of a quantized tensor, as f32: every value type, store and level but two, which are
-/// Unsupported: QuantMode::lookup, and float values in QuantStore::native, where Burn's backends
-/// disagree on what the bytes mean. DTypeMismatch for a tensor that is not quantized, SizeMismatch
-/// for a payload whose size is not what scheme and shape ask for.
+/// Returns the elements of a quantized tensor as f32. Fails with DTypeMismatch if the tensor is not
+/// quantized, and SizeMismatch if the payload does not fit scheme and shape. Two kinds of scheme
+/// fail with Unsupported: QuantMode::lookup, and float values in QuantStore::native, where Burn's
+/// backends disagree about the bytes.
 Result<Tensor> dequantize(const Tensor& tensor);
 
 }  // namespace andiron::inline v1

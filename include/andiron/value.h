@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Everything in a file that is not a tensor (configs, scalars, nesting) as one tree, and as JSON.
+// Values in a file that are not tensors (configs, scalars, nesting) as one tree, and as JSON.
+//
+//   if (const Value* epoch = file.value().find("epoch")) use(*epoch->get<std::int64_t>());
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace andiron::inline v1 {
 
 class Value;
 using ValueList = std::vector<Value>;
-/// Keys in file order.
+/// Entries in file order.
 using ValueDict = std::vector<std::pair<std::string, Value>>;
 /// A leaf that stands for a tensor: its index in the archive.
 struct TensorIndex {
@@ -33,7 +35,7 @@ class Value {
   Value() = default;
   Value(bool value) : data_(value) {}
   Value(std::int64_t value) : data_(value) {}
-  /// For numbers above the int64 range, and for those that a file marks as unsigned.
+  /// For values above the int64 range, and for those that a file marks as unsigned.
   Value(std::uint64_t value) : data_(value) {}
   Value(double value) : data_(value) {}
   Value(std::string value) : data_(std::move(value)) {}
@@ -45,19 +47,19 @@ class Value {
 
   const Data& data() const noexcept { return data_; }
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(data_); }
-  /// A number or a truth value.
+  /// True for a number or a bool.
   bool is_scalar() const noexcept {
     return get<bool>() != nullptr || get<std::int64_t>() != nullptr ||
            get<std::uint64_t>() != nullptr || get<double>() != nullptr;
   }
-  /// How many values there are in the tree that are neither null nor tensors.
+  /// The number of values in the tree that are neither null nor tensors.
   std::size_t leaf_count() const;
-  /// The alternative T, or nullptr.
+  /// Returns the alternative T, or nullptr.
   template <class T>
   const T* get() const noexcept {
     return std::get_if<T>(&data_);
   }
-  /// The entry of a dict, or nullptr when this is no dict or has no such key.
+  /// Returns the entry of a dict, or nullptr if this is not a dict or has no such key. O(n).
   const Value* find(std::string_view key) const noexcept {
     if (const ValueDict* dict = get<ValueDict>()) {
       for (const auto& [name, value] : *dict) {
@@ -71,17 +73,17 @@ class Value {
   Data data_;
 };
 
-/// Parses strict JSON (RFC 8259, UTF-8, no comments, no trailing bytes but white space). Duplicate
-/// keys, nesting deeper than max_json_depth and numbers outside double are errors (DuplicateKey,
-/// LimitExceeded, BadHeader with the byte position).
+/// Parses strict JSON: RFC 8259, UTF-8, no comments, nothing but white space after the value. Fails
+/// with DuplicateKey for repeated keys, LimitExceeded for nesting deeper than max_json_depth, and
+/// BadHeader, with the offset, for anything else, including numbers that do not fit a double.
 Result<Value> parse_json(std::string_view text);
 
-/// Compact JSON, or with `indent` spaces a level when that is not zero. Bytes become a list of
-/// numbers, a tensor index {"tensor": i}; NaN and infinities become null.
+/// Returns JSON: compact, or with `indent` spaces per level. Bytes become a list of numbers, a
+/// tensor index becomes {"tensor": i}, NaN and infinities become null.
 std::string to_json(const Value& value, unsigned indent = 0);
 
-/// Appends a quoted JSON string. Escapes quote, backslash and control characters; text that is not
-/// UTF-8 has its bad bytes replaced by U+FFFD.
+/// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and replaces
+/// invalid UTF-8 with U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace andiron::inline v1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The release. The build reads the number from here.
+// The version of the library. The build reads it from here.
 #pragma once
 
 #define ANDIRON_VERSION "0.1.0"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Archives to weight files.
+// Writes archives as weight files.
+//
+//   write(archive, "model.safetensors", {.overwrite = true}).value();
 #pragma once
 
 #include <cstdint>
@@ -18,88 +20,99 @@
 
 namespace andiron::inline v1 {
 
+/// What is written, and how.
 struct WriteOptions {
-  /// By the end of the file's name unless given (.safetensors, .bpk, .mpk, .mpk.gz, .npz,
-  /// .npy); SafeTensors for memory and sinks.
+  /// The format. If empty, it follows from the extension (.safetensors, .bpk, .mpk, .mpk.gz, .npz,
+  /// .npy); memory and sinks get SafeTensors.
   std::optional<Format> format = {};
-  /// InvalidArgument when they are another format's.
+  /// Fails with InvalidArgument if these are the settings of another format.
   FormatSettings settings = {};
-  bool overwrite = false;  ///< replace existing files; otherwise AlreadyExists
+  bool overwrite = false;  ///< replace existing files; otherwise fail with AlreadyExists
   bool sync = true;        ///< survive a power cut (fsync)
-  /// When not 0: tensors are spread, in archive order, over files `STEM-00001-of-0000N.safetensors`
-  /// of at most this many tensor bytes (a larger tensor gets a file of its own), with an index
-  /// `STEM.safetensors.index.json`. A model that fits one file is written as one file. Shards of an
-  /// archive without a "format" entry get the metadata format=pt, which Hugging Face's loaders ask
-  /// for. Each shard takes two file descriptors until all are written.
+  /// If not 0, tensors are distributed in archive order over files
+  /// `STEM-00001-of-0000N.safetensors` of at most this many tensor bytes, with an index
+  /// `STEM.safetensors.index.json`. A larger tensor gets its own file. A model that fits in one
+  /// file is written as one file. Each shard uses two file descriptors until all are written.
+  ///
+  /// If the archive has no "format" metadata, shards get format=pt, which Hugging Face's loaders
+  /// require.
   std::uint64_t max_shard_bytes = 0;
-  /// Entries that are written beside those of the archive, or in their place.
+  /// Added to the metadata of the archive; replaces entries with the same key.
   Metadata metadata = {};
-  /// Checks and plans everything, but reads no tensor, makes no file and touches none.
+  /// Check and plan everything, but read no tensor and touch no file.
   bool dry_run = false;
+  /// Called while data is written; may cancel.
   Progress progress = {};
+  /// What the writer may use and produce (limits.h).
   Limits limits = {};
 };
 
-/// What a write made, or with dry_run would make.
+/// What a write produced, or would produce (dry_run).
 struct WriteReport {
   std::vector<std::string> files = {};  ///< paths, the index last
   std::uint64_t bytes = 0;              ///< of all files
-  std::size_t tensors = 0;
-  /// What the writer of a model should know: what the format has no place for, and what it changes.
+  std::size_t tensors = 0;              ///< written
+  /// What the format could not store, and what it changed.
   std::vector<std::string> notes = {};
 };
 
-/// Writes an archive. The layout is fixed before any tensor is read; tensor data passes through one
-/// window of limits.window_bytes. Files appear whole or not at all, and the targets may be the
-/// files that the archive is read from. Of several shards, none
-/// appears before all are written. A model has one form: an index beside a new single file, or a
-/// single file beside new shards, of the same name, is AlreadyExists, or with overwrite is taken
-/// away. Old shards that a new index does not name stay.
+/// Writes an archive to a file. The layout is fixed before any tensor is read. Tensor data passes
+/// through one window of limits.window_bytes.
 ///
-/// Values, metadata and ids that a format has no place for are left out, with a note.
+/// A file appears whole or not at all, so the target may be a file that the archive is read from.
+/// Shards appear only when all of them are written. A model has one form: a new single file next to
+/// an index of the same name, or new shards next to a single file, fails with AlreadyExists; with
+/// `overwrite` the old form is removed. Old shards that the new index does not name stay.
 ///
-/// SafeTensors: the bytes are those of the safetensors crate 0.8 for the same content, with
-/// metadata sorted by key. Errors: UnsupportedDType for types the format lacks (c32, c128, qfloat),
-/// BadHeader for names that are not written ("__metadata__", NUL, text that is not UTF-8).
+/// Values, metadata and ids that the format cannot store are left out, with a note.
 ///
-/// Burnpack: the bytes are those of Burn for the same tensors in the same order, with their ids,
-/// the metadata and the scalars of value(). Errors: UnsupportedDType for types that the format, or
-/// the chosen release, lacks; LimitExceeded for what Burn's reader would refuse.
+/// Fails with AlreadyExists, Cancelled, Io, Unsupported (the format cannot be written, or has no
+/// shards), and the errors of reading. Per format:
 ///
-/// Records (.mpk, .mpk.gz): value() of an archive that was read from a record gives the structure;
-/// otherwise it follows from the names: NAME.0, NAME.1 ... are a list.
+/// SafeTensors: writes the same bytes as the safetensors crate 0.8, with metadata sorted by key.
+/// UnsupportedDType for c32, c128 and qfloat. BadHeader for names that cannot be written
+/// ("__metadata__", NUL, invalid UTF-8).
 ///
-/// NumPy (.npz, .npy): np.load reads it. An .npy file holds one tensor, without its name. Errors:
-/// UnsupportedDType for types that NumPy lacks (bf16, f8), BadHeader for names that cannot be zip
-/// entries.
+/// Burnpack: writes the same bytes as Burn for the same tensors in the same order, with ids,
+/// metadata and the scalars of value(). UnsupportedDType for types that the format, or the chosen
+/// release, lacks. LimitExceeded for what Burn's reader would refuse.
+///
+/// Records (.mpk, .mpk.gz): the structure is value() if the archive was read from a record.
+/// Otherwise it follows from the names: NAME.0, NAME.1 ... become a list.
+///
+/// NumPy (.npz, .npy): np.load reads the result. An .npy file contains one tensor, without its
+/// name. UnsupportedDType for types that NumPy lacks (bf16, f8). BadHeader for names that cannot be
+/// zip entries.
 Result<WriteReport> write(const Archive& archive, const std::string& path,
                           const WriteOptions& options = {});
 
-/// The same for a list of tensors; of equal names the later one is written.
+/// The same for a list of tensors. If a name repeats, the later tensor is written, and a note says
+/// so.
 Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
                           const WriteOptions& options = {});
 
-/// The same bytes into a sink; no shards, no dry run.
+/// Writes the same bytes to a sink. Fails with InvalidArgument if max_shard_bytes or dry_run is
+/// set.
 Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options = {});
 
-/// The same bytes in memory.
+/// Returns the same bytes in memory.
 Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options = {});
 
-/// A change to a file's string metadata: keys are removed first, then set.
+/// A change to a file's string metadata. Keys are removed first, then set.
 struct MetadataEdit {
   Metadata set = {};                     ///< added or replaced
-  std::vector<std::string> remove = {};  ///< dropped; absent keys are no error
-  /// Change the file itself instead of replacing it. Only done when all changed bytes lie within
-  /// one 4 KiB page of the file, so that a crash leaves the old or the new header; else
-  /// Unsupported.
+  std::vector<std::string> remove = {};  ///< dropped; absent keys are ignored
+  /// Change the file itself instead of replacing it. Fails with Unsupported unless all changed
+  /// bytes are in one 4 KiB page of the file, so that a crash leaves either the old or the new
+  /// header.
   bool in_place = false;
   bool sync = true;  ///< survive a power cut (fsync)
   Limits limits = {};
 };
 
-/// Edits `__metadata__` and nothing else: the rest of the header and all data stay byte for byte.
-/// Unless in place, the new file is built beside the old one (sharing its blocks where the file
-/// system has reflinks) and takes its name when complete.
+/// Edits the metadata of a SafeTensors file. The rest of the header and all data stay the same,
+/// byte for byte. Unless in_place is set, builds a new file next to the old one and renames it when
+/// complete; on file systems with reflinks the two share their blocks.
 Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& edit);
 
 }  // namespace andiron::inline v1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tensors of an archive, as adapters ask for them.
+// Looks up the tensors of an archive for adapters.
 #pragma once
 
 #include <cstddef>

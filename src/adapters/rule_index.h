@@ -13,7 +13,7 @@
 
 namespace andiron::inline v1::detail {
 
-// A tensor that is the `position`-th name of a rule.
+// A tensor that is name number `position` of a rule.
 struct RuleMatch {
   std::size_t rule;
   std::size_t position;
@@ -21,15 +21,16 @@ struct RuleMatch {
   std::size_t kind;         // the module's, in the container
 };
 
-// Names of tensors in kinds of modules. A tensor that no rule names costs a hash lookup for each
-// number of segments that rules have, more only among maps and variants, and no allocation.
+// The tensor names that rules mention, by kind of module. A tensor that no rule names costs one
+// hash lookup per number of segments that rules have, a few more among maps and variants, and no
+// allocation.
 class RuleIndex {
  public:
-  // Rules are added in their order; the strings must outlive the index.
+  // Adds rules in their order. The strings must outlive the index.
   void add(std::string_view module_type, std::string_view name, std::size_t rule,
            std::size_t position);
 
-  // In the order of rules. The prefixes are parts of `path`.
+  // Returns matches in the order of rules. The prefixes are parts of `path`.
   std::vector<RuleMatch> find(std::string_view path, const Container& container) const;
 
  private:

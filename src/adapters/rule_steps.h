@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of an adapter rule: checked, undone, and run on lazy tensors.
+// The steps of an adapter rule: checked, inverted, and run on unread tensors.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace andiron::inline v1::detail {
 
-// The same rule from its other end.
+// Returns the rule in the other direction.
 AdapterRule inverse(AdapterRule rule);
 
-// Steps that are known to lead from one number of tensors to another.
+// Steps that were checked to lead from one number of tensors to another.
 class RuleSteps {
  public:
-  // InvalidArgument when they do not lead from rule.from to rule.to.
+  // Fails with InvalidArgument if the steps do not lead from rule.from to rule.to.
   static Result<RuleSteps> make(const AdapterRule& rule);
 
-  // All tensors that the steps make of `inputs`.
+  // Returns all tensors that the steps make from `inputs`.
   Result<std::vector<TensorSnapshot>> run(std::vector<TensorSnapshot> inputs) const;
-  // One of them, without the work for the others.
+  // Returns one of them, without the work for the others.
   Result<TensorSnapshot> run_for(std::size_t output, std::vector<TensorSnapshot> inputs) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON text as a string of its own.
+// JSON text as an owned string.
 #pragma once
 
 #include <string>

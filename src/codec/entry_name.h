@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Names of what lies in archives.
+// Checks the names of archive entries.
 #pragma once
 
 #include <string_view>
 
 namespace andiron::inline v1::detail {
 
-// What is wrong with the name of an entry, for a message; nullptr for a good one. Names that leave
-// their folder, and names that programs read differently, have no place among weights.
-// `drives`: whether a letter and a colon lead to a drive.
+// Returns what is wrong with the name of an entry, or nullptr. Refuses names that leave their
+// folder and names that programs read differently. `drives`: whether a letter and a colon name a
+// drive.
 constexpr const char* fault_of_entry_name(std::string_view name, bool drives = true) noexcept {
   if (name.empty()) return "is empty";
   if (name.front() == '/') return "begins with a slash";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gzip files: into memory, and out through a sink.
+// Reads gzip files into memory, and compresses into a sink.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,31 @@ namespace andiron::inline v1::detail {
 
 inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
-// What a gzip file holds; several members, one after the other, are one. LimitExceeded beyond
-// limits.inflated_bytes, Truncated when the file ends too soon, BadHeader when it is damaged.
+// Returns the content of a gzip file; several members in a row count as one. Fails with
+// LimitExceeded beyond limits.inflated_bytes, Truncated if the file ends too early, BadHeader if it
+// is damaged.
 Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits);
 
-// The same as a source under the name of the file.
+// The same as a source with the file's name.
 Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits);
 
-// How the content of a source begins, inflated where that is a gzip file.
+// The first bytes of a source, decompressed if it is a gzip file.
 struct ContentHead {
   bool compressed = false;
   std::string bytes;
 };
 
-// Up to `count` bytes; reads and inflates little beyond them.
+// Returns up to `count` bytes. Reads and decompresses little beyond them.
 Result<ContentHead> content_head(const ByteSource& source, std::size_t count);
 
-// Compresses what it takes and hands it on.
+// Compresses what it gets and passes it on.
 class GzipSink : public Sink {
  public:
   static Result<std::unique_ptr<GzipSink>> create(Sink& sink);
   ~GzipSink() override;
 
   Status write(std::span<const std::byte> data) override;
-  // Writes what is left, after which nothing more may come.
+  // Writes the rest. Nothing can be written afterwards.
   Status finish();
   // Compressed bytes so far.
   std::uint64_t bytes() const noexcept { return bytes_; }

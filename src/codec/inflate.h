@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Deflated data whose size is known, and the checksum that archives keep of it.
+// Decompresses deflate data of known size, and computes its checksum.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Whether deflate can make that much of so little: at best, a bit stands for 129 bytes.
+// Whether deflate can produce that many bytes from so few: at best, one bit stands for 129 bytes.
 constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) noexcept {
   return bytes / (8 * 129) <= stored_bytes;
 }
@@ -20,11 +20,11 @@ inline Error no_memory_for_zlib() {
   return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
 }
 
-// Inflates data that comes in parts into memory of a known size. BadArchive
-// where the two do not fit, OutOfMemory where zlib has none.
+// Decompresses data that comes in parts into memory of a known size. Fails with BadArchive if the
+// two do not fit, OutOfMemory if zlib cannot allocate.
 class Inflater {
  public:
-  // Memory is filled exactly and the data ends with it, or only its beginning is of interest.
+  // all: the data must fill the memory exactly. head: only the beginning of the data is needed.
   enum class Wanted : std::uint8_t { all, head };
 
   Inflater(std::span<std::byte> out, Wanted wanted);
@@ -32,10 +32,10 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // The next bytes of the data. A head that is full takes them and looks no further.
+  // Takes the next bytes. A head that is full ignores them.
   Status take(std::span<const std::byte> part);
   bool is_full() const noexcept { return out_.empty(); }
-  // No more data is to come.
+  // There is no more data.
   Status finish();
 
  private:
@@ -47,7 +47,7 @@ class Inflater {
   bool has_ended_ = false;
 };
 
-// Of all bytes so far: `before` is the checksum of those in front of `data`.
+// The checksum of all bytes so far; `before` is the checksum of those before `data`.
 std::uint32_t crc_of(std::span<const std::byte> data, std::uint32_t before = 0) noexcept;
 
 }  // namespace andiron::inline v1::detail

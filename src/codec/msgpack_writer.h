@@ -8,7 +8,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Appends to a string. Sizes are what 32 bits hold: the caller checks those that may be larger.
+// Appends to a string. Sizes must fit in 32 bits; the caller checks those that may be larger.
 class MsgpackWriter {
  public:
   static constexpr std::uint64_t max_size = 0xffffffff;
@@ -21,9 +21,9 @@ class MsgpackWriter {
   void unsigned_integer(std::uint64_t value);
   void floating(double value);
   void text(std::string_view value);
-  // What comes before so many bytes, which the caller supplies.
+  // The head of so many bytes, which the caller appends.
   void begin_bytes(std::uint64_t size);
-  // What comes before so many values, or pairs of key and value.
+  // The head of so many values, or pairs of key and value.
   void begin_list(std::uint64_t count);
   void begin_map(std::uint64_t count);
 

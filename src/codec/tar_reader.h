@@ -21,13 +21,13 @@ struct TarMember {
 
 inline constexpr std::size_t tar_block_bytes = 512;
 
-// Whether a file that begins so is a tar archive: it says so, or its first member is one of those
-// that PyTorch writes.
+// Whether a file with this beginning is a tar archive: it says so, or its first member is one that
+// PyTorch writes.
 bool is_tar(std::string_view head);
 
-// The files of the archive in its order; folders are left out. BadArchive for headers that are
-// damaged, for links, devices and sparse files, for names that are taken or leave the folder;
-// Truncated where the file ends too soon, LimitExceeded beyond limits.zip_entries.
+// Returns the files of the archive in order, without folders. Fails with BadArchive for damaged
+// headers, for links, devices and sparse files, and for names that repeat or leave the folder;
+// Truncated if the file ends too early; LimitExceeded beyond limits.zip_entries.
 Result<std::vector<TarMember>> read_tar(const ByteSource& source, const Limits& limits);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How a format fills an Archive.
+// Fills an Archive; every format's reader uses it.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ class ArchiveBuilder {
  public:
   ArchiveBuilder(std::string origin, std::string format, std::string packaging);
 
-  // Room for this many tensors before the first is added: growing later copies.
+  // Reserves room for this many tensors. Call it before the first is added: growing later copies.
   Status reserve(std::size_t tensors, std::size_t dims);
-  // Adds a file that tensors may lie in; returns its number.
+  // Adds a file that contains tensors; returns its number.
   std::uint32_t add_file(ByteSourcePtr source, std::string shard_name = {});
-  // Adds the file of another archive under the name of a shard. Of one that is compressed, whose
-  // tensors lie in no file, only the size counts.
+  // Adds the file of another archive under the name of a shard. If that file is compressed, its
+  // tensors are in no file, and only its size counts.
   std::uint32_t add_file_of(const Archive& archive, std::string shard_name);
   // Keeps the text that names point into.
   void keep(Bytes header);
-  // A copy of `text` that lives as long as the archive.
+  // Returns a copy of `text` that lives as long as the archive.
   std::string_view store(std::string_view text);
 
   struct TensorRun {
@@ -43,9 +43,9 @@ class ArchiveBuilder {
   };
   // Appends a tensor that is one run of row-major bytes.
   Status add(const TensorRun& run);
-  // Appends a tensor that is something else.
+  // Appends any other tensor.
   Status add(std::string_view name, std::string_view file_dtype, TensorSnapshot snapshot);
-  // Takes back all tensors, and those that were skipped.
+  // Removes all tensors, and the skipped ones.
   void remove_tensors();
   // Moves all runs within their files, modulo 2^64.
   void move_runs(std::uint64_t by);
@@ -57,13 +57,12 @@ class ArchiveBuilder {
   void keep_names_of(const Archive& archive);
 
   std::size_t size() const noexcept { return state_->entries.size(); }
-  // Enters all names into the hash table, once all tensors are there: in one go, the memory that
-  // each name needs can be fetched ahead. Gives the first tensor whose name an earlier one has.
+  // Adds all names to the hash table, after all tensors are there: done at once, the memory for
+  // each name can be prefetched. Returns the first tensor whose name an earlier one has.
   Result<std::optional<std::uint32_t>> index_names();
-  // Takes metadata for ties where it maps a name that no tensor has to one that a tensor has, with
-  // a note. safetensors.torch.save_model drops all but one of the tensors that share memory and
-  // records dropped name -> kept name so, and so do we.
-  // REQUIRES: index_names() was called.
+  // Treats a metadata entry as a tie if its key is not a tensor and its value is, and adds a note.
+  // safetensors.torch.save_model drops all but one of the tensors that share memory and records
+  // dropped name -> kept name this way; so does this library. REQUIRES: index_names() was called.
   void take_aliases_from_metadata();
   // REQUIRES: index_names() was called.
   std::optional<std::uint32_t> find(std::string_view name) const;

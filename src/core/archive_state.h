@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What is behind an Archive: flat tables, one entry a tensor.
+// The data of an Archive: flat tables with one entry per tensor.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Text that stays where it is. A copy shares what was stored and puts new text elsewhere: what is
-// left of a chunk belongs to the arena that made it.
+// Text at stable addresses. A copy shares the stored text and puts new text elsewhere: the rest of
+// a chunk belongs to the arena that allocated it.
 class TextArena {
  public:
   TextArena() = default;
@@ -72,7 +72,7 @@ struct ArchiveFile {
 
 struct ArchiveState;
 
-// What an archive was made of by selecting or renaming. Tensors that were added since come last.
+// The archive that a selection or renaming was made from. Tensors added since come last.
 struct NameOrigin {
   std::shared_ptr<ArchiveState> before;
   std::vector<std::uint32_t> indices;  // of a selection: where each tensor was
@@ -102,20 +102,20 @@ struct ArchiveState {
   std::shared_ptr<const NameOrigin> came_from;
 
   std::string_view name_at(std::uint32_t index) const noexcept { return entries[index].name(); }
-  // An entry for a tensor that is no plain run. What it refers to is kept before the entry is, so
-  // that a failure in between leaves the archive whole.
+  // Returns an entry for a tensor that is not a plain run. What the entry refers to is stored
+  // first, so that a failure leaves the archive intact.
   Result<ArchiveEntry> entry_for(std::string_view name, std::string_view file_dtype,
                                  TensorSnapshot snapshot);
-  // Appends and enters the name, or gives the position of the tensor that has the name already.
+  // Appends an entry and its name, or returns the index of the tensor that already has the name.
   // REQUIRES: the tables are private, and all names are indexed.
   Result<std::optional<std::uint32_t>> append(const ArchiveEntry& entry);
-  // Enters all names anew with room for `count`; gives the first two tensors that share one.
+  // Rebuilds the name table with room for `count`. Returns the first two tensors that share a name.
   Result<std::optional<std::pair<std::uint32_t, std::uint32_t>>> index_names(std::size_t count);
-  // Changes the aliases together with the metadata that records them.
+  // Changes the aliases and the metadata that records them.
   void replace_aliases(Aliases next);
   // What tensor `index` was taken from; nullptr for one that was not there before.
   const ArchiveState* before(std::size_t index) const noexcept;
-  // Takes the tables out of memory that copies of this state can see.
+  // Moves the tables to memory that copies of this state cannot see.
   Status make_private();
 };
 

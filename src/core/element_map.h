@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What happens to each element on its way out of a source: byte order, casts, signs.
+// What happens to each element when it is read: byte order, casts, signs.
 #pragma once
 
 #include <array>

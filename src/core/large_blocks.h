@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Memory for large buffers, reused: fresh pages, which the system must find and clear, cost several
-// times what it takes to fill them.
+// Reuses the memory of large buffers: the system must find and clear fresh pages, which takes
+// several times as long as filling them.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace andiron::inline v1::detail {
 
-// Memory of `size` bytes, aligned to and asking for huge pages; nullptr when there is none. Safe
-// from several threads.
+// Returns `size` bytes, aligned to huge pages and requesting them, or nullptr. Safe from several
+// threads at once.
 void* take_large_block(std::size_t size) noexcept;
-// Gives it back. Up to 96 MiB are kept for later calls, the rest goes back to the system.
+// Frees a block. Up to 96 MiB are kept for later calls.
 void give_large_block(void* block, std::size_t size) noexcept;
 
 // What to allocate for `bytes` of an index of a file: a page fault for each 4 KiB costs more than a

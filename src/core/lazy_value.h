@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Value that is made when it is first asked for: the tree of a checkpoint with a hundred thousand
-// tensors takes longer to build than its index.
+// A Value that is built on first use: the tree of a checkpoint with a hundred thousand tensors
+// takes longer to build than its index.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Copies share one value. Safe from several threads.
+// Copies share one value. Safe from several threads at once.
 class LazyValue {
  public:
   LazyValue() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checking what a file asks for against a limit.
+// Checks what a file asks for against a limit.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace andiron::inline v1::detail {
 
-// What is checked, in words.
+// The words for an error message.
 struct LimitCheck {
   std::string_view message;  // "too many tensors"
   std::string_view limit;    // the member of Limits that can be moved; empty for what is fixed
@@ -21,10 +21,10 @@ struct LimitCheck {
   std::string_view tensor = {};
 };
 
-// LimitExceeded. `found` may be empty where it is not known.
+// Returns LimitExceeded. `found` may be empty if it is unknown.
 Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check);
 
-// LimitExceeded when there is more than the most that is allowed.
+// Fails with LimitExceeded if `found` is more than `most`.
 inline Status check_limit(std::uint64_t found, std::uint64_t most, const LimitCheck& check) {
   if (found <= most) return {};
   return over_limit(std::to_string(found), most, check);

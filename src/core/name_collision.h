@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Two tensors of one name, which no archive has.
+// The error for two tensors with one name.
 #pragma once
 
 #include <string>

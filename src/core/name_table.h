@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Names to positions, by open addressing.
+// A hash table from names to positions, with open addressing.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Hash of a name under a seed that differs between processes, so that a file cannot be made to
-// collide.
+// Hashes a name with a seed that differs between processes, so that no file can force collisions.
 std::uint64_t hash_name(std::string_view name) noexcept;
 
 class NameTable {

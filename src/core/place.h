@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The segments of a path, and what becomes of a tensor's surroundings when it moves.
+// The segments of a path, and the container of a tensor that moves.
 #pragma once
 
 #include <cstddef>

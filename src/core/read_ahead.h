@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Small reads of a source that follow each other, as those of the many small tensors of a model,
-// come out of one larger read.
+// Combines small sequential reads, such as those of many small tensors, into larger ones.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Keeps a window of what was read, and says what to read next; the reading is the caller's:
+// Keeps a window of what was read and decides what to read next; the caller reads:
 //
 //   if (!ahead.copy(offset, out)) {
 //     ReadAhead::Window window = ahead.next_window(offset, source.size());
@@ -22,7 +21,7 @@ namespace andiron::inline v1::detail {
 //     if (!ahead.copy(offset, out)) ANDIRON_TRY(source.read_at(offset, out));
 //   }
 //
-// Safe from several threads: each has one window of 128 KiB, into the source that it read last.
+// Safe from several threads at once: each has one window of 128 KiB, into the source it read last.
 class ReadAhead {
  public:
   static constexpr std::size_t largest_read = 8 * 1024;

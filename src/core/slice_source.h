@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A part of a source as a source of its own: a file within a file.
+// A part of a source as its own source: a file within a file.
 #pragma once
 
 #include <cstdint>

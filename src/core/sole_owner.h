@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whether shared memory is shared.
+// Tells whether shared memory has only one owner.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Passing errors up.
+// Macros that return errors to the caller.
 #pragma once
 
 #include <utility>

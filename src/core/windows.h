@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walking through a tensor that need not fit in memory.
+// Reads a tensor that need not fit in memory, part by part.
 #pragma once
 
 #include <algorithm>

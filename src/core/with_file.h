@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Adding to an error what only the caller knows.
+// Adds to an error what only the caller knows.
 #pragma once
 
 #include <string>

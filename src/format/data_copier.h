@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How writers move tensor data.
+// Copies tensor data into a sink; used by all writers.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace andiron::inline v1::detail {
 
-// Tensor data into a sink, through one window of memory.
+// Copies tensor data into a sink, through one window of memory.
 class DataCopier {
  public:
   // `total` is what progress is measured against.
   DataCopier(Sink& sink, const WriteOptions& options, std::uint64_t total)
       : sink_(sink), options_(options), total_(total) {}
 
-  // Copies a tensor. SizeMismatch when it is not the `planned` bytes that the header says.
+  // Copies a tensor. Fails with SizeMismatch if it does not have the `planned` bytes of the header.
   Status copy(const TensorSnapshot& snapshot, std::uint64_t planned);
 
  private:

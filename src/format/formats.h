@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of formats. Everything that must know which formats there are asks it.
+// The table of formats. All code that depends on the set of formats asks it.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@
 
 namespace andiron::inline v1::detail {
 
-// How the content of a file begins.
+// The beginning of a file.
 struct FileHead {
   std::string_view bytes;    // up to `head_bytes`
   const ByteSource& source;  // all of it; of a compressed file, these bytes
 };
 
-// The most that is looked at to recognise a file.
+// How many bytes are looked at to recognize a file.
 inline constexpr std::size_t head_bytes = 512;
 
-// What a reader gets.
+// The input of a reader.
 struct ReadContext {
   const ByteSourcePtr& source;
   const OpenOptions& options;
-  // What lies beside the file, and the file's name there; nullptr where nothing does.
+  // The files next to this one, and its name among them; nullptr if there are none.
   const FileSet* files = nullptr;
   std::string_view name = {};
 
@@ -41,8 +41,7 @@ struct ReadContext {
   }
 };
 
-// What a writer gets: all of an archive is to be written. Sizes and sums of them are far from
-// overflow (most_data_bytes).
+// The input of a writer. Sizes and their sums cannot overflow (most_data_bytes).
 struct WriteContext {
   const Archive& archive;
   Sink& sink;
@@ -50,10 +49,10 @@ struct WriteContext {
   std::string_view ending;  // of the file's name, one of the format's
 };
 
-// The most that the tensors of an archive may take to be written.
+// The most tensor bytes that an archive may have to be written.
 inline constexpr std::uint64_t most_data_bytes = std::uint64_t{1} << 60;
 
-// What a writer keeps of an archive beside tensors, names, shapes and data.
+// What a writer keeps of an archive besides tensors, names, shapes and data.
 struct Kept {
   std::string written_as = {};  // what notes call the file, if not by the format's name
   std::size_t values = 0;       // of Archive::value(), without tensors
@@ -96,14 +95,14 @@ struct FormatRow {
 std::span<const FormatRow> format_rows() noexcept;
 const FormatRow& row_of(Format format) noexcept;
 
-// The row that a file's name belongs to by its end, and that end.
+// The row that a file name belongs to by its extension, and that extension.
 struct NamedFormat {
   const FormatRow* row = nullptr;
   std::string_view ending;
 };
 NamedFormat format_by_name(std::string_view name) noexcept;
 
-// ".safetensors, .bpk or .mpk": the endings of rows that pass a test, for messages.
+// ".safetensors, .bpk or .mpk": the extensions of rows that pass a test, for messages.
 std::string list_endings(bool (*takes)(const FormatInfo& format));
 
 // "a.safetensors.index.json" names the shards of "a.safetensors".

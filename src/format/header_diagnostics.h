@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the readers of headers say about what they find: errors with names and numbers, and notes on
-// oddities.
+// Errors and notes of the header readers, with names and values for people.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Something odd: the first thing that has it and how many there are.
+// An oddity: its first occurrence, and how many there are.
 struct Oddity {
   std::string name;
   std::size_t count = 0;
@@ -36,7 +35,7 @@ struct HeaderTensor {
   std::uint64_t end;
 };
 
-// The parser's code and place, with the names and numbers that people need.
+// Returns the parser's code and offset, with the names and values that people need.
 Error header_error(const ViewStatus& status, const std::string& file, const HeaderTensor& tensor);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which file of a folder is the model, and which folder a path leads to.
+// Finds the model in a folder, and the folder of a path.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace andiron::inline v1::detail {
 
-// The name of the one model: a shard index before a single file, the usual names before others, a
-// pickle only where there is nothing else. NotAWeightFile when there is none, or more than one.
+// Returns the name of the only model: a shard index before a single file, usual names before
+// others, a pickle only if there is nothing else. Fails with NotAWeightFile if there is none, or
+// more than one.
 Result<std::string> model_in(const FileSet& files);
 
 // A file in its folder, or a folder with the empty name. The system's reason for a path that names

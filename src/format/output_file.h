@@ -14,7 +14,7 @@ namespace andiron::inline v1::detail {
 
 class OutputFile : public Sink {
  public:
-  // AlreadyExists for a file that may not be replaced.
+  // Fails with AlreadyExists if the file may not be replaced.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const WriteOptions& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which format a file is, by its content alone.
+// Recognizes the format of a file by its content.
 #pragma once
 
 #include <string>

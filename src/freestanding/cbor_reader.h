@@ -27,8 +27,8 @@ struct CborOpen {
   bool indefinite = false;
 };
 
-// Reads items in the order in which the caller asks for them. The first failure sticks: every later
-// call returns false, and code(), what() and offset() tell it.
+// Reads items in the order in which the caller asks for them. The first failure is kept: every
+// later call returns false, and code(), what() and offset() describe it.
 class CborReader {
  public:
   static constexpr unsigned bytes_major = 2;

@@ -31,8 +31,8 @@ class JsonTextBytes {
   unsigned pending_at_ = 0;
 };
 
-// Reads values in the order in which the caller asks for them. The first failure sticks: every
-// later call returns false, and code(), what() and offset() tell it.
+// Reads values in the order in which the caller asks for them. The first failure is kept: every
+// later call returns false, and code(), what() and offset() describe it.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) noexcept

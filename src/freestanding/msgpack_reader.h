@@ -23,7 +23,7 @@ enum class MsgpackKind : std::uint8_t {
   map,
 };
 
-// What comes before the content of a value.
+// The head of a value.
 struct MsgpackItem {
   MsgpackKind kind = MsgpackKind::nil;
   bool boolean = false;
@@ -34,8 +34,8 @@ struct MsgpackItem {
   std::uint64_t size = 0;
 };
 
-// Reads items in order. The first failure sticks: every later call returns false, and code(),
-// what() and offset() tell it.
+// Reads items in order. The first failure is kept: every later call returns false, and code(),
+// what() and offset() describe it.
 class MsgpackReader {
  public:
   // The longest item without its content.

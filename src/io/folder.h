@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the formats ask of folders and of files beside the one being read.
+// Folders, and files next to the one that is being read.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,9 @@ std::string file_name_of(const std::string& path);
 bool stays_in_folder(std::string_view name);
 std::string join_path(const std::string& folder, const std::string& name);
 bool file_exists(const std::string& path);
-// Takes a file away; a file that is not there is no concern.
+// Removes a file. Ignores a file that does not exist.
 void remove_file(const std::string& path);
-// Changes bytes of a file where it stands. FileChanged when the path no longer leads to the file
+// Overwrites bytes of a file in place. Fails with FileChanged if the path no longer names the file
 // that is open as `same_file`.
 Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,
                        std::span<const std::byte> bytes, bool sync);

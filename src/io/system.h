@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The operating system as the library sees it: every call on an open file goes through one table,
-// so that tests can make any of them fail.
+// The system calls of the library. Every call on an open file goes through one table, so that tests
+// can make any of them fail.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,13 +19,13 @@ namespace andiron::inline v1 {
 
 static_assert(sizeof(off_t) == 8, "files pass 2 GiB: build with -D_FILE_OFFSET_BITS=64");
 
-/// Calls keep the system's convention: -1 (for mmap: MAP_FAILED) and errno. Where a platform lacks
-/// one, it fails with ENOSYS.
+/// Calls follow the system's convention: -1 (for mmap: MAP_FAILED) and errno. A call that the
+/// platform lacks fails with ENOSYS.
 struct System {
   int (*openat)(int folder, const char* path, int flags, mode_t mode);
   /// A file without a name in `folder`, which vanishes unless it is linked somewhere.
   int (*open_nameless)(int folder, mode_t mode);
-  /// For reading past the page cache.
+  /// For reads that bypass the page cache.
   int (*open_direct)(const char* path);
   int (*close)(int file);
 
@@ -47,13 +47,13 @@ struct System {
   int (*fallocate)(int file, off_t offset, off_t count);
   int (*ftruncate)(int file, off_t size);
   int (*fchmod)(int file, mode_t mode);
-  /// Starts writing a range to disk and does not wait for it.
+  /// Starts writing a range to disk without waiting.
   int (*start_writeback)(int file, off_t offset, off_t count);
   int (*fsync)(int file);
 
   int (*linkat)(int from_folder, const char* from, int to_folder, const char* to, int flags);
   int (*renameat)(int from_folder, const char* from, int to_folder, const char* to);
-  /// Fails with EEXIST where `renameat` would replace.
+  /// Fails with EEXIST if `renameat` would replace a file.
   int (*rename_noreplace)(int from_folder, const char* from, int to_folder, const char* to);
   int (*unlinkat)(int folder, const char* path, int flags);
 };
@@ -61,7 +61,7 @@ struct System {
 /// The table in use. Only tests change it.
 System& system_calls() noexcept;
 
-/// No single transfer is larger: some systems refuse those beyond 2 GiB.
+/// The largest single transfer: some systems refuse more than 2 GiB.
 inline constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
 /// The result of `call`, made again as long as signals interrupt it.
@@ -87,7 +87,7 @@ class Descriptor {
 
   explicit operator bool() const noexcept { return number_ != -1; }
   int get() const noexcept { return number_; }
-  /// Closes now, for those who want to know of errors: network file systems report some only here.
+  /// Closes now, for callers that need errors: network file systems report some only here.
   int close() noexcept;
 
  private:
@@ -100,7 +100,7 @@ std::string descriptor_path(int file);
 /// "cannot ACTION: what errno means", with the code that fits and a hint where there is one.
 Error io_error(std::string_view action, const std::string& file, int error_number);
 
-/// A path with a zero byte would silently name another file.
+/// Fails if the path contains a zero byte, which would silently name another file.
 Status check_path(const std::string& path);
 
 }  // namespace andiron::inline v1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whether a tensor fits a place.
+// Checks whether a tensor fits a parameter.
 #pragma once
 
 #include "andiron/apply.h"
@@ -9,8 +9,8 @@
 
 namespace andiron::inline v1::detail {
 
-// The tensor as the leaf will hold it, converted where the policy says so. DTypeMismatch or
-// ShapeMismatch when it does not fit.
+// Returns the tensor as the leaf will hold it, converted if the policy says so. Fails with
+// DTypeMismatch or ShapeMismatch if it does not fit.
 Result<TensorSnapshot> fit(TensorSnapshot tensor, const LeafInfo& wanted, DTypePolicy policy);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a reader of a load's report should know although nothing is wrong.
+// Notes on a load in which nothing is wrong.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,9 @@
 
 namespace andiron::inline v1::detail {
 
-// Adds notes to a plan of which all else is complete: a filter that takes nothing, dtypes that
-// change, tensors without a place that lie beside parameters or beyond the end of a list, weights
-// of which there are parts alone, numbers that closing index gaps has moved, and PyTorch's files
-// without its adapter.
+// Adds notes to a plan that is otherwise complete: a filter that selects nothing, dtypes that
+// change, unused tensors next to parameters or beyond the end of a list, weights of which only
+// parts exist, numbers that closing index gaps moved, and PyTorch files without its adapter.
 void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
                     const ApplyOptions& options, LoadPlan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first half of a load: which tensor goes where, without reading any.
+// The first half of a load: decides which tensor goes where, without reading any.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace andiron::inline v1::detail {
 
-// A tensor, as the parameter will have it, and its slot.
+// A tensor, as the parameter will hold it, and its slot.
 struct Assignment {
   std::size_t slot;
   TensorSnapshot tensor;
@@ -41,10 +41,10 @@ struct LoadPlan {
 Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
                                 const ApplyOptions& options);
 
-// The error with what became of the load, and a note about it.
+// Returns the error with the report of the load, and a note about it.
 Error with_report(Error error, ApplyResult result, std::string note);
 
-// Why a load with this result does not go ahead; nothing when it does.
+// Fails if a load with this result must not go ahead.
 Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The second half of a load: reading what was planned, and putting it in place.
+// The second half of a load: reads the planned tensors and replaces the parameters.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace andiron::inline v1::detail {
 
-// What several parameters take is read once: tensors that the file ties, as the embedding and the
-// output layer of a language model.
+// Reads data once if several parameters use it: tensors that the file ties, such as the embedding
+// and the output layer of a language model.
 class SharedReads {
  public:
   SharedReads(const Archive& source, const LoadPlan& plan);
 
-  // The data of `assignment`, if it was read for another one.
+  // Returns the data of `assignment` if it was read for another one.
   const Tensor* find(const Assignment& assignment) const;
   void keep(const Assignment& assignment, const Tensor& data);
 
@@ -38,16 +38,16 @@ class SharedReads {
   std::unordered_map<std::size_t, Read> reads_;
 };
 
-// Reads the tensors of a plan one by one. The new values are put in place at the end, all at once;
-// with in_place, each as soon as it is read.
+// Reads the tensors of a plan one by one. Replaces all values at the end; with in_place, each one
+// as soon as it is read.
 class Loader {
  public:
   Loader(LoadPlan& plan, const std::vector<Slot>& slots, const Archive& source,
          const ApplyOptions& options);
 
-  // Fails where the load must stop; otherwise what cannot be read is in the plan's result.
+  // Fails if the load must stop. Otherwise, tensors that cannot be read are in the plan's result.
   Status take(const Assignment& assignment);
-  // The step that cannot fail.
+  // Replaces the values. Cannot fail.
   ApplyResult finish() &&;
 
  private:
@@ -57,18 +57,18 @@ class Loader {
     void commit() const noexcept { slot->ops->commit(slot->leaf, value); }
   };
 
-  // The leaf's own memory, to be read into in place; nothing where that cannot be.
+  // The leaf's own memory to read into, for in_place; empty if it cannot be used.
   std::span<std::byte> own_memory(const Slot& slot, const TensorSnapshot& tensor) const;
   // Data that needs no reading: lent by the source, or read before.
   Result<std::optional<Tensor>> ready_data(const Assignment& assignment);
-  // Memory for a new value: the leaf's choice, or ours.
+  // Memory for a new value, from the leaf or from us.
   Result<Bytes> fresh_memory(const Slot& slot, const TensorSnapshot& tensor);
-  // Makes the new value, beside the old one.
+  // Makes the new value next to the old one.
   Status replace(const Assignment& assignment, Tensor data);
-  // Counts memory that is taken, up to the limit, and data that is there.
+  // Counts allocated memory, up to the limit, and data that is done.
   Status allow(std::uint64_t bytes);
   Status advance(std::uint64_t bytes);
-  // What became of a tensor that cannot be loaded.
+  // Records a tensor that cannot be loaded.
   Status failed(const Assignment& assignment, Error error);
   Error stopped(const Assignment& last, Error error);
 

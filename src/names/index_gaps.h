@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Closing gaps in numbered names, apart from archives.
+// Closes gaps in numbered names, given as a list.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace andiron::inline v1::detail {
 
-// The names with every dotted segment that is a number replaced by its rank among the numbers that
-// follow the same segments, as they were before, in any of the names. Numbers stay that follow a
-// path which one of `except` matches. Two names may become one.
+// Replaces each segment that is a number with its rank among the numbers that follow the same
+// original segments in any of the names. Keeps numbers that follow a path matched by one of
+// `except`. Two names may become one.
 std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
                                                   std::span<const Pattern> except = {});
 

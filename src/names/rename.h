@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the name stages (filter, remap, index gaps, top-level key) share: giving the tensors of an
-// archive other names or leaving them out, aliases included.
+// Shared by the name stages (filter, remap, index gaps, top-level key): renames or drops the
+// tensors and aliases of an archive.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@
 
 namespace andiron::inline v1::detail {
 
-// The names of the tensors in their order, then the aliases in theirs.
+// Returns the names of the tensors in order, then the aliases in order.
 std::vector<std::string_view> names_and_aliases(const Archive& archive);
 
-// The archive with another name for each of names_and_aliases; nothing leaves that name out. A
-// tensor that loses its own name but keeps an alias is stored under that one. NameCollision when
-// two tensors would share a name.
+// Returns the archive with a new name for each of names_and_aliases(); nothing drops that name. A
+// tensor that loses its own name but keeps an alias is stored under the alias. Fails with
+// NameCollision if two tensors get one name.
 Result<Archive> rename_tensors(const Archive& archive,
                                std::vector<std::optional<std::string>> new_names,
                                NameStage stage = NameStage::rename);
 
-// The same for what was skipped: a name of nothing is left out.
+// The same for skipped tensors.
 void rename_skipped(Archive& archive,
                     const std::function<std::optional<std::string>(std::string_view)>& new_name);
 

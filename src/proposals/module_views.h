@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a module asks of a file, under each adapter and with or without the names of variants.
+// The names and shapes that a module asks for, under each adapter and with or without the names of
+// variants.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,15 @@
 
 namespace andiron::inline v1::detail {
 
-// The forms (dtypes and shapes) of a file's tensors, numbered, each with a tensor that has it.
+// The forms (dtype and shape) of a file's tensors, numbered, each with an example tensor.
 class KnownForms {
  public:
-  // The number of the tensor's form.
+  // Returns the number of the tensor's form.
   std::size_t add(const TensorSnapshot& tensor);
 
   std::size_t size() const noexcept { return examples_.size(); }
   const TensorSnapshot& example(std::size_t form) const { return examples_[form]; }
-  // Those worth a try for a leaf: of many only those with as many elements.
+  // The forms worth trying for a leaf. If there are many, only those with as many elements.
   std::vector<std::size_t> likely(const LeafInfo& leaf) const;
 
  private:
@@ -43,8 +44,8 @@ struct ModuleView {
   std::vector<std::vector<std::size_t>> forms;  // for each those that fit
 };
 
-// One for each adapter that asks for other names or takes other forms than those before. `places`:
-// the wanted tensors that are looked at.
+// Returns one view per adapter that asks for other names or accepts other forms than those before.
+// `places`: the wanted tensors to look at.
 std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places,
                                  const KnownForms& forms, WorkBudget& budget);
 

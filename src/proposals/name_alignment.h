@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Laying one dotted name beside another: what they share, what differs, how much.
+// Aligns two dotted names: what they share, what differs, and how much.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace andiron::inline v1::detail {
 
-// A run of digits, or what lies between two of them in a segment: "layer1.0" has layer, 1 and 0.
+// A run of digits, or the text between two of them in a segment: "layer1.0" has layer, 1 and 0.
 struct NameToken {
   std::uint32_t word;  // equal for equal text
   std::size_t begin;   // bytes in the name
@@ -20,10 +20,10 @@ struct NameToken {
 };
 using NameTokens = std::vector<NameToken>;
 
-// The words in a name, in lower case: "self" and "attn" for selfAttn and for self_attn.
+// The words of a name in lower case: "self" and "attn" for both selfAttn and self_attn.
 std::vector<std::string> words_in(std::string_view name);
 
-// What it costs to turn a name into another.
+// The costs of turning one name into another.
 struct AlignmentCosts {
   double drop;
   double add;
@@ -32,7 +32,8 @@ struct AlignmentCosts {
   double other_number;
 };
 
-// Tokens of one name, whole segments, that stand for those of the other. Either side may be empty.
+// Tokens of one name, in whole segments, that correspond to tokens of the other. Either side may be
+// empty.
 struct NameBlock {
   std::size_t from_begin;
   std::size_t from_end;

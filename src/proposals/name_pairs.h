@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which names of a file and of a module mean the same.
+// Finds the names of a file and of a module that mean the same.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace andiron::inline v1::detail {
 
-// A tensor of the file that feeds nothing yet.
+// A tensor of the file that no parameter uses yet.
 struct LooseName {
   std::string_view name;    // as rules see it
   std::string_view closed;  // after index gaps are closed, where they are
   std::size_t form;         // equal for equal dtypes and shapes
 };
 
-// A name that an adapter asks for in vain.
+// A name that an adapter asks for but does not find.
 struct WantedName {
   std::string_view name;
   std::size_t place;               // of the parameter that it would feed
@@ -45,7 +45,7 @@ struct NamePair {
   std::size_t wanted;
 };
 
-// Pairs by form, words, numbers, what lies beside them, and order. No name is in two, nor a place.
+// Pairs names by form, words, numbers, neighbours and order. No name and no place is in two pairs.
 std::vector<NamePair> pair_names(const NamesToMatch& names, const TokenizedNames& tokens,
                                  NameAligner& aligner, WorkBudget& budget);
 

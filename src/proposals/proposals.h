@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What would make a load match that does not.
+// Proposes settings under which a load would match.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct WantedTensor {
   LeafInfo leaf;
 };
 
-// A load that does not match. Proposals are changes of its settings.
+// A load that does not match. Proposals change its settings.
 struct ProposalInput {
   std::span<const WantedTensor> wanted;        // places with skip_enum_variants as it is set
   std::span<const WantedTensor> wanted_other;  // the same places with the flag flipped
@@ -23,9 +23,9 @@ struct ProposalInput {
   const ApplyOptions& options;
 };
 
-// At most three complete recipes, best first. Each was tried on the source with the stages of a
-// load, and feeds more parameters than the present settings, or leaves out by name those that the
-// source cannot feed. The work is bounded, whatever the number of names.
+// Returns at most three complete recipes, best first. Each was tried on the source with the stages
+// of a load, and feeds more parameters than the present settings, or excludes by name those that
+// the source cannot feed. The work is bounded, whatever the number of names.
 std::vector<Proposal> propose(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A change of a store's settings: how it is said, and what it does.
+// A change of a store's settings, as code and as text, and its effect.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pyto
 
 AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present);
 
-// Calls of a store's builder. What is not set stays as it is.
+// Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
   std::vector<NameRule> rules = {};
@@ -30,19 +30,19 @@ struct Recipe {
   AdapterChoice adapter = AdapterChoice::present;
   std::optional<bool> skips_variants = {};
 
-  // About the number of calls; what says more about a file costs a little less.
+  // About the number of calls; calls that say more about a file cost a little less.
   double cost() const;
-  // In the order of stages, one call on a line, to be added to the calls that made `present`.
+  // One call per line, in the order of stages, to add to the calls that made `present`.
   std::string code(const NameOptions& present) const;
   bool changes_names() const { return !top_level_key.empty() || !rules.empty() || closes_gaps; }
-  // The stages with these calls added: a new key lies below the present one, and new rules run
+  // The settings with these calls added: a new key is under the present one, and new rules run
   // after the present ones.
   NameOptions added_to(NameOptions present) const;
   // "stripping 'module.' from names and closing gaps in their numbers"
   std::string text() const;
 };
 
-// What a recipe gives.
+// The result of a recipe.
 struct Trial {
   struct Unfed {
     std::size_t wanted;  // which of the wanted tensors
@@ -52,7 +52,8 @@ struct Trial {
   };
   std::size_t matched = 0;
   std::vector<Unfed> unfed = {};
-  // All that is unfed lies in variants, and the source has tensors for another alternative there.
+  // All parameters without a tensor are in variants, and the source has tensors for another
+  // alternative there.
   bool is_other_variant = false;
 };
 
@@ -61,7 +62,8 @@ std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe
 // Whether a load would put the tensor into the leaf.
 bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy);
 
-// The names stages and the match of a load. Fails where those do, as when two names become one.
+// Runs the name stages and the matching of a load. Fails if those fail, for example if two names
+// become one.
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Looking for the settings under which a source fits a module.
+// Searches for settings under which a source fits a module.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct FoundRecipe {
   std::vector<std::size_t> sources;  // tensor that feeds each parameter
 };
 
-// The recipes that feed most, the simplest first among equals. Large models are judged by a part of
-// their names: the first of each numbered list, and every kind of name.
+// Returns the recipes that feed the most parameters, the simplest first among equals. Large models
+// are judged by some of their names: the first of each numbered list, and every kind of name.
 std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

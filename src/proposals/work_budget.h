@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Work that may still be done.
+// The work that may still be done.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class WorkBudget {
  public:
   explicit WorkBudget(std::uint64_t units) : left_(units) {}
 
-  // Whether there is something left.
+  // Returns false if nothing is left.
   bool spend(std::uint64_t units) {
     left_ -= std::min(left_, units);
     return left_ > 0;
@@ -24,7 +24,7 @@ class WorkBudget {
   std::uint64_t left_;
 };
 
-// What it takes to lay two names beside each other.
+// The work of aligning two names.
 inline std::uint64_t work_to_compare(std::string_view a, std::string_view b) {
   constexpr std::uint64_t characters_squared = 2048;
   return 1 + std::uint64_t{a.size()} * b.size() / characters_squared;

@@ -574,5 +574,22 @@ TEST(Apply, TellsItsProgressInBytes) {
   EXPECT_EQ(to.weight.as<float>().value()[5], 6);
 }
 
+// std::apply is found by the arguments, too, where the model is a standard container.
+TEST(Apply, TakesModelsThatAreStandardContainers) {
+  using namespace std;  // NOLINT(google-build-using-namespace): as users do
+  vector<Param> numbered(2);
+  tuple<Param, Param> pair;
+  map<string, Param> named = {{"0", Param()}, {"1", Param()}};
+  Snapshots tensors;
+  tensors.push_back(TensorSnapshot("0", Tensor::from_values<float>({1}, {1}).value()));
+  tensors.push_back(TensorSnapshot("1", Tensor::from_values<float>({1}, {2}).value()));
+  const Archive archive = to_archive(tensors).value();
+  EXPECT_TRUE(apply(numbered, tensors).ok());
+  EXPECT_TRUE(apply(pair, archive).ok());
+  EXPECT_TRUE(apply(named, archive, {.allow_partial = true}).ok());
+  EXPECT_EQ(get<1>(pair).at<float>({0}).value(), 2);
+  EXPECT_EQ(numbered[1].at<float>({0}).value(), 2);
+}
+
 }  // namespace
 }  // namespace andiron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The walk that puts the alternatives into variants that a file has tensors for. Part of apply.h.
+// The walk behind choose_variants(): puts the alternatives that a source has tensors for into
+// variants. Part of apply.h.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +20,13 @@ namespace andiron::inline v1 {
 
 namespace detail {
 
-// Compares what modules ask for with what a source has, along a walk through a module.
+// Compares the slots of a module with the tensors of a source, along a walk through the module.
 class VariantChooser {
  public:
   VariantChooser(const Archive& source, const ChooseOptions& options);
 
   SlotList& place() noexcept { return place_; }
-  // How many of the slots the source has a fitting tensor for.
+  // How many of the slots have a tensor of the right shape in the source.
   std::size_t count_served(const std::vector<Slot>& slots) const;
 
  private:
@@ -34,11 +35,12 @@ class VariantChooser {
   SlotList place_;
 };
 
+// Walks through a module and chooses the alternative of each variant.
 struct ChoosingWalker {
   VariantChooser& chooser;
   std::vector<ChosenVariant>& chosen;
-  // Inside an alternative that was just made: empty optionals are filled where the source has
-  // something for them.
+  // Inside an alternative that was just created: empty optionals are filled if the source has
+  // tensors for them.
   bool is_fresh = false;
 
   template <class T>
@@ -65,7 +67,7 @@ struct ChoosingWalker {
   }
 
  private:
-  // What speaks for an alternative.
+  // How well an alternative matches.
   struct Merit {
     std::size_t score = 0;              // its parameters when the source has all of them, else 0
     std::vector<ChosenVariant> chosen;  // below it
@@ -96,7 +98,7 @@ struct ChoosingWalker {
     }
   }
 
-  // Chooses below an alternative, then looks at what became of it.
+  // Chooses inside an alternative first, then rates the result.
   template <class Enum, class T>
   Merit merit_of(T& alternative, bool made_now) const {
     Merit merit;
@@ -119,7 +121,7 @@ struct ChoosingWalker {
                   std::make_move_iterator(best.chosen.end()));
   }
 
-  // Puts another alternative in when it is better than all before.
+  // Replaces the alternative if this one is better than all before.
   template <class Enum, std::size_t I, class Variant>
   void consider(Variant& variant, Merit& best) const {
     using T = std::variant_alternative_t<I, Variant>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How the fields of a module are reached, and what types are called. Freestanding.
+// Reaches the fields of a module and names types. Freestanding.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace detail {
 
 // ---- Names of types ----
 
-// Not substr, which may throw: firmware cannot link that.
+// Not substr, which may throw: firmware cannot link it.
 constexpr std::string_view up_to_any(std::string_view text, std::string_view ends) {
   return {text.data(), std::min(text.find_first_of(ends), text.size())};
 }
@@ -34,7 +34,7 @@ constexpr std::string_view bare_name(std::string_view name) {
   return up_to_any(name, "<");
 }
 
-// The compiler's own spelling of T, without namespaces and template arguments.
+// The compiler's spelling of T, without namespaces and template arguments.
 template <class T>
 constexpr std::string_view type_name() {
   std::string_view text = __PRETTY_FUNCTION__;  // "... type_name() [with T = nets::Block; ...]"
@@ -44,7 +44,7 @@ constexpr std::string_view type_name() {
 
 // ---- Fields of a type ----
 
-// Takes "weight, bias" apart.
+// Splits "weight, bias" into names.
 class FieldNames {
  public:
   explicit FieldNames(std::string_view list) : rest_(list) {}
@@ -57,7 +57,7 @@ class FieldNames {
     rest_.remove_prefix(end < rest_.size() ? end + 1 : end);
     return name;
   }
-  // Whether a list has names alone, not "layers[0]" or "head.weight".
+  // True if a list contains only names, not "layers[0]" or "head.weight".
   static constexpr bool are_plain(std::string_view list) {
     return list.find_first_of(".:*&()[]<>") == std::string_view::npos;
   }
@@ -66,6 +66,7 @@ class FieldNames {
   std::string_view rest_;
 };
 
+// Tells whether and how a type lists its fields, and visits them.
 struct FieldAccess {
   template <class T>
   static constexpr bool is_listed_outside = requires { sizeof(Fields<T>); };

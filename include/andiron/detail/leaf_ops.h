@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Leaves with their types erased.
+// The functions of a leaf with its type erased.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ namespace andiron::inline v1 {
 
 namespace detail {
 
-// What a leaf can do, with its type erased.
+// The operations of a leaf, with its type erased.
 struct LeafOps {
   LeafInfo (*info)(const void* leaf);
   Result<Tensor> (*get)(const void* leaf);
@@ -32,9 +32,9 @@ struct LeafOps {
   // Leaves that share their tensor have equal identities.
   const void* (*identity)(const void* leaf);
   Result<std::shared_ptr<void>> (*make)(const void* leaf, Tensor tensor, std::optional<ParamId> id);
-  // Puts what make() gave in place of the leaf.
+  // Replaces the leaf with the result of make().
   void (*commit)(void* leaf, const std::shared_ptr<void>& made) noexcept;
-  // nullptr for leaves without.
+  // nullptr if the leaf does not have it.
   Result<Bytes> (*allocate)(const void* leaf, DType dtype, const Shape& shape);
   std::span<std::byte> (*buffer)(void* leaf, DType dtype, const Shape& shape);
 };
@@ -43,11 +43,11 @@ struct LeafOps {
 struct ParamAccess {
   static const void* identity(const Param& param) noexcept;
   static std::string raw_name(const Param& param);
-  // What is behind the same parameter with another tensor, and with that id if there is one.
+  // Returns new state for the same parameter: another tensor, and another id if one is given.
   static std::shared_ptr<void> make_state(const Param& param, Tensor tensor,
                                           std::optional<ParamId> id);
   static void commit(Param& param, const std::shared_ptr<void>& state) noexcept;
-  // nullptr where it is not set, or not computed yet.
+  // nullptr if it is not set or not computed yet.
   static Tensor* present_tensor(Param& param);
 };
 
@@ -71,7 +71,7 @@ concept HasBuffer = requires(T& leaf, DType dtype, const Shape& shape) {
   { Leaf<T>::buffer(leaf, dtype, shape) } -> std::same_as<std::span<std::byte>>;
 };
 
-// Whether there is a function of the name at all.
+// True if a function with this name exists, whatever its signature.
 template <class T>
 concept NamesAllocate = requires { &Leaf<T>::allocate; };
 template <class T>
@@ -86,7 +86,7 @@ std::span<std::byte> buffer_of(void* leaf, DType dtype, const Shape& shape) {
   return Leaf<T>::buffer(*static_cast<T*>(leaf), dtype, shape);
 }
 
-// A function where the leaf has it.
+// The function, or nullptr if the leaf does not have it.
 template <class T>
 constexpr auto allocate_function() -> decltype(LeafOps::allocate) {
   if constexpr (HasAllocate<T>) return &allocate_for<T>;
@@ -98,7 +98,7 @@ constexpr auto buffer_function() -> decltype(LeafOps::buffer) {
   return nullptr;
 }
 
-// Says what is wrong with a Leaf, once.
+// Reports what is wrong with a Leaf, once per type.
 template <class T>
 struct CheckLeaf {
   static_assert(HasLeafFunctions<T>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a module may list, and what the compiler says of anything else.
+// What a module may list, and the compile errors for everything else.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ struct ListOf<T[N]> : std::true_type {
   using Element = T;
   static constexpr std::string_view kind = "Array";
 };
-// Lists of numbers look as if they were saved; they are refused.
+// Lists of numbers look as if they were saved, so they are refused.
 template <class T>
 inline constexpr bool is_list = false;
 template <class T>
@@ -83,7 +83,7 @@ inline constexpr bool is_map = false;
 template <class T, class C, class A>
 inline constexpr bool is_map<std::map<std::string, T, C, A>> = !is_plain_constant<T>;
 
-// A std::variant, or a struct derived from one, whose name is then the enum's.
+// A std::variant, or a struct derived from one; then the struct's name is the enum's.
 template <class... T>
 std::variant<T...>& as_variant(std::variant<T...>& node) {
   return node;
@@ -91,7 +91,7 @@ std::variant<T...>& as_variant(std::variant<T...>& node) {
 template <class T>
 inline constexpr bool is_variant = requires(T& node) { as_variant(node); };
 
-// What a Case names.
+// The value that a Case names.
 template <Text Name, class T>
 T& without_case(Case<Name, T>& node) {
   return node;
@@ -131,12 +131,11 @@ struct HeldTypes<Group<T...>> {
   using type = Types<T...>;
 };
 
-// Say what is wrong with a type, where it is listed and before anything is walked, and once for
-// each type.
+// Reports what is wrong with a type where it is listed, before any walk, and once per type.
 template <class T>
 struct CheckListed;
 struct CheckLater {};
-// A pointer or a vector may be listed before what it holds is complete.
+// A pointer or a vector may be listed before its element type is complete.
 template <class T>
 using Check = std::conditional_t<!requires { sizeof(T); }, CheckLater,
                                  std::conditional_t<is_leaf<T>, CheckLeaf<T>, CheckListed<T>>>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The walk through a module: a slot for every leaf, after which nothing is a template.
+// The walk through a module. It records a slot for every leaf; no code after it is a template.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr std::string_view alternative_name() {
   }
 }
 
-// What surrounds a part: the prefix and name of its owner's kind.
+// The kind of module around a part: the prefix and name of its owner.
 struct Kind {
   std::string_view prefix;  // "Struct:", "Enum:" or nothing
   std::string_view name;
@@ -39,7 +39,7 @@ struct Kind {
 
 std::string_view index_name(std::size_t index, std::array<char, 20>& digits);
 
-// Hands the fields of a module on.
+// Passes the fields of a module to a visitor.
 template <class Visitor>
 struct FieldVisitor {
   Visitor& visitor;
@@ -64,8 +64,8 @@ void for_active_alternative(Variant& node, Visitor& visitor, std::index_sequence
    ...);
 }
 
-// Calls visitor.part(name, kind, child) for every part of `node` that has a name, and
-// visitor.whole(child) for what an optional or a pointer holds.
+// Calls visitor.part(name, kind, child) for every named part of `node`, and visitor.whole(child)
+// for the content of an optional or a pointer.
 template <class T, class Visitor>
 void for_each_part(T& node, Visitor& visitor) {
   static_cast<void>(sizeof(Check<T>));
@@ -96,16 +96,17 @@ void for_each_part(T& node, Visitor& visitor) {
 
 // ---- Slots: the leaves of a module with their places ----
 
+// A leaf of a module and its place.
 struct Slot : Place {
-  std::string other_path;  // with skip_enum_variants flipped; empty where that changes nothing
+  std::string other_path;  // with skip_enum_variants flipped; empty if that is the same
   void* leaf;
   const LeafOps* ops;
 };
 
-// NameCollision when two leaves have one path, as a list of fields may give them.
+// Fails with NameCollision if two leaves have one path.
 Status check_paths(const std::vector<Slot>& slots);
 
-// Follows a walk through a module and writes down the leaves it meets.
+// Follows a walk through a module and records its leaves.
 class SlotList {
  public:
   explicit SlotList(bool skip_enum_variants) : skip_enum_variants_(skip_enum_variants) {}
@@ -114,7 +115,7 @@ class SlotList {
   void leave();
   void add(void* leaf, const LeafOps& ops);
   std::vector<Slot> take() { return std::move(slots_); }
-  // A list that starts where this one stands.
+  // Returns an empty list that starts at the current place.
   SlotList from_here() const;
   const std::string& path() const noexcept {
     return skip_enum_variants_ ? without_variants_.text() : with_variants_.text();
@@ -144,6 +145,7 @@ class SlotList {
   std::vector<Slot> slots_;
 };
 
+// Records every leaf below a node.
 struct Walker {
   SlotList& slots;
 
@@ -180,8 +182,8 @@ void walk_to_change(M& module, Visitor visitor) {
   if constexpr (!std::is_const_v<M>) walk(module, visitor);
 }
 
-// A walk changes nothing, and one for modules that may be changed and for those that may not is
-// half as much to compile.
+// A walk changes nothing. Using one instantiation for const and mutable modules halves the compile
+// time.
 template <class M>
 std::vector<Slot> slots_of(const M& module, bool skip_enum_variants) {
   SlotList slots(skip_enum_variants);

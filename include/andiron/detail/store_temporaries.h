@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The builders of store.h for temporaries. They return by value, so that what a chain returns can
-// be kept: `auto& store = SafetensorsStore::from_file(path).zero_copy();` does not compile.
+// The builders of store.h for temporaries. They return by value, so that `auto& store =
+// SafetensorsStore::from_file(path).zero_copy();` does not compile instead of dangling.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 namespace andiron::inline v1::detail {
 
+// Adds the && overload of every builder.
 template <class Self>
 class StoreTemporaries : public StoreBuilder<Self> {
   using Builder = StoreBuilder<Self>;

@@ -6,7 +6,7 @@ namespace andiron::inline v1 {
 
 namespace nn {
 
-/// The larger of 0 and the element.
+/// max(0, x) for each element.
 struct Relu {
   static void fields(auto&, auto&&) {}  // a module without parameters
 };
@@ -18,13 +18,14 @@ using ReLU = Relu;
 
 namespace nn {
 
-/// Sets elements to zero at random while a model is trained; otherwise does nothing.
+/// Sets elements to zero at random during training; otherwise does nothing.
 struct Dropout {
-  double prob = 0.5;  ///< of being set to zero, from 0 to 1
+  double prob = 0.5;  ///< probability of being set to zero, from 0 to 1
 
   static void fields(auto&, auto&&) {}  // a module without parameters
 };
 
+/// Config of Dropout.
 class DropoutConfig {
  public:
   explicit DropoutConfig(double prob) : prob_(prob) {}

@@ -6,12 +6,12 @@
 //                         .with_padding(nn::PaddingConfig2d::same())
 //                         .init();
 //
-// Channels are given as {in, out}, sizes of two dimensions as {height, width}.
+// Channels are {in, out}; sizes in two dimensions are {height, width}.
 //
-// init() never fails. A kernel of size 0, groups that do not divide both channels, and sizes that
-// cannot be addressed are InvalidArgument from val() of weight and bias, when they are first
-// needed. A weight whose channels cannot be divided has 0 of them per group in its shape, so that
-// no load fits it either.
+// init() never fails. val() of weight and bias fails with InvalidArgument for a kernel of size 0,
+// for groups that do not divide both channels, and for sizes that cannot be addressed. If the
+// groups do not divide the channels, the weight's shape has 0 channels per group, so that no load
+// fits it.
 #pragma once
 
 #include <array>
@@ -29,16 +29,17 @@ namespace nn {
 
 // NOLINTBEGIN(readability-identifier-naming): Burn's name for given padding is a keyword here
 
+/// How padding is chosen.
 enum class PaddingKind : std::uint8_t {
   valid,  ///< none
-  same,   ///< as much as makes the output as long as the input; of an odd number, more behind
-  given,  ///< the numbers beside it
+  same,   ///< the output is as long as the input; if the padding is odd, more goes to the end
+  given,  ///< the values next to it
 };
 
 /// Padding in one dimension.
 struct PaddingConfig1d {
   PaddingKind kind = PaddingKind::valid;
-  /// Only of given padding.
+  /// Only for given padding.
   std::uint64_t left = 0;
   std::uint64_t right = 0;
 
@@ -53,7 +54,7 @@ struct PaddingConfig1d {
 /// Padding in two dimensions.
 struct PaddingConfig2d {
   PaddingKind kind = PaddingKind::valid;
-  /// Only of given padding.
+  /// Only for given padding.
   std::uint64_t top = 0;
   std::uint64_t left = 0;
   std::uint64_t bottom = 0;
@@ -78,6 +79,7 @@ struct PaddingConfig2d {
 
 namespace nn {
 
+/// A convolution in one dimension.
 struct Conv1d {
   Param weight = {};               ///< [out, in / groups, kernel]
   std::optional<Param> bias = {};  ///< [out]
@@ -90,6 +92,7 @@ struct Conv1d {
   ANDIRON_MODULE(Conv1d, weight, bias)
 };
 
+/// A convolution in two dimensions.
 struct Conv2d {
   Param weight = {};               ///< [out, in / groups, kernel height, kernel width]
   std::optional<Param> bias = {};  ///< [out]
@@ -102,6 +105,7 @@ struct Conv2d {
   ANDIRON_MODULE(Conv2d, weight, bias)
 };
 
+/// A transposed convolution in one dimension.
 struct ConvTranspose1d {
   Param weight = {};               ///< [in, out / groups, kernel]
   std::optional<Param> bias = {};  ///< [out]
@@ -116,6 +120,7 @@ struct ConvTranspose1d {
   ANDIRON_MODULE(ConvTranspose1d, weight, bias)
 };
 
+/// A transposed convolution in two dimensions.
 struct ConvTranspose2d {
   Param weight = {};               ///< [in, out / groups, kernel height, kernel width]
   std::optional<Param> bias = {};  ///< [out]
@@ -130,22 +135,22 @@ struct ConvTranspose2d {
   ANDIRON_MODULE(ConvTranspose2d, weight, bias)
 };
 
-/// The builders of all convolutions. `Size` is a number, or two of them in two dimensions. Each
+/// The builders of all convolutions. `Size` is one value, or two for two dimensions. Each builder
 /// changes the config and returns it: a named one by reference, a temporary by value.
 template <class Self, class Size, class Padding>
 class ConvBuilder {
  public:
-  /// Steps between two places of the kernel. Unless set: 1.
+  /// Distance between two positions of the kernel. Default: 1.
   Self& with_stride(Size stride) & { return stride_ = stride, self(); }
-  /// Steps between two elements of the kernel. Unless set: 1.
+  /// Distance between two elements of the kernel. Default: 1.
   Self& with_dilation(Size dilation) & { return dilation_ = dilation, self(); }
-  /// Groups of channels that do not see each other. Unless set: 1.
+  /// Groups of channels that are convolved separately. Default: 1.
   Self& with_groups(std::uint64_t groups) & { return groups_ = groups, self(); }
-  /// Unless set: none.
+  /// Default: none.
   Self& with_padding(Padding padding) & { return padding_ = padding, self(); }
-  /// Unless set: true.
+  /// Default: true.
   Self& with_bias(bool bias) & { return bias_ = bias, self(); }
-  /// Of weight and bias. Unless set: uniform within 1 / sqrt(fan_in), where fan_in is the number of
+  /// For weight and bias. Default: uniform within 1 / sqrt(fan_in), where fan_in is the number of
   /// elements of weight[0].
   Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
   // For a temporary, by value.
@@ -172,6 +177,7 @@ class ConvBuilder {
   Initializer initializer_ = Initializer::kaiming_uniform(std::numbers::inv_sqrt3);
 };
 
+/// Config of Conv1d.
 class Conv1dConfig : public ConvBuilder<Conv1dConfig, std::uint64_t, PaddingConfig1d> {
  public:
   Conv1dConfig(std::uint64_t channels_in, std::uint64_t channels_out, std::uint64_t kernel_size)
@@ -180,6 +186,7 @@ class Conv1dConfig : public ConvBuilder<Conv1dConfig, std::uint64_t, PaddingConf
   Conv1d init() const;
 };
 
+/// Config of Conv2d.
 class Conv2dConfig
     : public ConvBuilder<Conv2dConfig, std::array<std::uint64_t, 2>, PaddingConfig2d> {
  public:
@@ -189,13 +196,14 @@ class Conv2dConfig
   Conv2d init() const;
 };
 
+/// Config of ConvTranspose1d.
 class ConvTranspose1dConfig
     : public ConvBuilder<ConvTranspose1dConfig, std::uint64_t, std::uint64_t> {
  public:
   ConvTranspose1dConfig(std::array<std::uint64_t, 2> channels, std::uint64_t kernel_size)
       : ConvBuilder(channels, kernel_size, 1) {}
 
-  /// Added to one end of the output. Unless set: 0.
+  /// Added to one end of the output. Default: 0.
   ConvTranspose1dConfig& with_padding_out(std::uint64_t padding_out) & {
     return padding_out_ = padding_out, *this;
   }
@@ -210,6 +218,7 @@ class ConvTranspose1dConfig
   std::uint64_t padding_out_ = 0;
 };
 
+/// Config of ConvTranspose2d.
 class ConvTranspose2dConfig
     : public ConvBuilder<ConvTranspose2dConfig, std::array<std::uint64_t, 2>,
                          std::array<std::uint64_t, 2>> {
@@ -218,7 +227,7 @@ class ConvTranspose2dConfig
                         std::array<std::uint64_t, 2> kernel_size)
       : ConvBuilder(channels, kernel_size, {1, 1}) {}
 
-  /// Added to one end of the output, in each dimension. Unless set: 0.
+  /// Added to one end of the output, in each dimension. Default: 0.
   ConvTranspose2dConfig& with_padding_out(std::array<std::uint64_t, 2> padding_out) & {
     return padding_out_ = padding_out, *this;
   }

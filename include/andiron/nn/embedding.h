@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The embedding.
+// The embedding layer.
 //
 //   nn::Embedding tokens = nn::EmbeddingConfig(32000, 512).init();
 #pragma once
@@ -13,28 +13,29 @@
 namespace andiron::inline v1 {
 namespace nn {
 
-/// A table of vectors, looked up by number.
+/// A table of vectors, looked up by index.
 struct Embedding {
   Param weight = {};  ///< [n_embedding, d_model]
 
   ANDIRON_MODULE(Embedding, weight)
 };
 
-/// Builders change the config and return it: a named one by reference, a temporary by value.
+/// Config of Embedding. Builders return a named config by reference, a temporary by value.
 class EmbeddingConfig {
  public:
   EmbeddingConfig(std::uint64_t n_embedding, std::uint64_t d_model)
       : n_embedding_(n_embedding), d_model_(d_model) {}
 
-  /// Unless set: normal with mean 0 and standard deviation 1. A table has no fans, so Kaiming and
-  /// Xavier cannot be used.
+  /// Default: normal with mean 0 and standard deviation 1. Kaiming and Xavier do not work, because
+  /// a table has no fans.
   EmbeddingConfig& with_initializer(Initializer initializer) & {
     return initializer_ = initializer, *this;
   }
   // For a temporary, by value.
   EmbeddingConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
 
-  /// Never fails; sizes that cannot be are an error of the parameter's val() (initializer.h).
+  /// Never fails. For sizes that cannot be addressed, the parameter's val() fails with
+  /// InvalidArgument.
   Embedding init() const { return {.weight = initializer_.init({n_embedding_, d_model_})}; }
 
  private:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What new parameters are filled with.
+// Initial values of parameters.
 //
-// All parameters of layers are lazy: their numbers are drawn when they are first needed, so that
-// what a load replaces is never drawn.
+//   Param weight = nn::Initializer::normal(0, 0.02).init({512, 512});
+//
+// All parameters of layers are lazy: their elements are drawn on first use, so a load that replaces
+// them never draws them.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +19,10 @@
 namespace andiron::inline v1 {
 namespace nn {
 
-/// Makes the numbers of the parameters that are made from now on repeatable. Each takes a random
-/// stream of its own when it is made, not when it is first used: the same layers made in the same
-/// order get the same numbers, on every machine up to rounding. Without it the seed comes from the
-/// system. Safe from several threads.
-void seed(std::uint64_t seed);
-
-/// How a parameter gets its first numbers: Burn's initializers, with its formulas. A value.
+/// How a parameter gets its initial elements: Burn's initializers, with its formulas. A value.
 ///
-/// `gain` multiplies the spread. `fan_in` and `fan_out` are the numbers of inputs and outputs that
-/// one weight connects; layers know theirs.
+/// `gain` scales the distribution. `fan_in` and `fan_out` are the numbers of inputs and outputs
+/// that one weight connects; layers pass their own.
 class Initializer {
  public:
   static Initializer constant(double value) { return {Distribution::constant, value, 0}; }
@@ -44,11 +40,12 @@ class Initializer {
   /// Normal with standard deviation gain * sqrt(2 / (fan_in + fan_out)).
   static Initializer xavier_normal(double gain);
 
-  /// A lazy f32 parameter. Its val() gives InvalidArgument for a shape too large to address, for
-  /// numbers that make no distribution (`min` above `max`, a negative `std` or gain), and for
-  /// Kaiming and Xavier, which need init_with().
+  /// Returns a lazy f32 parameter. Its val() fails with InvalidArgument if the shape is too large
+  /// to address, if the arguments are not a distribution (`min` above `max`, a negative `std` or
+  /// gain), and for Kaiming and Xavier, which need init_with().
   Param init(Shape shape) const { return init_with(std::move(shape), {}, {}); }
-  /// The same with fans. One that is needed and is missing or 0 is InvalidArgument, in val() too.
+  /// The same with fans. val() also fails with InvalidArgument if a fan that is needed is missing
+  /// or 0.
   Param init_with(Shape shape, std::optional<std::uint64_t> fan_in,
                   std::optional<std::uint64_t> fan_out) const;
 
@@ -71,6 +68,12 @@ class Initializer {
   double first_;   // the value, the minimum or the mean
   double second_;  // the maximum or the standard deviation
 };
+
+/// Makes the elements of parameters created from now on repeatable. Each parameter takes its own
+/// random stream when it is created, not when it is first used. So the same layers created in the
+/// same order get the same elements, on every machine up to rounding. Without a seed, the system
+/// provides one. Safe from several threads at once.
+void seed(std::uint64_t seed);
 
 }  // namespace nn
 }  // namespace andiron::inline v1

@@ -17,21 +17,21 @@ namespace nn {
 
 /// input * weight + bias.
 struct Linear {
-  Param weight = {};               ///< [d_input, d_output]; PyTorch's is the transpose
+  Param weight = {};               ///< [d_input, d_output]; PyTorch's is transposed
   std::optional<Param> bias = {};  ///< [d_output]
 
   ANDIRON_MODULE(Linear, weight, bias)
 };
 
-/// Builders change the config and return it: a named one by reference, a temporary by value.
+/// Config of Linear. Builders return a named config by reference, a temporary by value.
 class LinearConfig {
  public:
   LinearConfig(std::uint64_t d_input, std::uint64_t d_output)
       : d_input_(d_input), d_output_(d_output) {}
 
-  /// Unless set: true.
+  /// Default: true.
   LinearConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
-  /// Of weight and bias. Unless set: uniform within 1 / sqrt(d_input).
+  /// For weight and bias. Default: uniform within 1 / sqrt(d_input).
   LinearConfig& with_initializer(Initializer initializer) & {
     return initializer_ = initializer, *this;
   }
@@ -39,7 +39,8 @@ class LinearConfig {
   LinearConfig with_bias(bool bias) && { return std::move(with_bias(bias)); }
   LinearConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
 
-  /// Never fails; sizes that cannot be are an error of the parameters' val() (initializer.h).
+  /// Never fails. For sizes that cannot be addressed, val() of the parameters fails with
+  /// InvalidArgument.
   Linear init() const;
 
  private:

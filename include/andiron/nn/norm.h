@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Normalisation layers.
+// Normalization layers.
 //
 //   nn::BatchNorm norm = nn::BatchNormConfig(64).with_momentum(0.05).init();
 //
-// All compute normalised(input) * gamma + beta. Gamma starts as ones, beta as zeros; both are lazy.
-// In PyTorch they are called weight and bias.
+// All of them compute normalized(input) * gamma + beta. Gamma starts as ones, beta as zeros; both
+// are lazy. PyTorch calls them weight and bias.
 //
-// init() never fails. Arguments that cannot be are InvalidArgument from val() of the parameters,
-// when they are first needed. Builders change the config and return it: a named one by
-// reference, a temporary by value.
+// init() never fails. For invalid arguments, val() of the parameters fails with InvalidArgument.
+// Builders return a named config by reference, a temporary by value.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +19,26 @@
 namespace andiron::inline v1 {
 namespace nn {
 
-/// Over the batch, for each channel.
+/// Normalizes over the batch, for each channel.
 struct BatchNorm {
   Param gamma = {};         ///< [num_features]
   Param beta = {};          ///< [num_features]
-  Param running_mean = {};  ///< [num_features]; counted, not trained: requires_grad() is false
-  Param running_var = {};   ///< [num_features]; likewise
+  Param running_mean = {};  ///< [num_features]; not trained: requires_grad() is false
+  Param running_var = {};   ///< [num_features]; not trained
   double momentum = 0.1;
   double epsilon = 1e-5;
 
   ANDIRON_MODULE(BatchNorm, gamma, beta, running_mean, running_var)
 };
 
+/// Config of BatchNorm.
 class BatchNormConfig {
  public:
   explicit BatchNormConfig(std::uint64_t num_features) : num_features_(num_features) {}
 
-  /// Added to the variance. Unless set: 1e-5.
+  /// Added to the variance. Default: 1e-5.
   BatchNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
-  /// The share of a new batch in the running statistics. Unless set: 0.1.
+  /// The weight of a new batch in the running statistics. Default: 0.1.
   BatchNormConfig& with_momentum(double momentum) & { return momentum_ = momentum, *this; }
   // For a temporary, by value.
   BatchNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
@@ -53,7 +53,7 @@ class BatchNormConfig {
   double momentum_ = 0.1;
 };
 
-/// Over the last dimension.
+/// Normalizes over the last dimension.
 struct LayerNorm {
   Param gamma = {};                ///< [d_model]
   std::optional<Param> beta = {};  ///< [d_model]
@@ -62,13 +62,14 @@ struct LayerNorm {
   ANDIRON_MODULE(LayerNorm, gamma, beta)
 };
 
+/// Config of LayerNorm.
 class LayerNormConfig {
  public:
   explicit LayerNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
 
-  /// Added to the variance. Unless set: 1e-5.
+  /// Added to the variance. Default: 1e-5.
   LayerNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
-  /// Whether there is a beta. Unless set: true.
+  /// Whether there is a beta. Default: true.
   LayerNormConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
   // For a temporary, by value.
   LayerNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
@@ -82,7 +83,7 @@ class LayerNormConfig {
   bool bias_ = true;
 };
 
-/// Over groups of channels.
+/// Normalizes over groups of channels.
 struct GroupNorm {
   std::optional<Param> gamma = {};  ///< [num_channels]
   std::optional<Param> beta = {};   ///< [num_channels]
@@ -94,15 +95,15 @@ struct GroupNorm {
   ANDIRON_MODULE(GroupNorm, gamma, beta)
 };
 
-/// The groups must divide the channels.
+/// Config of GroupNorm. The number of groups must divide the number of channels.
 class GroupNormConfig {
  public:
   GroupNormConfig(std::uint64_t num_groups, std::uint64_t num_channels)
       : num_groups_(num_groups), num_channels_(num_channels) {}
 
-  /// Added to the variance. Unless set: 1e-5.
+  /// Added to the variance. Default: 1e-5.
   GroupNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
-  /// Whether there are gamma and beta. Unless set: true.
+  /// Whether there are gamma and beta. Default: true.
   GroupNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
   // For a temporary, by value.
   GroupNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
@@ -117,7 +118,7 @@ class GroupNormConfig {
   bool affine_ = true;
 };
 
-/// Over each channel of each item.
+/// Normalizes over each channel of each item.
 struct InstanceNorm {
   std::optional<Param> gamma = {};  ///< [num_channels]
   std::optional<Param> beta = {};   ///< [num_channels]
@@ -128,13 +129,14 @@ struct InstanceNorm {
   ANDIRON_MODULE(InstanceNorm, gamma, beta)
 };
 
+/// Config of InstanceNorm.
 class InstanceNormConfig {
  public:
   explicit InstanceNormConfig(std::uint64_t num_channels) : num_channels_(num_channels) {}
 
-  /// Added to the variance. Unless set: 1e-5.
+  /// Added to the variance. Default: 1e-5.
   InstanceNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
-  /// Whether there are gamma and beta. Unless set: true.
+  /// Whether there are gamma and beta. Default: true.
   InstanceNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
   // For a temporary, by value.
   InstanceNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
@@ -148,7 +150,7 @@ class InstanceNormConfig {
   bool affine_ = true;
 };
 
-/// By the root of the mean square over the last dimension.
+/// Normalizes by the root mean square over the last dimension. There is no beta.
 struct RmsNorm {
   Param gamma = {};  ///< [d_model]
   double epsilon = 1e-5;
@@ -156,11 +158,12 @@ struct RmsNorm {
   ANDIRON_MODULE(RmsNorm, gamma)
 };
 
+/// Config of RmsNorm.
 class RmsNormConfig {
  public:
   explicit RmsNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
 
-  /// Added to the mean square; above 0. Unless set: 1e-5.
+  /// Added to the mean square; must be above 0. Default: 1e-5.
   RmsNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   // For a temporary, by value.
   RmsNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }

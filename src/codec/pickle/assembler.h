@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What opcodes do with the stack: containers and objects are made of what lies on it.
+// What opcodes do with the stack: they build containers and objects from the values on it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace andiron::inline v1::detail {
 
-// One function for each opcode or group of them. They return false after a failure, which is
+// One function per opcode or group of opcodes. Each returns false after a failure, which is
 // recorded.
 class PickleAssembler {
  public:

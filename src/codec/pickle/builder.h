@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Puts values into a graph that is being made.
+// Adds values to a graph under construction.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace andiron::inline v1::detail {
 
-// What makes something returns false when memory for it cannot be had, which is recorded as a
-// failure. REQUIRES: no array of the graph gets more items than a value can tell apart.
+// Functions return false if memory cannot be allocated, and record that as a failure.
+// REQUIRES: no array of the graph gets more items than a value can distinguish.
 class PickleBuilder {
  public:
   // `input` is looked at for how much is still to come.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a pickle describes: a graph of values. Nothing in it has been imported, called or made; a
-// class or function is its name, a call is an object that remembers what was to be called.
+// The graph of values that a pickle describes. Nothing in it was imported, called or constructed. A
+// class or function is its name; a call is an object that remembers what would have been called.
 //
-// Values are handles of 4 bytes into flat arrays, so that a checkpoint of a hundred thousand
-// tensors, some thirty values each, costs no allocation per value. The graph may have cycles and
-// values that many others share: whoever walks it counts steps and keeps a stack of its own.
+// Values are handles of 4 bytes into flat arrays, so a checkpoint with a hundred thousand tensors,
+// about thirty values each, needs no allocation per value. The graph may have cycles and shared
+// values: code that walks it counts steps and keeps its own stack.
 #pragma once
 
 #include <bit>
@@ -126,7 +126,7 @@ struct PickleObject {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 };
 
-// What an object gets after it is made.
+// What an object gets after it is created.
 struct PickleAdditions {
   PickleRuns items = {};   // appended to it, or added as to a set
   PickleRuns pairs = {};   // set on it as on a dict: key, value, key, value
@@ -135,7 +135,7 @@ struct PickleAdditions {
 
 class PickleGraph;
 
-// A range over what a container holds.
+// A range over the content of a container.
 class PickleItems {
  public:
   class Iterator {
@@ -197,7 +197,7 @@ class PickleItems {
   std::uint32_t size_ = 0;
 };
 
-// REQUIRES of all accessors: the value is of this graph and of the kind they are for. Moving a
+// REQUIRES for all accessors: the value belongs to this graph and has the right kind. Moving a
 // graph keeps its values and views valid.
 class PickleGraph {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bytes of a pickle in order, out of a source that need not lie in memory.
+// The bytes of a pickle in order, from a source that need not be in memory.
 #pragma once
 
 #include <cassert>
@@ -24,8 +24,8 @@ Number load_number(const char* at) noexcept {
   }(std::make_index_sequence<sizeof(Number)>());
 }
 
-// A window into the source, which its owner fills. Bytes that were once ready stay where they are:
-// whoever takes memory() keeps all views valid.
+// A window into the source, which its owner fills. Bytes stay where they are once they are ready:
+// whoever takes the memory keeps all views valid.
 class PickleInput {
  public:
   // Small, as a pickle may be small and lie in front of gigabytes of data.

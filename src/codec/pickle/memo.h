@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a pickle has put aside, by number.
+// The memo of a pickle: values stored by number.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Picklers number from 0 on: those values lie in an array. Any other number costs no more than its
-// place in a tree, whose depth no choice of numbers can spoil.
+// Picklers number from 0, and those values are in an array. Any other number costs one node of a
+// tree, whose depth no choice of numbers can degrade.
 class PickleMemo {
  public:
   // How many numbers have a value.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What is written in a pickle: opcodes and their operands, made into values.
+// Reads opcodes and their operands, and turns them into values.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Each function takes the operand of one opcode, or what follows its fixed part. They return false
-// after a failure, which is recorded, and where the input is hungry: the opcode is then to be run
+// Each function takes the operand of one opcode, or the part after its fixed bytes. Returns false
+// after a failure, which is recorded, and if the input needs more bytes; then the opcode runs
 // again.
 class PickleOperands {
  public:

@@ -11,8 +11,8 @@
 
 namespace andiron::inline v1::detail {
 
-// A mark is a height of the stack, kept apart from the values. What lies below the topmost mark is
-// out of reach until that mark is taken.
+// A mark is a height of the stack, stored apart from the values. Values below the topmost mark
+// cannot be reached until that mark is taken.
 class PickleStack {
  public:
   // For growing them before push() and mark().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The directory of a zip archive, read and checked whole.
+// The directory of a zip archive, read and checked completely.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,15 @@ struct ZipEntry {
   bool is_stored() const noexcept { return method == 0; }
 };
 
-// Entries of one folder, side by side, whose names ascend, all in lower case. PyTorch's records are
-// such: 100 000 of them, numbered from 0 on, in older files in the order of text.
+// Adjacent entries of one folder whose names ascend and are in lower case. PyTorch's records are
+// such a run: 100 000 of them, numbered from 0, in older files in text order.
 struct ZipRun {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::string_view folder = {};  // up to the last slash, if there is one; lives as the names do
   bool is_text = false;          // names ascend as text, not as numbers
   bool is_digits = false;        // names are digits alone
-  // Where the names are one number after the other: the first of them.
+  // If the names are consecutive numbers: the first of them.
   std::optional<std::uint64_t> first_number = {};
 
   std::uint32_t size() const noexcept { return end - begin; }
@@ -50,7 +50,7 @@ struct ZipRun {
   std::uint32_t next_other(std::uint32_t entry) const noexcept {
     return entry == begin && is_digits ? end : entry + 1;
   }
-  // The entry that has this number for a name, by first_number alone.
+  // The entry whose name is this number, found from first_number alone.
   std::optional<std::uint32_t> find_number(std::string_view name) const {
     const auto number = first_number ? parse_printed_index(name) : std::nullopt;
     if (!number || *number < *first_number || *number - *first_number >= size()) return {};
@@ -58,7 +58,7 @@ struct ZipRun {
   }
 };
 
-// When two entries have one name. To PyTorch they do when they differ in the case of letters alone.
+// When two entries have the same name. For PyTorch, names that differ only in case are the same.
 enum class ZipNames : std::uint8_t { any_case, exact };
 
 class ZipDirectory {
@@ -67,7 +67,7 @@ class ZipDirectory {
 
   const SharedArray<ZipEntry>& entries() const noexcept { return entries_; }
   std::optional<std::uint32_t> find(std::string_view name) const;
-  // The longest run there is; empty where there are no entries.
+  // The longest run; empty if there are no entries.
   const ZipRun& run() const noexcept { return run_; }
 
   // The entry whose header is the last that begins at or before `offset`, by its rank in the order
@@ -83,7 +83,7 @@ class ZipDirectory {
  private:
   friend class ZipDirectoryReader;
 
-  // What the table of names goes by: names that are one have one hash.
+  // The hash for the table of names: equal names have equal hashes.
   std::uint64_t hash_of(std::string_view name) const;
   // Position in the run of a name that is in it.
   std::optional<std::uint32_t> find_in_run(std::string_view name) const;
@@ -98,8 +98,8 @@ class ZipDirectory {
   std::uint64_t begin_ = 0;
 };
 
-// Walks an extra field for its ZIP64 part, of which nothing is left when there is none. BadArchive
-// where it breaks the form, or has two.
+// Returns the ZIP64 part of an extra field; empty if there is none. Fails with BadArchive if the
+// field is malformed or has two.
 Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra);
 
 // "zip entry 'NAME' WHAT".

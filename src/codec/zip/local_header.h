@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The header in front of each entry's data, which repeats what the directory tells.
+// The header before each entry's data, which repeats the directory.
 #pragma once
 
 #include <cstddef>

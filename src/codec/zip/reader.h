@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Zip archives: the directory, and the data of entries. Stored and deflated entries, ZIP64, data
-// descriptors; one disk, no encryption.
+// Zip archives: the directory, and the data of entries. Supports stored and deflated entries, ZIP64
+// and data descriptors; one disk, no encryption.
 //
-// The directory is read and checked whole when an archive is opened: names are unlike each other,
-// entries lie apart and fill the file from its first byte to the directory, which ends it. Of the
-// entries themselves nothing is read before it is asked for: a checkpoint may have a hundred
-// thousand.
+// The directory is read and checked completely when an archive is opened: names are distinct, and
+// entries do not overlap and fill the file from its first byte to the directory at its end. Entries
+// are read only on request: a checkpoint may have a hundred thousand.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +25,15 @@ struct ZipState;
 class ZipReader;
 using ZipReaderPtr = std::shared_ptr<const ZipReader>;
 
-// Immutable and safe from several threads. All errors but OutOfMemory name the file
-// and the entry.
+// Immutable and safe from several threads at once. All errors except OutOfMemory name the file and
+// the entry.
 class ZipReader : public std::enable_shared_from_this<ZipReader> {
  public:
-  // BadArchive for what breaks the rules, Truncated where the directory is cut off, Unsupported for
-  // archives on several disks, LimitExceeded beyond limits.zip_entries. Folders and whatever else
-  // the archive lists are entries like others.
+  // Fails with BadArchive if a rule is broken, Truncated if the directory is cut off, Unsupported
+  // for archives on several disks, LimitExceeded beyond limits.zip_entries. Folders are entries
+  // like others.
   //
-  // The archive reaches to `end`, or to the end of the file (find_zip_end).
+  // The archive ends at `end`, or at the end of the file (find_zip_end).
   static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits,
                                    ZipNames compared = ZipNames::any_case,
                                    std::optional<std::uint64_t> end = {});
@@ -47,20 +46,21 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
 
-  // Where the data of an entry begins in the file. Told by the directory alone where the entry is
-  // padded as PyTorch pads (its data begins at the next multiple of `alignment` and ends where the
-  // next entry, or its descriptor, begins); read from its local header otherwise, and always for an
-  // `alignment` of 0. Unsupported for entries that are encrypted or compressed by other methods.
+  // Returns where the data of an entry begins in the file. If the entry is padded as PyTorch pads
+  // (its data begins at the next multiple of `alignment` and ends where the next entry, or its
+  // descriptor, begins), the directory is enough. Otherwise, and always for an `alignment` of 0,
+  // reads the local header. Fails with Unsupported for entries that are encrypted or use another
+  // compression.
   Result<std::uint64_t> data_offset(std::uint32_t entry, std::uint64_t alignment = 64) const;
 
-  // Finds where the data of all stored entries begins, after which data_offset() reads nothing for
-  // them. Where one cannot be found, it says why.
+  // Finds where the data of all stored entries begins, so that data_offset() does not read for
+  // them.
   void locate_data(std::uint64_t alignment) const;
 
-  // The file as a source of the data of stored entries: before the first byte of one is handed out,
-  // its local header is read once, and must agree with the directory and with data_offset(). CRCs
-  // are not compared: reads may be of parts, and PyTorch does not look at them either. Small reads
-  // in order come out of larger ones (ReadAhead), which bring what lies in between.
+  // The file as a source for the data of stored entries. Before the first byte of an entry is
+  // returned, its local header is read once and must agree with the directory and with
+  // data_offset(). CRCs are not compared: reads may be partial, and PyTorch does not check them
+  // either. Small sequential reads are combined into larger ones (ReadAhead).
   const ByteSourcePtr& checked_source() const noexcept;
 
   // How large an entry may be, and the member of Limits that says so, if one does.
@@ -71,18 +71,16 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
     std::string_view limit;
   };
 
-  // The content of one entry: its local header is checked, it is inflated where it is deflated, and
-  // its CRC compared unless that is 0. BadArchive when anything disagrees, LimitExceeded beyond
-  // `most`.
+  // Returns the content of one entry: checks its local header, decompresses it, and compares its
+  // CRC unless that is 0. Fails with BadArchive if anything disagrees, LimitExceeded beyond `most`.
   Result<Bytes> read(std::uint32_t entry, Most most) const;
 
-  // The first `count` bytes of an entry, or all where there are fewer, by one small read: the local
-  // header, which is checked, comes along, and what is deflated is inflated that far. CRCs are not
-  // compared.
+  // Returns the first `count` bytes of an entry, or all if there are fewer, with one small read.
+  // Checks the local header; does not compare the CRC.
   Result<Bytes> read_head(std::uint32_t entry, std::size_t count) const;
 
-  // The content of a deflated entry, inflated when it is read. What was inflated last is kept, so
-  // that reading the views of one storage inflates it once. LimitExceeded when that is more than
+  // The content of a deflated entry, decompressed when it is read. Keeps the last result, so that
+  // reading the views of one storage decompresses it once. Fails with LimitExceeded beyond
   // limits.inflated_bytes.
   ByteSourcePtr inflated_source(std::uint32_t entry) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Zip archives of stored entries, written front to back: nothing that was written is touched again,
-// so that a pipe will do.
+// Writes zip archives of stored entries from front to back. Written bytes are never changed, so the
+// sink may be a pipe.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace andiron::inline v1::detail {
 
-// Where all parts of an archive lie, by the sizes of its entries alone.
+// Computes the positions of all parts of an archive from the sizes of its entries.
 class ZipLayout {
  public:
   // The next entry. Its data begins at a multiple of `alignment`; 0 is for no padding, and not even
@@ -41,13 +41,12 @@ class ZipLayout {
 //
 //   ZipWriter zip(sink);
 //   ANDIRON_TRY(zip.begin("weights.npy", bytes, 64));
-//   ANDIRON_TRY(zip.write(part));                        // as often as it takes
+//   ANDIRON_TRY(zip.write(part));                        // as often as needed
 //   ANDIRON_TRY(zip.end());
 //   ANDIRON_TRY(zip.finish());
 //
-// It is itself the sink of the entry that is being written. The same entries always give the same
-// bytes. Whether names are unlike each other is the caller's affair. After an error, the archive is
-// not to be gone on with.
+// It is itself the sink of the current entry. The same entries always give the same bytes. The
+// caller makes sure that names are distinct. Do not continue after an error.
 class ZipWriter final : public Sink {
  public:
   // REQUIRES: the sink outlives this.

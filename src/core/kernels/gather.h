@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gathers any strided view of a source into contiguous bytes, mapping elements on the way.
+// Copies any strided view of a source into contiguous bytes and maps elements on the way.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct StridedView {
   std::span<const std::int64_t> strides;  // in bytes
 };
 
-// Writes elements [first, first + count) of the view, in row-major order, to `out`. It says what to
-// read; the reading is the caller's:
+// Writes elements [first, first + count) of the view, in row-major order, to `out`. It decides what
+// to read; the caller reads:
 //
 //   Gather gather(view, map, first, count, out);
 //   for (;;) {
@@ -31,8 +31,8 @@ struct StridedView {
 //   }
 //
 // The source is read in its own order, in pieces of about a megabyte, and only where the view has
-// elements; gaps up to a page are read along, since the system reads whole pages anyway. Sources
-// that lie in memory are not copied first.
+// elements. Gaps up to a page are read too, because the system reads whole pages anyway. Sources in
+// memory are not copied first.
 class Gather {
  public:
   // REQUIRES: what the view refers to, and the map, outlive this.
@@ -42,8 +42,8 @@ class Gather {
   Gather(const Gather&) = delete;
   Gather& operator=(const Gather&) = delete;
 
-  // Moves what was read last to its place, and gives the room for what is to be read next, from
-  // offset() on; none when all is done.
+  // Moves the bytes read last to their place. Returns the room for the next read, which starts at
+  // offset(); an empty span at the end.
   Result<std::span<std::byte>> next();
   std::uint64_t offset() const noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Names and counts in a sentence. Names stay as they are: escaping is for whoever shows the
-// sentence.
+// Names and counts in a sentence. Names are not escaped here; whoever prints the sentence escapes
+// it.
 #pragma once
 
 #include <algorithm>

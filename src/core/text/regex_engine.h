@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a Pattern asks of a regular-expression engine.
+// The regular-expression engine behind Pattern.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The name someone probably meant.
+// Finds the name that was probably meant.
 #pragma once
 
 #include <cstddef>

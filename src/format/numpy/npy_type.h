@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How NumPy's files spell the types of elements.
+// NumPy's names for element types.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The functions and classes that a PyTorch file names and whose meaning we know. None is ever
-// called: what it would have made is read from its arguments.
+// The functions and classes in PyTorch files that we understand. None is ever called: the result is
+// read from the arguments.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The walk over what a PyTorch file holds: which names its tensors have, and in which order.
+// Walks over the content of a PyTorch file, and gives its tensors their names and order.
 //
-// Keys of dicts and indices of lists are joined with dots. A module gives the names that its
-// state_dict() would give: parameters, the buffers that it saves, submodules; its other tensors are
-// passed over. Any other object is walked by its attributes, and by the arguments that would have
-// made it, by index.
+// Keys of dicts and indices of lists are joined with dots. A module gives the names of its
+// state_dict(): parameters, saved buffers, submodules. Its other tensors are skipped. Any other
+// object is walked by its attributes, and by index through the arguments that would have created
+// it.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 
 namespace andiron::inline v1::detail {
 
-// What is to be told of a tensor, or of what might have held some.
+// A note on a tensor, or the reason why something was skipped.
 struct Remark {
   bool is_skip;  // it was not taken; else a note on one that was
   std::string text;
 };
 
-// What the walk comes to; good until the next one.
+// One step of the walk; valid until the next one.
 struct WalkEvent {
   enum class Kind : std::uint8_t {
     nothing,  // but remarks
@@ -50,10 +50,10 @@ struct WalkEvent {
   WalkEvent() noexcept {}
 };
 
-// Whether an error ends a lenient reading, too; after others the other tensors are still read.
+// Whether an error ends even a lenient read. After other errors, the other tensors are still read.
 bool stops_reading(ErrorCode code) noexcept;
 
-// Goes from the root on, one value at a time.
+// Walks from the root, one value at a time.
 class PickleWalk {
  public:
   // `classes` are those of TorchScript. Python never writes a dict with a key twice; with
@@ -63,16 +63,16 @@ class PickleWalk {
              const OpenOptions& options, bool check_all_keys);
 
   bool is_done() const noexcept { return frames_.empty(); }
-  // Makes another event. REQUIRES: !is_done().
+  // Produces the next event. REQUIRES: !is_done().
   Status next();
   // REQUIRES: next() was called.
   WalkEvent& event() noexcept { return *event_; }
-  // The tensor of the event cannot be. In a lenient reading the others still count: this becomes a
-  // remark. Else returns the error, with the name.
+  // Rejects the tensor of the event. In a lenient read this becomes a remark, and the walk
+  // continues. Otherwise returns the error, with the name.
   Status refuse(Error error);
 
  private:
-  // What a container still has to show. Several frames in a row may belong to one container.
+  // What is left of a container. Several frames in a row may belong to one container.
   struct Frame {
     PickleItems::Iterator at;
     enum class Kind : std::uint8_t { root, items, pairs, pair_items } kind = Kind::items;
@@ -93,7 +93,7 @@ class PickleWalk {
   static constexpr char not_in_state_dict[] =
       "an attribute of a module, not part of its state_dict";
 
-  // In structure.cpp: where the walk is, told in `event_`. `skip` is why tensors are not taken
+  // In pickle_walk.cpp: the current place, stored in `event_`. `skip` is why tensors are not taken
   // here, or nullptr.
   void set_place(std::size_t key_begin);
   Status visit(PickleValue value, const char* skip);
@@ -112,7 +112,7 @@ class PickleWalk {
   // of them, up to a number of steps in all; what is not taken anyway is walked once.
   bool may_share(PickleValue value, const char* skip);
 
-  // In structure_frames.cpp: what is below.
+  // In pickle_walk_frames.cpp: the content of containers.
   Status open_object(PickleValue value, const char* skip);
   Status open_state(PickleValue value, PickleValue state, const char* skip);
   bool may_look_into(PickleValue object, const char* skip);

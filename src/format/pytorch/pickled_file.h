@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A pickle with the data that it refers to: what every container comes down to.
+// A pickle and the data it refers to: every packaging is reduced to this.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace andiron::inline v1::detail {
 
-// What the names of all tensors of an archive may take.
+// The memory that all names of an archive may take.
 class NameBudget {
  public:
   NameBudget(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
@@ -44,19 +44,19 @@ struct PickledFile {
   std::uint64_t file_bytes = 0;
 };
 
-// Adds all tensors to an archive, with what was skipped, and the tree that they are the leaves of.
+// Adds all tensors to an archive, the skipped ones, and the tree of values.
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
                     ArchiveBuilder& builder);
 
-// Goes through what is there. Both must outlive the walk.
+// Walks over the content. Both arguments must outlive the walk.
 PickleWalk walk_file(PickledFile& file, const OpenOptions& options);
 
-// Adds the tensors of a file that lies within another, as snapshots named below `prefix`, with what
-// was skipped and notes.
+// Adds the tensors of a file inside another file, as snapshots named under `prefix`, with skipped
+// tensors and notes.
 Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions& options,
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder);
 
-// The tensor that is all there is in a file.
+// The tensor of a file that contains only one.
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options);
 
 }  // namespace andiron::inline v1::detail

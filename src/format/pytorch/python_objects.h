@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What kinds of Python objects a pickle describes, told by how they would be made and by the state
-// that they are given.
+// Tells kinds of Python objects apart by how they would be created and by their state.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tensors that an object gives twice under one name, as some dicts do that have their items as
-// attributes, too.
+// Handles objects that contain a tensor twice under one name, such as dicts whose items are also
+// attributes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The classes of a TorchScript program, as its source code in the archive tells them.
+// The classes of a TorchScript program, from the source code in the archive.
 #pragma once
 
 #include <functional>

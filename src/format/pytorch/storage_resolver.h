@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns what a pickle says of storages into the bytes that they are.
+// Turns the storages that a pickle names into bytes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct StorageId {
   std::optional<View> view;
 };
 
-// What a container knows of the data that its pickle refers to.
+// Finds the data that a pickle refers to, in its packaging.
 class StorageFinder {
  public:
   virtual ~StorageFinder() = default;
@@ -44,10 +44,11 @@ class StorageFinder {
 // Appends the key of a storage, which is text or a number; false for what can be none.
 bool append_storage_key(std::string& out, const PickleGraph& graph, PickleValue key);
 
-// What finders say in common.
+// Errors that finders share.
 Error missing_storage(std::string_view kind, std::string_view key, std::string file);
-// SizeMismatch where `bytes` are not what the pickle says. There may be a few more, less than an
-// element: PyTorch writes a storage whole, be it of 15 bytes that a tensor views as 3 floats.
+// Fails with SizeMismatch if `bytes` is not the size in the pickle. A few more bytes, less than one
+// element, are accepted: PyTorch writes whole storages, for example 15 bytes that a tensor views as
+// 3 floats.
 Status check_storage_size(const StorageId& id, std::uint64_t bytes, const std::string& file);
 
 class StorageResolver {

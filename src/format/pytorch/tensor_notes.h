@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Notes on single tensors, of which a file may have as many as tensors.
+// Notes on single tensors. A file may have as many as tensors, so only the first ones are kept.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns the calls that would rebuild tensors into tensors, without making any.
+// Turns the calls that would rebuild tensors into tensors, without calling anything.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class TensorResolver {
         limits_(options.limits),
         lenient_(options.strictness == Strictness::lenient) {}
 
-  // Whether a value is a tensor, told by what would make it.
+  // Whether a value is a tensor, judged by the call that would create it.
   bool is_tensor(PickleValue value) const;
   // Fills in a fresh `out`; in place, as a tensor takes a kilobyte.
   Status resolve(PickleValue value, Resolution& out);
@@ -82,7 +82,7 @@ class TensorResolver {
                Resolution& out);
   // (storage, offset, size, stride)
   Status set_view(std::span<const PickleValue> args, TorchTensor& tensor);
-  // Takes `out.whole`, where it has data that can be read.
+  // Takes `out.whole` if it has data that can be read.
   Status take(Resolution& out) const;
 
   // In tensor_parts.cpp: tensors that are listed as their parts.
@@ -92,7 +92,7 @@ class TensorResolver {
   Status sparse(std::span<const PickleValue> args, Resolution& out);
   Status nested(std::span<const PickleValue> args, Resolution& out);
   Status jagged(std::span<const PickleValue> args, Resolution& out);
-  // BadPickle with the message `otherwise` where the value is no tensor.
+  // Fails with BadPickle and the message `otherwise` if the value is not a tensor.
   Status add_part(std::string_view name, PickleValue value, const char* otherwise, Resolution& out);
 
   static Status skip(std::string reason, Resolution& out) {

@@ -47,19 +47,20 @@ struct TorchTensor {
   bool conjugate = false;
   bool negate = false;
   bool big_endian = false;
-  // Of a quantized tensor: its numbers as they are stored.
+  // For a quantized tensor: its elements as they are stored.
   bool as_int_repr = false;
-  // What the numbers are converted to when they are read; nullptr for nothing.
+  // The type that elements are converted to when read; nullptr for none.
   const ElementType* converted = nullptr;
 
-  // Whether rows lie one after the other, whatever the strides of dimensions of one element.
+  // Whether the elements are row-major without gaps, ignoring the strides of dimensions of size 1.
   bool is_contiguous() const noexcept;
   void set_row_major() noexcept;
-  // Every element lies in the storage.
+  // Fails unless every element is inside the storage.
   Status check() const;
-  // There is a way to read what is no run: to swap, negate or convert it. REQUIRES: check() passed.
+  // Fails if the tensor is not a run and cannot be read otherwise: swapped, negated or converted.
+  // REQUIRES: check() passed.
   Status check_view() const;
-  // All elements together take no more than `most` bytes. REQUIRES: check() passed.
+  // Fails if all elements together take more than `most` bytes. REQUIRES: check() passed.
   Status check_size(std::uint64_t most) const;
 
   DType dtype() const noexcept { return as_int_repr ? type->int_repr : type->dtype; }
@@ -68,14 +69,14 @@ struct TorchTensor {
   std::string_view raw_name() const noexcept {
     return dtype() == DType::raw ? type->torch_name : std::string_view();
   }
-  // The shape in elements of ours.
+  // The shape in elements of our dtype.
   Shape our_shape() const;
   std::uint64_t byte_size() const noexcept {
     std::uint64_t bytes = type->bytes;
     for (std::size_t d = 0; d < rank; ++d) bytes *= shape[d];
     return bytes;
   }
-  // Whether it is one run of bytes as we read them.
+  // Whether it is one run of bytes in the form that read() returns.
   bool is_run() const noexcept;
   // In the storage's source; a tensor without elements lies anywhere.
   std::uint64_t first_byte() const noexcept {
@@ -89,7 +90,8 @@ struct TorchTensor {
   Status add_to(ArchiveBuilder& builder, std::string_view stored_name) const;
 };
 
-// What one tensor of a file may take in memory: strides of zero can repeat a few bytes without end.
+// The most memory that one tensor of a file may take: strides of zero can repeat a few bytes
+// endlessly.
 std::uint64_t most_tensor_bytes(std::uint64_t file_bytes, const Limits& limits);
 
 }  // namespace andiron::inline v1::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a PyTorch file holds as one Value, with tensors as their numbers.
+// The content of a PyTorch file as one Value, with tensors as their indices.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace andiron::inline v1::detail {
 
-// Numbers tensors in the order of the walk, as the archive does; one that is listed as its parts is
-// a dict of them. Of what is no plain value, text tells what it was: classes and functions by name,
-// dates and paths as the calls that make them. What was not taken is null. So are text and bytes
-// for which there is no room, and plain values beyond it are left out: a pickle can repeat them
-// without end.
+// Numbers tensors in the order of the walk, as the archive does; a tensor that is listed as its
+// parts becomes a dict of them. Values that are not plain become text: classes and functions by
+// name, dates and paths as the calls that create them. Skipped values are null. A pickle can repeat
+// values endlessly, so the size is bounded: text and bytes beyond `room` become null, and other
+// values beyond it are left out.
 //
-// For a file that was read once, so that this finds what was taken. Its first tensor has the number
-// `first` in the archive. The tree takes up to `room` bytes, which it counts down.
+// Call it after the file was read once. Its first tensor has the number `first` in the archive. The
+// tree takes up to `room` bytes, which it counts down.
 Result<Value> value_tree(PickledFile& file, const OpenOptions& options, std::size_t first,
                          std::uint64_t& room);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// PyTorch files since 1.6: zip archives with one folder that holds a pickle and the storages.
+// PyTorch files since 1.6: zip archives with one folder that contains a pickle and the storages.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace andiron::inline v1::detail {
 
-// What a zip archive is, by the names in it.
+// The kind of a zip archive, by the names in it.
 struct TorchZip {
   enum class Kind : std::uint8_t { torch_save, torch_script, pt2, other } kind = Kind::other;
   std::string root;  // the folder, with a slash; empty where there is none
@@ -31,8 +31,8 @@ struct TorchZip {
 
 Result<TorchZip> read_torch_zip(const ZipReader& zip);
 
-// The pickle of an archive made by torch.save or torch.jit.save. `file` is the archive's number of
-// zip.checked_source(), or Storage::no_file. Oddities that are let pass go to `notes`.
+// Reads the pickle of an archive made by torch.save or torch.jit.save. `file` is the archive's
+// number of zip.checked_source(), or Storage::no_file. Tolerated oddities go to `notes`.
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
                                                    std::uint32_t file, const OpenOptions& options,
                                                    std::vector<std::string>& notes);

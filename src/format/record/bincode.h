@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records in bincode (.bin, .bin.gz): tensors in the order of a Rust struct's fields, without
-// names. Only a module with the same fields can tell what they are.
+// names. Only a module with the same fields tells which is which.
 #pragma once
 
 #include <string>

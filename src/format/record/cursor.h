@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One way through a record, whatever it is written in.
+// A forward cursor over a record, whatever its encoding.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the dicts of a record hold.
+// Looks up entries in the dicts of a record.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a record says of itself.
+// The metadata of a record.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lists of numbers, which records before 0.14 have as the elements of their tensors.
+// Lists of numbers: the elements of tensors in records before 0.14.
 #pragma once
 
 #include <array>

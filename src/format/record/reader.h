@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records to Archive, whatever they are written in.
+// Reads records into archives, whatever their encoding.
 #pragma once
 
 #include <cstdint>

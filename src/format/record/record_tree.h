@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tree that a record is, with tensors at its leaves, and the names that follow from it.
+// The tree of a record, with tensors as leaves, and the names that follow from it.
 #pragma once
 
 #include <string_view>

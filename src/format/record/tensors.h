@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tensors that are found in a record, on their way into an archive.
+// Collects the tensors of a record for an archive.
 #pragma once
 
 #include <cstdint>
