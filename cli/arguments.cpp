@@ -127,7 +127,7 @@ std::uint64_t size_argument(const std::string& option, const std::string& text) 
   const std::optional<std::uint64_t> size = parse_size(text);
   if (!size) {
     throw CLI::ValidationError(option,
-                               quoted(text) + " is no size; sizes look like 512M or 1.5GiB");
+                               quoted(text) + " is not a size; sizes look like 512M or 1.5GiB");
   }
   return *size;
 }
@@ -147,7 +147,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& target,
       target = choice;
       return;
     }
-    throw CLI::ValidationError(name, quoted(text) + " is none of " + words);
+    throw CLI::ValidationError(name, quoted(text) + " is not one of " + words);
   };
   return verb.add_option_function<std::string>(name, choose, description)->option_text(words);
 }
@@ -245,7 +245,7 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
     const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
     if (count < 1 || count > most_threads) {
       throw CLI::ValidationError(
-          "--threads", quoted(text) + " is no number from 1 to " + std::to_string(most_threads));
+          "--threads", quoted(text) + " is not a number from 1 to " + std::to_string(most_threads));
     }
     reading.threads = static_cast<unsigned>(count);
   };

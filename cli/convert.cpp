@@ -59,14 +59,14 @@ void note_origin(Archive& archive) {
 
 Error nothing_passes() {
   return Error{.code = ErrorCode::missing_tensor,
-               .message = "no tensor passes --include, --exclude and --regex",
+               .message = "no tensor matches --include, --exclude and --regex",
                .hint = "'andiron ls' shows the names"};
 }
 
 Error nothing_taken(const Archive& source) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "no tensor of the file can be taken",
-               .found = count_of(source.skipped().size(), "tensor") + " that cannot",
+               .message = "no tensor in the file can be read",
+               .found = count_of(source.skipped().size(), "tensor") + " skipped",
                .hint = "'andiron info' says why"};
 }
 

@@ -202,7 +202,7 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
   }
   if (!archive.skipped().empty()) {
     out += '\n';
-    page.append_bold(out, "NOT TAKEN\n");
+    page.append_bold(out, "SKIPPED\n");
     for (const Skipped& skipped : archive.skipped()) {
       append_wrapped(out,
                      display_text(skipped.name) + ": " + display_line(in_flags(skipped.reason)), 0,

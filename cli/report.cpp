@@ -46,7 +46,7 @@ struct Spelling {
 constexpr Spelling spellings[] = {
     {"with_top_level_key(\"*\")", "--top-level-key '*'"},
     {"SafetensorsSettings::param_ids", "--param-ids"},
-    {"raise Limits::* if the file is trusted", "the library can be told to allow more"},
+    {"raise Limits::* if you trust the file", "the library can be told to allow more"},
     {"PytorchSettings::numpy_arrays", "--numpy-arrays"},
 };
 

@@ -18,7 +18,7 @@ class MemoryFiles : public FileSet {
     const auto file = files_.find(name);
     if (file != files_.end()) return memory_source(file->second, name);
     return Error{
-        .code = ErrorCode::not_found, .message = "there is no such file in memory", .file = name};
+        .code = ErrorCode::not_found, .message = "no such file in memory", .file = name};
   }
 
   Result<std::vector<std::string>> names() const override {

@@ -100,7 +100,7 @@ constexpr FormatRow rows[] = {
         .usual_names = pytorch_names,
         .parts = {.ending = ".distcp",
                   .found = "parts of a distributed checkpoint without their .metadata",
-                  .hint = "that file tells what is in them: get it from where they came from"},
+                  .hint = "get the .metadata file from the same place"},
         .settings = settings_index<PytorchSettings>,
     },
 };

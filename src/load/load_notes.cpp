@@ -32,7 +32,7 @@ std::string some(const std::vector<std::string_view>& names) {
 
 void note_empty_filter(const std::vector<Slot>& slots, ApplyResult& result) {
   if (slots.empty() || result.skipped.size() != slots.size()) return;
-  result.notes.push_back("no parameter passes the filter; they look like " +
+  result.notes.push_back("no parameter matches the filter; parameters look like " +
                          quoted(slots.front().path));
 }
 
@@ -96,8 +96,8 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
                            "are empty");
   }
   if (!beyond.empty()) {
-    result.notes.push_back("the module's lists end before " + some(beyond) +
-                           "; a load does not make lists longer");
+    result.notes.push_back("the module's lists are too short for " + some(beyond) +
+                           "; loading does not extend lists");
   }
 }
 
@@ -111,7 +111,7 @@ void note_not_taken(const Archive& source, ApplyResult& result) {
     if (reasons.contains(missing.path)) names.push_back(missing.path);
   }
   if (names.empty()) return;
-  result.notes.push_back("not taken from the file: " + some(names) + ": " +
+  result.notes.push_back("skipped in the file: " + some(names) + ": " +
                          std::string(reasons[names.front()]));
 }
 
@@ -125,7 +125,7 @@ void note_parts_of_weights(ApplyResult& result) {
   if (parts.empty()) return;
   result.notes.push_back("PyTorch computes a weight from " + some(parts) +
                          "; remove the parametrization (remove_parametrizations, "
-                         "remove_weight_norm) and save again, so that the weight itself is stored");
+                         "remove_weight_norm) and save again to store the weight itself");
 }
 
 // A parameter that finds nothing although the source has its name: closing index gaps has moved
@@ -162,7 +162,7 @@ void note_square_matrices(const std::vector<Slot>& slots,
   result.notes.push_back(
       (source.is_pickled() ? "this is a PyTorch file, which stores "
                            : "the metadata says that PyTorch wrote this file, which stores ") +
-      some(square) + " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
+      some(square) + " transposed; use .with_from_adapter(PyTorchToBurnAdapter())");
 }
 
 }  // namespace

@@ -315,7 +315,7 @@ TEST(RuleAdapter, NamesThePartThatTheFileIsMissing) {
   EXPECT_EQ(error.code, ErrorCode::adapter_failed);
   EXPECT_EQ(error.tensor, "a.qkv.weight");
   EXPECT_EQ(error.message,
-            "it is to be made of 'a.q.weight', 'a.k.weight' and 'a.v.weight', but 'a.k.weight' is "
+            "it is built from 'a.q.weight', 'a.k.weight' and 'a.v.weight', but 'a.k.weight' is "
             "missing");
 }
 

@@ -208,7 +208,7 @@ TEST(NumpyReader, SkipsWhatNoTensorHoldsAndSaysWhy) {
                    "spans: an array of time spans, dtype <m8[us]",
                    "long: an array of long doubles, which differ between machines, dtype <f16",
                    "struct: an array of structures, dtype [('a', '<f4'), ('b]\\'', '<i2', (2,))]",
-                   "what: an array of elements of a type that we do not know, dtype <i3"}));
+                   "what: an array of elements of an unknown type, dtype <i3"}));
   EXPECT_EQ(numpy_error(file, strict), ErrorCode::unsupported_dtype);
   EXPECT_EQ(open_numpy(npy_file("|O", "()", "x")).value().skipped().size(), 1u);
 }

@@ -297,7 +297,7 @@ TEST(SafetensorsReader, RefusesSizesThatDisagreeWithShapeAndDtype) {  // ST-08
   EXPECT_EQ(archive.error().code, ErrorCode::size_mismatch);
   EXPECT_EQ(
       archive.error().to_string(),
-      "memory: tensor 't': the data does not fit dtype and shape: 4 bytes; expected 16 for i32 "
+      "memory: tensor 't': the data size does not match dtype and shape: 4 bytes; expected 16 for i32 "
       "[2, 2]");
 }
 

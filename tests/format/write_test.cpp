@@ -327,7 +327,7 @@ TEST(Write, TakesAListOfTensorsOfWhichTheLaterCounts) {
   list.push_back({"a", Tensor::from_values<float>({1}, {2}).value()});
   const std::string path = folder.file("m.safetensors");
   const WriteReport report = write(list, path).value();
-  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' is there twice; the later one counts"});
+  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' appears twice; the last one is used"});
   EXPECT_EQ(open(path).value().get("a").value().read().value().to_vector<float>().value(),
             std::vector<float>{2});
 }

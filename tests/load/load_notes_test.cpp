@@ -49,7 +49,7 @@ TEST(LoadNotes, AreNotMadeOfALoadThatFits) {
 TEST(LoadNotes, TellOfAFilterThatTakesNothing) {
   const NoteNet net = net_of(1);
   EXPECT_TRUE(has(notes(net, tensors_for(net), {.filter = PathFilter().with_glob("layer.*")}),
-                  "no parameter passes the filter; they look like 'layers.0.weight'"));
+                  "no parameter matches the filter; parameters look like 'layers.0.weight'"));
 }
 
 TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {

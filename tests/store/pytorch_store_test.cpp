@@ -335,7 +335,7 @@ TEST(PytorchStore, TellsWhyAParameterWasNotTakenUnderTheModulesName) {
   EXPECT_NE(refused.found.find("was not taken: a NumPy array"), std::string::npos) << refused.found;
   const ApplyResult result = load_from(model, store.allow_partial(true)).value();
   ASSERT_FALSE(result.notes.empty());
-  EXPECT_NE(result.notes[0].find("not taken from the file: 'fc.bias': a NumPy array"),
+  EXPECT_NE(result.notes[0].find("skipped in the file: 'fc.bias': a NumPy array"),
             std::string::npos)
       << result.notes[0];
   EXPECT_EQ(load_from(model, PytorchStore(store).numpy_arrays()).value().applied.size(), 2u);

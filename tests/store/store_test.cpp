@@ -414,7 +414,7 @@ TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
       save_into(pair_of(1), SafetensorsStore::from_bytes().with_regex("^encoder")).value();
   EXPECT_EQ(none.tensors, 0U);
   ASSERT_EQ(none.notes.size(), 1U);
-  EXPECT_EQ(none.notes[0], "no parameter passes the filter; they look like 'a'");
+  EXPECT_EQ(none.notes[0], "no parameter matches the filter; parameters look like 'a'");
 
   const WriteReport odd =
       save_into(pair_of(1), SafetensorsStore::from_bytes().with_key_remapping("^(a)", "x$1y"))

@@ -157,7 +157,7 @@ struct CheckListed : CheckHeld<typename HeldTypes<T>::type> {
   static constexpr bool is_other_list = ListOf<Type>::value && !is_listable;
   static constexpr bool is_other_map = requires { typename Type::mapped_type; } && !is_listable;
 
-  static_assert(!is_frozen, "andiron: what is const cannot be listed. A load would change it");
+  static_assert(!is_frozen, "andiron: a const member cannot be listed. A load would change it");
   static_assert(!is_pointer,
                 "andiron: a raw pointer cannot be listed. Use std::unique_ptr or std::shared_ptr, "
                 "or leave it out of the list");

@@ -168,7 +168,7 @@ template <class M, class Visitor>
 void walk(M& module, Visitor visitor) {
   constexpr bool is_walkable = is_leaf<M> || is_composite<M>;
   static_assert(is_walkable,
-                "andiron: this is no module. Give the struct an ANDIRON_MODULE line, or specialise "
+                "andiron: this is not a module. Give the struct an ANDIRON_MODULE line, or specialise "
                 "andiron::Fields for it");
   if constexpr (is_walkable) visitor.whole(module);
 }

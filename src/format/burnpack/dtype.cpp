@@ -19,12 +19,12 @@ using Generation = BurnpackGeneration;
 
 Error not_in_release(const TensorInfo& info, Generation generation) {
   return Error{.code = ErrorCode::unsupported_dtype,
-               .message = "Burnpack has no such dtype",
+               .message = "Burnpack cannot store this dtype",
                .tensor = std::string(info.name),
                .found = info.dtype == DType::qfloat ? std::string(info.file_dtype)
                         : info.dtype == DType::raw  ? "raw:" + std::string(info.file_dtype)
                                                     : std::string(dtype_name(info.dtype)),
-               .expected = "a type of Burn " + std::string(name_of(generation)),
+               .expected = "a dtype of Burn " + std::string(name_of(generation)),
                .hint = info.dtype == DType::raw ? "leave it out"
                                                 : "cast it, leave it out, or write for another "
                                                   "release"};

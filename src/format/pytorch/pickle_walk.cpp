@@ -55,7 +55,7 @@ Status PickleWalk::next() {
       // A key that is given twice is a name that is, if both are tensors; this finds the others.
       ANDIRON_ASSIGN(const std::vector<bool> superseded, superseded_pairs(content_, frame.pairs));
       if (!superseded.empty()) {
-        return Error{.code = ErrorCode::name_collision, .message = "a dict has a key twice"};
+        return Error{.code = ErrorCode::name_collision, .message = "a dict has a duplicate key"};
       }
     }
     if (frame.ends) {

@@ -111,7 +111,7 @@ Error unsupported(const TensorInfo& info, std::string hint) {
   std::string found(dtype_name(info.dtype));
   if (is_opaque(info.dtype)) found += ":" + std::string(info.file_dtype);
   return Error{.code = ErrorCode::unsupported_dtype,
-               .message = "Burn's records have no such dtype",
+               .message = "Burn's records cannot store this dtype",
                .tensor = std::string(info.name),
                .found = std::move(found),
                .hint = std::move(hint)};
