@@ -119,7 +119,7 @@ function(_andiron_embed_check_target call target)
   get_target_property(imported ${target} IMPORTED)
   get_target_property(aliased ${target} ALIASED_TARGET)
   if(imported OR aliased OR NOT type MATCHES "^(EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY)$")
-    message(FATAL_ERROR "${call} ${target} has no sources of its own to add to; name a program or "
+    message(FATAL_ERROR "${call} ${target} has no sources of its own; name a program or "
                         "library that is built here")
   endif()
   get_target_property(folder ${target} SOURCE_DIR)

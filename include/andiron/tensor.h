@@ -22,7 +22,7 @@
 namespace andiron::inline v1 {
 
 static_assert(std::endian::native == std::endian::little,
-              "files are little-endian, and so must the host be");
+              "andiron: only little-endian hosts are supported");
 
 /// The C++ type of a dtype's elements. Sub-byte, f8, c32 and opaque dtypes have none: use bytes(),
 /// or cast the snapshot before reading.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -104,6 +105,10 @@ struct NamedFormat {
 NamedFormat format_by_name(std::string_view name) noexcept;
 
 // ".safetensors, .bpk or .mpk": the endings of rows that pass a test, for messages.
+// Advice for a dtype that a format cannot store: to cast it to the first of `others` that it
+// converts to.
+std::string cast_or_leave_out(DType dtype, std::initializer_list<DType> others);
+
 std::string list_endings(bool (*takes)(const FormatInfo& format));
 
 // "a.safetensors.index.json" names the shards of "a.safetensors".

@@ -70,16 +70,22 @@ std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive,
   std::vector<std::string> notes;
   const Kept kept = row.kept(archive, options);
   const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
-  const auto lose = [&](std::size_t count, std::string_view noun, const std::string& remedy = {}) {
+  const auto lose = [&](std::size_t count, std::string_view noun, std::string_view examples = {}) {
     if (count == 0) return;
-    notes.push_back(name + " has no place for " + count_of(count, noun) + remedy);
+    notes.push_back(name + " cannot store " + count_of(count, noun) + std::string(examples) +
+                    (count == 1 ? "; it was left out" : "; they were left out"));
   };
-  lose(archive.value().leaf_count() - kept.values, "value");
+  lose(archive.value().leaf_count() - kept.values, "value", " (configs, scalars)");
   if (!kept.param_ids) {
     std::size_t ids = 0;
     for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
-    lose(ids, "parameter id",
-         kept.ids_if_asked.empty() ? "" : "; " + std::string(kept.ids_if_asked) + " keeps them");
+    if (kept.ids_if_asked.empty()) {
+      lose(ids, "parameter id");
+    } else if (ids != 0) {
+      notes.push_back(count_of(ids, "parameter id") + (ids == 1 ? " was" : " were") +
+                      " left out; set " + std::string(kept.ids_if_asked) + " to keep " +
+                      (ids == 1 ? "it" : "them"));
+    }
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
   if (kept.converted != 0) {

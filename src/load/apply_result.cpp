@@ -91,8 +91,8 @@ bool has_variant_name(const MissingTensor& tensor) {
 void explain_variants(Summary& summary, const std::vector<MissingTensor>& missing) {
   const auto affected = std::count_if(missing.begin(), missing.end(), has_variant_name);
   if (affected == 0) return;
-  summary.line("The name of an enum variant is part of " + std::to_string(affected) +
-               " of these paths.");
+  summary.line("Of these paths, " + std::to_string(affected) +
+               " contain the name of an enum variant.");
   summary.line("If the source has another variant, choose it in the module:");
   summary.line("  choose_variants(model, store)");
   summary.line("PyTorch's names have no variants ('field.BaseConv.weight' is 'field.weight'):");

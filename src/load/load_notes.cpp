@@ -50,8 +50,8 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
     changed.push_back(slot.path);
   }
   if (changed.empty()) return;
-  result.notes.push_back("the dtype of " + some(changed) + " changes as in the source (" + example +
-                         "); DTypePolicy::cast_to_module keeps the module's");
+  result.notes.push_back("the source changes the dtype of " + some(changed) + " (" + example +
+                         "); use DTypePolicy::cast_to_module to keep the module's");
 }
 
 // Tensors that the module seems to have a place for, but has not: optionals that are empty, lists
@@ -91,9 +91,9 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
     }
   }
   if (!beside.empty()) {
-    result.notes.push_back("the module has no place for " + some(beside) +
-                           ", beside parameters that it has; a load does not fill optionals that "
-                           "are empty");
+    result.notes.push_back("the module has no parameter for " + some(beside) +
+                           ", though it has others beside it; loading does not fill empty "
+                           "optionals");
   }
   if (!beyond.empty()) {
     result.notes.push_back("the module's lists are too short for " + some(beyond) +
@@ -139,8 +139,8 @@ void note_moved_numbers(const Archive& source, ApplyResult& result) {
   }
   if (moved.empty()) return;
   result.notes.push_back("the source has " + some(moved) +
-                         ", but index gaps are closed, which moves tensors to lower numbers; "
-                         "map_indices_contiguous(false) keeps the source's numbers");
+                         ", but closing index gaps moved tensors to lower numbers; "
+                         ".map_indices_contiguous(false) keeps the source's numbers");
 }
 
 // Shapes tell a transposed matrix from another, unless it is square.

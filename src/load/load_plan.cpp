@@ -269,17 +269,17 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     if (not_taken != skipped.end()) {
       refused.found = "it is in the file, but was skipped: " + not_taken->reason;
     } else if (source.empty()) {
-      refused.found = "no tensors at all";
+      refused.found = "no tensors";
       if (!skipped.empty()) {
         refused.found +=
-            "; the file's " + quoted(skipped.front().name) + ": " + skipped.front().reason;
+            "; " + quoted(skipped.front().name) + " was skipped: " + skipped.front().reason;
       }
     }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";
   } else if (!options.allow_unused && !result.unused.empty()) {
     refused.code = ErrorCode::unused_tensor;
     refused.tensor = result.unused.front();
-    refused.message = "the module has no place for this tensor";
+    refused.message = "the module has no parameter for this tensor";
     if (result.unused.size() > 1) {
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }

@@ -214,7 +214,7 @@ READ_BY_US_ALONE = {
     "a simple value of two bytes": extra(Raw(b"\xf8\xff")),
     "a reserved simple value": extra(Raw(b"\xf8\x01")),
     "tags 200 deep": extra(Raw(b"\xc1" * 200 + b"\x00")),
-    "unknown dtype": one(entry("F8")),
+    "an unknown dtype": one(entry("F8")),
     "a dtype in small letters": one(entry("u8")),
     "a bare Bool": one(entry("Bool")),
     "Bool that is null": one(entry({"Bool": None})),

@@ -28,7 +28,7 @@ REFUSED_BY_ALL = {
     "an immense length": bytes.fromhex("3c00000000ffffff") + b"{}",
     "a header over the limit": file_of("{}", size=100_000_001),
     "a header past the end": file_of({"a": entry()}, size=4000),
-    "text is not UTF-8": file_of(b'{"\xff":1}'),
+    "text that is not UTF-8": file_of(b'{"\xff":1}'),
     "an open brace": file_of("{"),
     "a list": file_of("[]"),
     "a byte order mark": file_of(b"\xef\xbb\xbf{}"),
@@ -82,7 +82,7 @@ REFUSED_BY_US_ALONE = {
 
 # Refused by the peers. We list it, with the dtype as raw, and copy it as it is.
 READ_BY_US_ALONE = {
-    "unknown dtype": file_of({"a": entry("F99", (4,))}, FOUR),
+    "an unknown dtype": file_of({"a": entry("F99", (4,))}, FOUR),
 }
 
 READ_BY_ALL = {

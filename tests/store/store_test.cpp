@@ -407,7 +407,7 @@ TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
   const WriteReport plain = save_into(pair_of(1), SafetensorsStore::from_bytes()).value();
   EXPECT_EQ(plain.tensors, 2U);
   const std::string ids =
-      "safetensors has no place for 2 parameter ids; SafetensorsSettings::param_ids keeps them";
+      "2 parameter ids were left out; set SafetensorsSettings::param_ids to keep them";
   EXPECT_EQ(plain.notes, std::vector<std::string>{ids});
 
   const WriteReport none =

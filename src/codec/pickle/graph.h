@@ -235,7 +235,7 @@ class PickleGraph {
   std::span<const PickleValue> persistent_ids() const noexcept {
     return {persistent_.data(), persistent_.size()};
   }
-  // The id of a persistent id.
+  // The id of something persistent.
   PickleValue persistent_id(PickleValue value) const noexcept { return persistent_[value.index]; }
 
   // Containers (tuples, lists, dicts, sets, objects) are numbered from 0 on, for walks that must

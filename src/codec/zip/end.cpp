@@ -217,8 +217,7 @@ Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<std::st
   ANDIRON_TRY(source.read_at(source.size() - tail.size(), tail.writable()));
   const auto end = EndRecords(source, source.size(), std::move(tail)).ends_before();
   if (!end) return source.size();
-  notes.push_back("what follows the zip archive is left alone, from byte " + std::to_string(*end) +
-                  " on");
+  notes.push_back("bytes after the zip archive were ignored, from byte " + std::to_string(*end));
   return *end;
 }
 

@@ -190,7 +190,7 @@ class BurnpackReader {
     if (!scalars_.empty()) builder_.state().value = Value(std::move(scalars_));
   }
 
-  // Of duplicate name, the last one counts, as in Burn; its releases up to 0.21 write such
+  // Of a name given twice, the last one counts, as in Burn; its releases up to 0.21 write such
   // files.
   Status check_names() {
     ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
@@ -296,8 +296,8 @@ class BurnpackReader {
     overlaps_.note(notes, "tensor", "the data overlaps another tensor's");
     repeated_keys_.note(notes, "metadata", "given twice; the last one is used");
     if (unknown_parts_ != 0) {
-      notes.push_back("the metadata has " + std::to_string(unknown_parts_) +
-                      " parts that are unknown, and ignored");
+      notes.push_back(std::to_string(unknown_parts_) +
+                      " unknown parts of the metadata were ignored");
     }
     if (trailing_metadata_ != 0) {
       notes.push_back(std::to_string(trailing_metadata_) + " bytes after the metadata were ignored");

@@ -46,7 +46,7 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
       .tensor = std::string(item.name),
       .found = std::string(dtype_name(info.dtype)) +
                (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
-      .hint = is_opaque(info.dtype) ? "leave it out" : "convert it to f32, or leave it out"};
+      .hint = cast_or_leave_out(info.dtype, {DType::f32, DType::c64})};
 }
 
 Status check_name(std::string_view name, const Limits& limits) {

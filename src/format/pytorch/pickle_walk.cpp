@@ -230,8 +230,7 @@ bool PickleWalk::may_share(PickleValue value, const char* skip) {
     return true;
   }
   remark_skip(
-      "shared by more names than are followed; raise Limits::pickle_repeats if the file is "
-      "trusted");
+      "shared by too many names; raise Limits::pickle_repeats if you trust the file");
   return false;
 }
 

@@ -114,8 +114,8 @@ Status fill_once(PickledFile& file, const OpenOptions& options, ArchiveBuilder& 
                .file = builder.state().origin,
                .tensor = std::string(builder.state().name_at(*taken)),
                .hint =
-                   "names join keys with dots, and a key may have a dot of its own; a lenient "
-                   "reading takes the first"};
+                   "names join keys with dots, and a key may contain dots; Strictness::lenient "
+                   "reads the first"};
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ class NoStorages : public StorageFinder {
                  .file = file_,
                  .found = "storage " + quoted(id.key),
                  .hint =
-                     "this may be the data.pkl of an archive that was unpacked: open the "
-                     "archive instead"};
+                     "this may be the data.pkl of an unpacked archive; open the archive "
+                     "instead"};
   }
 
  private:

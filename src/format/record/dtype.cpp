@@ -11,6 +11,7 @@
 #include "andiron/tensor.h"
 #include "andiron/value.h"
 #include "src/core/try.h"
+#include "src/format/formats.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -229,7 +230,7 @@ Status write_record_dtype(MsgpackWriter& out, const TensorInfo& info, DType stor
         return {};
       }
   }
-  return unsupported(info, "cast it, or leave it out");
+  return unsupported(info, cast_or_leave_out(info.dtype, {DType::f32}));
 }
 
 }  // namespace andiron::inline v1::detail

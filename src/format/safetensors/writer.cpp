@@ -61,7 +61,7 @@ Status check_tensor(const TensorInfo& info, const Limits& limits) {
                .tensor = std::string(info.name),
                .found = std::string(dtype_name(info.dtype)) +
                         (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
-               .hint = "cast it, or leave it out"};
+               .hint = cast_or_leave_out(info.dtype, {DType::c64})};
 }
 
 void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin) {
