@@ -101,17 +101,6 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   return archive;
 }
 
-// What a user of the tool can do about an error, where the library cannot know.
-std::string hint_for(const Error& error, const ConvertOptions& options) {
-  if (error.code == ErrorCode::already_exists) return "choose another name, or say --force";
-  // A name that is too long is named in the error; Burn has no limit of its own for names.
-  const bool is_limit_of_burn = error.code == ErrorCode::limit_exceeded &&
-                                options.format() == Format::burnpack && !options.beyond_burn &&
-                                error.tensor.size() <= options.writing.write.limits.name_bytes;
-  if (is_limit_of_burn) return "--beyond-burn writes a file that Burn's reader refuses";
-  return error.hint;
-}
-
 Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& options) {
   const std::string& path = options.writing.output;
   WriteOptions write_options = options.writing.write;
@@ -123,11 +112,7 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
     shown = done;
     return true;
   };
-  Result<WriteReport> report = write(archive, path, write_options);
-  if (report) return report;
-  Error error = std::move(report).error();
-  error.hint = hint_for(error, options);
-  return error;
+  return write(archive, path, write_options);
 }
 
 // What a record compresses to is known when it is written.

@@ -249,7 +249,7 @@ void append_page(std::string& out, const std::string& path, const Archive& archi
 
 Error no_hex_of(std::string_view format) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "--hex shows the headers of Burnpack files",
+               .message = "--hex only works on Burnpack files",
                .found = std::string(format)};
 }
 

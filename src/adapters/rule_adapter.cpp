@@ -81,8 +81,7 @@ Status check_names(const std::vector<std::string>& names) {
 
 Result<RuleSteps> check(const AdapterRule& rule) {
   if (Container::plain(rule.module_type).empty()) {
-    return Error{.code = ErrorCode::invalid_argument,
-                 .message = "a rule has no module type"};
+    return Error{.code = ErrorCode::invalid_argument, .message = "a rule has no module type"};
   }
   ANDIRON_TRY(check_names(rule.from));
   ANDIRON_TRY(check_names(rule.to));

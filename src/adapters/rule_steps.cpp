@@ -203,8 +203,7 @@ struct StepRunner {
   Result<Tensors> operator()(const ReshapeStep& step) {
     return each([&](const TensorSnapshot& tensor) -> Result<TensorSnapshot> {
       if (tensor.shape() == step.from) return tensor.reshape(step.to);
-      return bad_shape(tensor, "the shape differs from the adapter rule's",
-                       step.from.to_string());
+      return bad_shape(tensor, "the shape differs from the adapter rule's", step.from.to_string());
     });
   }
 
@@ -236,9 +235,9 @@ struct StepRunner {
       const std::uint64_t size = tensors[i].shape()[step.dim];
       if (i == 0) unit = size / step.shares[i];
       if (size % step.shares[i] != 0 || size / step.shares[i] != unit) {
-        Error error = bad_shape(
-            tensors[i], "the tensor cannot be joined as its adapter rule says",
-            "dimension " + std::to_string(step.dim) + " to divide into " + shares_text(step.shares));
+        Error error = bad_shape(tensors[i], "the tensor cannot be joined as its adapter rule says",
+                                "dimension " + std::to_string(step.dim) + " to divide into " +
+                                    shares_text(step.shares));
         error.hint = "set the shares in the rule's step";
         return error;
       }

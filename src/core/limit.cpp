@@ -35,8 +35,7 @@ Error name_too_long(std::string_view name, const Limits& limits, std::string_vie
   constexpr std::size_t shown = 40;
   return over_limit(
       std::to_string(name.size()) + " bytes, " + quoted(std::string(name.substr(0, shown)) + "..."),
-      limits.name_bytes,
-      {.message = "the name is too long", .limit = "name_bytes", .file = file});
+      limits.name_bytes, {.message = "the name is too long", .limit = "name_bytes", .file = file});
 }
 
 }  // namespace andiron::inline v1::detail

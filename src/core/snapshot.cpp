@@ -239,7 +239,8 @@ Result<TensorSnapshot> TensorSnapshot::slice(std::size_t dim, std::optional<std:
   if (Status status = check_dim(dim, shape().rank()); !status) {
     return annotate(std::move(status).error());
   }
-  if (step == 0) return annotate(bad_argument("the slice does not advance", "step 0", "a step other than 0"));
+  if (step == 0)
+    return annotate(bad_argument("the slice does not advance", "step 0", "a step other than 0"));
   const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(
       shape()[dim], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
   std::int64_t first = 0;

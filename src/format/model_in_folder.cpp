@@ -98,9 +98,8 @@ Error several_models(const FileSet& files, const Names& candidates) {
                .file = files.name(),
                .found = std::move(found),
                .expected = "one index, or exactly one model",
-               .hint = are_shards
-                           ? "these may be shards of one model; its .index.json is missing"
-                           : "name one of the files"};
+               .hint = are_shards ? "these may be shards of one model; its .index.json is missing"
+                                  : "name one of the files"};
 }
 
 }  // namespace

@@ -44,9 +44,10 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
                  .hint = "or set WriteOptions::format"};
   }
   if (named.row->write == nullptr) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = std::string(named.row->info.title) + " files can be read, but not written",
-                 .hint = named.row->write_instead};
+    return Error{
+        .code = ErrorCode::unsupported,
+        .message = std::string(named.row->info.title) + " files can be read, but not written",
+        .hint = named.row->write_instead};
   }
   if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
     return Error{.code = ErrorCode::invalid_argument,
@@ -55,12 +56,12 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
                  .expected = "none, or settings for " + std::string(named.row->info.title)};
   }
   if (options.max_shard_bytes != 0 && !named.row->info.has_shards) {
-    return Error{
-        .code = ErrorCode::unsupported,
-        .message = std::string(named.row->info.title) + " files have no shards",
-        .hint = "write one file, or use a name that ends in " + list_endings([](const FormatInfo& format) {
-                  return format.is_written && format.has_shards;
-                })};
+    return Error{.code = ErrorCode::unsupported,
+                 .message = std::string(named.row->info.title) + " files have no shards",
+                 .hint = "write one file, or use a name that ends in " +
+                         list_endings([](const FormatInfo& format) {
+                           return format.is_written && format.has_shards;
+                         })};
   }
   return named;
 }

@@ -215,7 +215,8 @@ class EntryReader {
     std::uint64_t* const places[] = {&entry_.begin, &entry_.end};
     std::size_t count = 0;
     while (reader_.next(list)) {
-      if (count == 2) return reader_.fail(ErrorCode::bad_header, "data_offsets must be two numbers");
+      if (count == 2)
+        return reader_.fail(ErrorCode::bad_header, "data_offsets must be two numbers");
       if (!reader_.unsigned_integer(*places[count++])) return false;
     }
     if (reader_.failed()) return false;
@@ -248,7 +249,8 @@ class EntryReader {
       return true;
     }
     return size == SizeCheck::ok
-               ? reader_.fail(ErrorCode::size_mismatch, "the data size does not match dtype and shape")
+               ? reader_.fail(ErrorCode::size_mismatch,
+                              "the data size does not match dtype and shape")
                : reader_.fail(ErrorCode::overflow, "the shape is too large to address");
   }
 

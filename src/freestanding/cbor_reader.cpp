@@ -218,7 +218,8 @@ bool CborReader::bignum(std::uint64_t& magnitude) noexcept {
   CborTextPieces pieces(digits);
   for (std::string_view piece; pieces.next(piece);) {
     for (const char digit : piece) {
-      if (magnitude >> 56 != 0) return fail(ErrorCode::overflow, "a number does not fit in 64 bits");
+      if (magnitude >> 56 != 0)
+        return fail(ErrorCode::overflow, "a number does not fit in 64 bits");
       magnitude = magnitude << 8 | static_cast<unsigned char>(digit);
     }
   }

@@ -349,7 +349,8 @@ ViewStatus SafetensorsView::open(std::span<const std::byte> file, SafetensorsVie
         return {};
       case SafetensorsHeader::Item::tensor:
         if (entry.end > opened.data_.size()) {
-          return {ErrorCode::truncated, "the data extends past the end of the file", entry.header_offset};
+          return {ErrorCode::truncated, "the data extends past the end of the file",
+                  entry.header_offset};
         }
         ++opened.tensor_count_;
     }

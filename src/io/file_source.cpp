@@ -69,10 +69,11 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
     if (!can_view()) {
-      return Error{.code = ErrorCode::unsupported,
-                   .message = "the file was opened for positional reads, so its memory cannot be borrowed",
-                   .file = name_,
-                   .hint = "read a copy, or open the file with IoMode::automatic"};
+      return Error{
+          .code = ErrorCode::unsupported,
+          .message = "the file was opened for positional reads, so its memory cannot be borrowed",
+          .file = name_,
+          .hint = "read a copy, or open the file with IoMode::automatic"};
     }
     ANDIRON_TRY(check_size(ErrorCode::file_changed));
     if (count == 0) return Bytes();

@@ -164,8 +164,9 @@ Error io_error(std::string_view action, const std::string& file, int error_numbe
 
 Status check_path(const std::string& path) {
   if (path.find('\0') == std::string::npos) return {};
-  return Error{
-      .code = ErrorCode::invalid_argument, .message = "the path contains a zero byte", .file = path};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "the path contains a zero byte",
+               .file = path};
 }
 
 }  // namespace andiron::inline v1

@@ -60,7 +60,8 @@ Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
   const bool is_transposed = found.rank() == 2 && wanted.shape.rank() == 2 &&
                              found[0] == wanted.shape[1] && found[1] == wanted.shape[0];
   if (is_transposed) {
-    error.hint = "it fits transposed; .with_from_adapter(PyTorchToBurnAdapter()) transposes Linear weights";
+    error.hint =
+        "it fits transposed; .with_from_adapter(PyTorchToBurnAdapter()) transposes Linear weights";
   }
   return error;
 }

@@ -291,8 +291,9 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     refused.hint = "try " + result.proposals.front().text;
   }
   if (refused.file.empty()) refused.file = source.origin();
-  return with_report(std::move(refused), result,
-                     "the load was refused and changed nothing; 'applied' lists the tensors that would fit");
+  return with_report(
+      std::move(refused), result,
+      "the load was refused and changed nothing; 'applied' lists the tensors that would fit");
 }
 
 }  // namespace andiron::inline v1::detail

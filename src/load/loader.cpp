@@ -20,13 +20,14 @@ bool is_aligned(const Tensor& tensor) {
 }
 
 Error wrong_memory(const TensorSnapshot& tensor, std::size_t found) {
-  return Error{.code = ErrorCode::invalid_argument,
-               .message = "the leaf gave memory that the tensor cannot be read into",
-               .found = std::to_string(found) + " writable bytes",
-               .expected = std::to_string(tensor.byte_size()),
-               .hint =
-                   "Leaf<T>::allocate() must return Bytes::adopt() of memory that nothing else holds, "
-                   "and Leaf<T>::buffer() the memory of the whole tensor, or an empty span"};
+  return Error{
+      .code = ErrorCode::invalid_argument,
+      .message = "the leaf gave memory that the tensor cannot be read into",
+      .found = std::to_string(found) + " writable bytes",
+      .expected = std::to_string(tensor.byte_size()),
+      .hint =
+          "Leaf<T>::allocate() must return Bytes::adopt() of memory that nothing else holds, "
+          "and Leaf<T>::buffer() the memory of the whole tensor, or an empty span"};
 }
 
 }  // namespace

@@ -66,8 +66,7 @@ TEST_F(HostileTensor, WithTooFewArguments) {
   EXPECT_EQ(message(py::rebuild("_rebuild_parameter", {})), "a parameter has no tensor");
   EXPECT_EQ(message(py::rebuild("_rebuild_parameter", {5})),
             "a parameter is not made from a tensor");
-  EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {})),
-            "a tensor has no array");
+  EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {})), "a tensor has no array");
   EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {py::list({1.0})})),
             "a tensor is not made from an array");
   EXPECT_EQ(message(py::call(py::global("torch._tensor", "_rebuild_from_type_v2"),
@@ -261,7 +260,8 @@ TEST_F(HostileTensor, IsPassedOverInALenientReading) {
   EXPECT_EQ(names_of(archive), (Names{"good"}));
   ASSERT_EQ(archive.skipped().size(), 1u);
   EXPECT_EQ(archive.skipped()[0].name, "bad");
-  EXPECT_NE(archive.skipped()[0].reason.find("the tensor extends past its storage"), std::string::npos);
+  EXPECT_NE(archive.skipped()[0].reason.find("the tensor extends past its storage"),
+            std::string::npos);
   ASSERT_NE(archive.value().find("bad"), nullptr);
   EXPECT_TRUE(archive.value().find("bad")->is_null());
 }

@@ -215,20 +215,22 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
     options.overwrite = true;
     return write(full_archive(), folder.file(name), options).value().notes;
   };
-  EXPECT_EQ(
-      notes("m.safetensors"),
-      (Notes{"safetensors cannot store 3 values (configs, scalars); they were left out",
-             "1 parameter id was left out; set SafetensorsSettings::param_ids to keep it"}));
+  EXPECT_EQ(notes("m.safetensors"),
+            (Notes{"safetensors cannot store 3 values (configs, scalars); they were left out",
+                   "1 parameter id was left out; set SafetensorsSettings::param_ids to keep it"}));
   EXPECT_EQ(notes("m.safetensors", {.settings = SafetensorsSettings{.param_ids = true}}),
             Notes{"safetensors cannot store 3 values (configs, scalars); they were left out"});
-  EXPECT_EQ(notes("m.bpk"), Notes{"burnpack cannot store 2 values (configs, scalars); they were left out"});
+  EXPECT_EQ(notes("m.bpk"),
+            Notes{"burnpack cannot store 2 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.bpk", {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}}),
             Notes{"burnpack 0.21 cannot store 3 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.mpk"),
-            (Notes{"mpk cannot store 3 values (configs, scalars); they were left out", "mpk cannot store 1 metadata string; it was left out",
+            (Notes{"mpk cannot store 3 values (configs, scalars); they were left out",
+                   "mpk cannot store 1 metadata string; it was left out",
                    "mpk stores 1 tensor in another dtype: f64 to f32"}));
   EXPECT_EQ(notes("m.npz"),
-            (Notes{"numpy cannot store 3 values (configs, scalars); they were left out", "numpy cannot store 1 parameter id; it was left out",
+            (Notes{"numpy cannot store 3 values (configs, scalars); they were left out",
+                   "numpy cannot store 1 parameter id; it was left out",
                    "numpy cannot store 2 metadata strings; they were left out"}));
   // A dry run, a sink and a file say the same.
   MemorySink sink;

@@ -500,7 +500,8 @@ TEST(Apply, TheMemoryLimitCountsWhatIsTaken) {
   TwoParams wide{Param(Tensor::zeros(DType::f64, {2, 3}).value()),
                  Param(Tensor::zeros(DType::f64, {3}).value())};
   EXPECT_EQ(apply(wide, source, options).error().code, ErrorCode::out_of_memory);
-  EXPECT_EQ(apply(wide, source, options).error().hint, "raise Limits::load_bytes, or load fewer tensors with a filter");
+  EXPECT_EQ(apply(wide, source, options).error().hint,
+            "raise Limits::load_bytes, or load fewer tensors with a filter");
   options = {};
   options.limits.load_bytes = 8;
   options.in_place = true;  // their own memory is used

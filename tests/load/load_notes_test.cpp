@@ -56,7 +56,8 @@ TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
   const NoteNet net = net_of(1);
   Snapshots tensors = tensors_for(net);
   tensors.push_back(TensorSnapshot("layers.0.bias", f32({2}, 1)));
-  EXPECT_TRUE(has(notes(net, tensors), "no parameter for 'layers.0.bias', though it has others beside it"));
+  EXPECT_TRUE(
+      has(notes(net, tensors), "no parameter for 'layers.0.bias', though it has others beside it"));
 }
 
 TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {

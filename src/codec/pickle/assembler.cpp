@@ -124,9 +124,9 @@ bool PickleAssembler::stack_global() {
   const PickleBlob& module = builder_.blob(stack_.top(1));
   const PickleBlob& name = builder_.blob(stack_.top());
   if (module.data == nullptr || name.data == nullptr) {
-    return failure_.fail(
-        over_limit(std::to_string(std::max(module.size, name.size)), kept_pickle_bytes,
-                   {"a module or class name is too long", "", "bytes"}));
+    return failure_.fail(over_limit(std::to_string(std::max(module.size, name.size)),
+                                    kept_pickle_bytes,
+                                    {"a module or class name is too long", "", "bytes"}));
   }
   PickleValue made;
   return builder_.global({module.view(), name.view()}, made) && replace(2, made);

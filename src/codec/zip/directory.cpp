@@ -398,8 +398,7 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
     const std::uint16_t id = load_u16(extra.data());
     const std::size_t size = load_u16(extra.data() + 2);
     if (extra.size() - head < size) {
-      return Error{.code = ErrorCode::bad_archive,
-                   .message = "has an extra field that is cut off"};
+      return Error{.code = ErrorCode::bad_archive, .message = "has an extra field that is cut off"};
     }
     if (id == zip64_field_id) {
       if (field) {

@@ -126,7 +126,8 @@ class BurnpackReader {
     }
     const bool has_odd_payload = entry.dtype == DType::qfloat && !fits_scheme(entry);
     if (has_odd_payload && options_.strictness == Strictness::strict) {
-      Error result = error(ErrorCode::size_mismatch, "the data size does not match scheme and shape");
+      Error result =
+          error(ErrorCode::size_mismatch, "the data size does not match scheme and shape");
       result.tensor = decode_text(entry.name);
       result.found = std::to_string(entry.end - entry.begin) + " bytes";
       result.hint = "only Strictness::strict refuses it";
@@ -300,7 +301,8 @@ class BurnpackReader {
                       " unknown parts of the metadata were ignored");
     }
     if (trailing_metadata_ != 0) {
-      notes.push_back(std::to_string(trailing_metadata_) + " bytes after the metadata were ignored");
+      notes.push_back(std::to_string(trailing_metadata_) +
+                      " bytes after the metadata were ignored");
     }
     const std::uint64_t end = data_begin_ + layout_.data_bytes;
     if (source_->size() > end) {

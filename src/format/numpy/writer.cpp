@@ -40,13 +40,12 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
   const TensorInfo info = archive.info(item.tensor);
   const std::string descr = npy_descr(info);
   if (!descr.empty()) return npy_head(descr, info.shape);
-  return Error{
-      .code = ErrorCode::unsupported_dtype,
-      .message = "NumPy cannot store this dtype",
-      .tensor = std::string(item.name),
-      .found = std::string(dtype_name(info.dtype)) +
-               (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
-      .hint = cast_or_leave_out(info.dtype, {DType::f32, DType::c64})};
+  return Error{.code = ErrorCode::unsupported_dtype,
+               .message = "NumPy cannot store this dtype",
+               .tensor = std::string(item.name),
+               .found = std::string(dtype_name(info.dtype)) +
+                        (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
+               .hint = cast_or_leave_out(info.dtype, {DType::f32, DType::c64})};
 }
 
 Status check_name(std::string_view name, const Limits& limits) {

@@ -134,8 +134,8 @@ Status TensorResolver::sparse(std::span<const PickleValue> args, Resolution& out
     for (const std::string_view name : known.parts) {
       if (name.empty()) continue;
       if (count >= values->size()) return content_.bad("a sparse tensor has too few parts");
-      ANDIRON_TRY(
-          add_part(name, (*values)[count++], "a sparse tensor has a part that is not a tensor", out));
+      ANDIRON_TRY(add_part(name, (*values)[count++],
+                           "a sparse tensor has a part that is not a tensor", out));
     }
     if (!size && count < values->size()) size = (*values)[count];
     const auto dims = size ? content_.tuple(*size) : std::nullopt;

@@ -148,8 +148,7 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
 
 // A tensor of a class of its own, or with attributes.
 Status TensorResolver::from_type(const Call& call, Resolution& out) {
-  if (call.args.size() < 3)
-    return content_.bad("a tensor subclass has no arguments");
+  if (call.args.size() < 3) return content_.bad("a tensor subclass has no arguments");
   const Callable function = content_.callable(call.args[0]);
   const PickleValue state = at(call.args, 3);
   if (function == Callable::rebuild_wrapper) {

@@ -250,8 +250,7 @@ Result<TorchZip> read_torch_zip(const ZipReader& zip) {
 Result<bool> TorchZip::is_big_endian(const ZipReader& zip) const {
   if (!byte_order || *byte_order == "little") return false;
   if (*byte_order == "big") return true;
-  return bad_archive(zip, "unknown byte order", quoted(*byte_order),
-                     "'little' or 'big'");
+  return bad_archive(zip, "unknown byte order", quoted(*byte_order), "'little' or 'big'");
 }
 
 std::uint64_t TorchZip::data_alignment() const {

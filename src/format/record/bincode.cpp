@@ -226,7 +226,8 @@ class BincodeReader {
     std::uint64_t code = 0;
     if (!take_count(bytes, code)) return false;
     if (code == quantized_code) {
-      return error(ErrorCode::unsupported, "quantized tensors in bincode records are not supported");
+      return error(ErrorCode::unsupported,
+                   "quantized tensors in bincode records are not supported");
     }
     if (code > quantized_code) return false;
     found.dtype_name = dtype_names[code];
@@ -270,10 +271,12 @@ class BincodeReader {
   }
 
   Error does_not_fit() const {
-    Error result = error(ErrorCode::shape_mismatch,
-                         "the file has no names, and its tensors do not match the module's in order");
+    Error result =
+        error(ErrorCode::shape_mismatch,
+              "the file has no names, and its tensors do not match the module's in order");
     result.hint =
-        "list the module's fields in the order of the Rust struct, with the optional ones that were saved";
+        "list the module's fields in the order of the Rust struct, with the optional ones that "
+        "were saved";
     return result;
   }
 

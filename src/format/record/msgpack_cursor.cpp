@@ -69,7 +69,8 @@ class MsgpackCursor : public RecordCursor {
       case MsgpackKind::extension:
         break;
     }
-    return error(ErrorCode::unsupported, "MessagePack extension types are not supported in records");
+    return error(ErrorCode::unsupported,
+                 "MessagePack extension types are not supported in records");
   }
 
   Result<bool> more(RecordLevel& level) override {
@@ -82,8 +83,7 @@ class MsgpackCursor : public RecordCursor {
     ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
     MsgpackItem head;
     ANDIRON_TRY(take(head));
-    if (head.kind != MsgpackKind::text)
-      return error(ErrorCode::bad_header, "a key is not text");
+    if (head.kind != MsgpackKind::text) return error(ErrorCode::bad_header, "a key is not text");
     ANDIRON_TRY(check_text(head.size));
     ANDIRON_TRY(ensure(head.size));
     return take_text(head.size, key);

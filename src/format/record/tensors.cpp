@@ -40,8 +40,8 @@ Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
   if (expected && *expected == tensor.byte_size) return {};
   const std::string what = std::string(dtype_name(dtype)) + " " + tensor.shape.to_string();
   error.code = expected ? ErrorCode::size_mismatch : expected.error().code;
-  error.message = expected ? "the data size does not match dtype and shape"
-                           : expected.error().message;
+  error.message =
+      expected ? "the data size does not match dtype and shape" : expected.error().message;
   error.found = expected ? std::to_string(tensor.byte_size) + " bytes" : what;
   if (expected) error.expected = std::to_string(*expected) + " for " + what;
   return error;

@@ -37,7 +37,8 @@ std::string_view dtype_spelling(const TensorInfo& info) {
 }
 
 Status check_name(std::string_view name, const Limits& limits) {
-  Error error{.code = ErrorCode::bad_header, .message = "this name cannot be written to SafeTensors"};
+  Error error{.code = ErrorCode::bad_header,
+              .message = "this name cannot be written to SafeTensors"};
   error.tensor = name;
   if (name == "__metadata__") {
     error.found = "it is reserved for metadata";
