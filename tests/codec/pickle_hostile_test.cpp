@@ -305,7 +305,7 @@ TEST(HostilePickle, OperandsOfTheWrongKind) {
   EXPECT_EQ(refusal_and_remedy("]Nb."), "an opcode got a list; an object");
   EXPECT_EQ(refusal_and_remedy("cm\nn\nNb."), "an opcode got a global; an object");
   EXPECT_EQ(refusal_and_remedy("NK\x01\x93."), "an opcode got None; text");
-  EXPECT_EQ(refusal_and_remedy("\x8c\x01mU\x01n\x93."), "an opcode got a str of Python 2; text");
+  EXPECT_EQ(refusal_and_remedy("\x8c\x01mU\x01n\x93."), "an opcode got a Python 2 str; text");
   EXPECT_EQ(refusal_and_remedy("cm\nn\nN\x81."), "an opcode got None; a tuple");
   EXPECT_EQ(refusal_and_remedy("cm\nn\n))\x92."), "an opcode got a tuple; a dict");
   EXPECT_EQ(refusal_and_remedy("cm\nn\n]}\x92."), "an opcode got a list; a tuple");

@@ -439,7 +439,7 @@ TEST(ZipReader, OtherMethodsAreUnsupportedByName) {
   EXPECT_EQ(use(item), "Unsupported");
   const ZipReaderPtr zip = ZipReader::open(source_of(zip_file({item})), {}).value();
   const std::string said = zip->data_offset(0).error().to_string();
-  EXPECT_NE(said.find("'a' is compressed by method 93 (Zstandard)"), std::string::npos) << said;
+  EXPECT_NE(said.find("'a' is compressed with method 93 (Zstandard)"), std::string::npos) << said;
 }
 
 TEST(ZipReader, WrongChecksumsAreSeen) {

@@ -162,7 +162,7 @@ TEST(Write, RefusesSettingsOfAnotherFormat) {
           .error();
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_EQ(error.found, "settings of SafeTensors");
-  EXPECT_EQ(error.expected, "none, or settings of NumPy");
+  EXPECT_EQ(error.expected, "none, or settings for NumPy");
 }
 
 TEST(Write, RefusesMoreDataThanCanBeAddressed) {

@@ -492,7 +492,8 @@ TEST(Apply, TheMemoryLimitCountsWhatIsTaken) {
   const Result<ApplyResult> refused = apply(module, source, options);
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(refused.error().hint,
-            "raise Limits::load_bytes, or filter; zero_copy may borrow some instead");
+            "raise Limits::load_bytes, or load fewer tensors with a filter; "
+            ".zero_copy(true) may borrow some instead");
   ASSERT_NE(refused.error().report, nullptr);
   options.zero_copy = true;  // nothing is taken
   EXPECT_TRUE(apply(module, source, options));

@@ -78,7 +78,8 @@ class ArchiveFiller {
                    .message = "unknown dtype",
                    .file = origin(),
                    .tensor = std::string(stored),
-                   .found = std::string(tensor.type->torch_name)};
+                   .found = std::string(tensor.type->torch_name),
+                   .hint = "only Strictness::strict refuses it"};
     }
     return tensor.add_to(builder_, stored);
   }
