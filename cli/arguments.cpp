@@ -56,7 +56,7 @@ constexpr const char* info_footer =
     R"(For Burnpack files it also shows the layout. --hex shows every byte before the
 tensor data, one field per line: its offset, its bytes in hex and as characters,
 and its meaning, indented by depth. A line of * stands for lines that repeat the
-one above. --hex also works on files that do not open, if their header is complete.
+one above. --hex also works on files that do not open, if the header is complete.
 
 Examples:
   andiron info model.safetensors
@@ -74,9 +74,9 @@ Examples:
   diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
 
 constexpr const char* convert_footer =
-    R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk, .mpk.gz,
-.npz or .npy, unless --to is given. Metadata, scalars and parameter ids are
-written where the format can store them; notes report what is lost. Elements
+    R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk,
+.mpk.gz, .npz or .npy, unless --to is given. Metadata, scalars and parameter ids
+are written where the format can store them; notes report what is lost. Elements
 keep their dtype, except in .mpk records. Names and layouts stay as they are: a
 PyTorch Linear keeps its [out, in] weight. The output appears whole or not at
 all; with --force it may be the input itself.

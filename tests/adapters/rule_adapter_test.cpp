@@ -346,7 +346,7 @@ TEST(RuleAdapter, RefusesTensorsThatCannotBeCutEvenly) {
   EXPECT_EQ(error.code, ErrorCode::shape_mismatch);
   EXPECT_EQ(error.tensor, "layers.0.key.weight");
   EXPECT_EQ(error.found, "[7, 2]");
-  EXPECT_EQ(error.expected, "dimension 0 to make 3 equal parts");
+  EXPECT_EQ(error.expected, "dimension 0 to divide into 3 equal parts");
   EXPECT_NE(error.message.find("'layers.0.in_proj_weight'"), std::string::npos);
 }
 

@@ -107,7 +107,7 @@ TEST_F(Convert, AFilterThatNothingPassesReplacesNothing) {
   const std::string before = digests(in);
   const Outcome run = tool({"convert", "-f", "--include", "absent", in, "-o", in});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_TRUE(contains(run.err, "no tensor passes")) << run.err;
+  EXPECT_TRUE(contains(run.err, "no tensor matches")) << run.err;
   EXPECT_EQ(digests(in), before);
 }
 
@@ -475,7 +475,8 @@ TEST_F(Convert, WhatBurnRefusesIsWrittenOnlyWhenAsked) {
   const std::string out = path("many.bpk");
   const Outcome refused = tool({"convert", in, "-o", out});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_TRUE(contains(refused.err, "; --beyond-burn writes a file that Burn's reader refuses\n"))
+  EXPECT_TRUE(
+      contains(refused.err, "; use --beyond-burn to write a file that Burn's reader refuses\n"))
       << refused.err;
   EXPECT_EQ(tool({"convert", "--beyond-burn", in, "-o", out}).exit_code, 0);
   EXPECT_EQ(open(out).value().size(), 100'001u);

@@ -66,7 +66,7 @@ TEST_F(NumpyFiles, AdviceOfTheLibraryIsGivenInFlags) {
   const std::string name(70'000, 'n');
   const Outcome run = tool({"ls", write("m.safetensors", {{name}})});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_TRUE(contains(run.err, "the library can be told to allow more\n")) << run.err;
+  EXPECT_TRUE(contains(run.err, "only the library can raise this limit\n")) << run.err;
   EXPECT_FALSE(contains(run.err, "Limits::")) << run.err;
   // Names are not advice.
   const std::string odd = "raise Limits::x if you trust the file";

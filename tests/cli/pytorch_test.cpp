@@ -109,7 +109,7 @@ TEST_F(PytorchInput, ConvertedTellsWhereItComesFromAndWhatIsWrittenTwice) {
 TEST_F(PytorchInput, IsNotWritten) {
   const Outcome run = tool({"convert", sample(), "-o", path("copy.pt")});
   EXPECT_EQ(run.exit_code, 4) << run.err;
-  EXPECT_TRUE(contains(run.err, "does not tell the format")) << run.err;
+  EXPECT_TRUE(contains(run.err, "cannot tell the format")) << run.err;
 }
 
 TEST_F(PytorchInput, ABrokenFileIsAFailureAndAForeignZipIsUnsupported) {

@@ -309,9 +309,9 @@ TEST(HostilePickle, OperandsOfTheWrongKind) {
   EXPECT_EQ(refusal_and_remedy("cm\nn\nN\x81."), "an opcode got None; a tuple");
   EXPECT_EQ(refusal_and_remedy("cm\nn\n))\x92."), "an opcode got a tuple; a dict");
   EXPECT_EQ(refusal_and_remedy("cm\nn\n]}\x92."), "an opcode got a list; a tuple");
-  EXPECT_EQ(refusal_and_remedy("N)R."), "a call of None; a class or function");
-  EXPECT_EQ(refusal_and_remedy("\x8c\x01m)\x81."), "a call of text; a class or function");
-  EXPECT_EQ(refusal_and_remedy("(K\x01o."), "a call of an integer; a class or function");
+  EXPECT_EQ(refusal_and_remedy("N)R."), "a call to None; a class or function");
+  EXPECT_EQ(refusal_and_remedy("\x8c\x01m)\x81."), "a call to text; a class or function");
+  EXPECT_EQ(refusal_and_remedy("(K\x01o."), "a call to an integer; a class or function");
 }
 
 TEST(HostilePickle, NamesThatAreEmptyOrNotUtf8) {

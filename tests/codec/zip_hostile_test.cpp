@@ -129,7 +129,7 @@ TEST(ZipReader, TwoEndsAreRefused) {
   // The second one's comment reaches to the end, too: which archive is it?
   EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = other}), "BadArchive");
   const std::string end = other.substr(other.size() - 22);
-  EXPECT_NE(message(zip_file({{.name = "a"}}, {.comment = end})).find("two records"),
+  EXPECT_NE(message(zip_file({{.name = "a"}}, {.comment = end})).find("two end records"),
             std::string::npos);
   // A record that does not reach the end is part of the comment, or of the data.
   EXPECT_EQ(zip_outcome({{.name = "a"}}, {.comment = end + "and more"}), "opens");

@@ -359,9 +359,10 @@ TEST(Pattern, WarnsOfReplacementsThatNameUnknownGroups) {
   for (const char* fine : {"", "$1", "$0", "${1}x", "$rest", "$$9", "a$", "$1.$rest"}) {
     EXPECT_EQ(pattern.check_replacement(fine), "") << fine;
   }
-  EXPECT_EQ(pattern.check_replacement("l$1x"),
-            R"(replacement 'l$1x' names the group '1x', which pattern 'h\.(\d)(?<rest>.*)' lacks, )"
-            R"(and puts nothing in its place; for group 1 write ${1}x)");
+  EXPECT_EQ(
+      pattern.check_replacement("l$1x"),
+      R"(replacement 'l$1x' names the group '1x', which pattern 'h\.(\d)(?<rest>.*)' does not )"
+      R"(have; it becomes empty text; for group 1 write ${1}x)");
   EXPECT_NE(pattern.check_replacement("$3"), "");
   EXPECT_NE(pattern.check_replacement("${}"), "");
   EXPECT_NE(pattern.check_replacement("$resting"), "");

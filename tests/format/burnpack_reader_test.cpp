@@ -401,7 +401,7 @@ TEST(BurnpackReader, UnknownKeysAndTrailingBytesAreNoted) {
   const Archive archive = open_burnpack(burnpack_file(metadata, counting(9))).value();
   EXPECT_EQ(data_of(archive, "t"), counting(4));
   EXPECT_TRUE(has_note(archive, "'t': unknown keys"));
-  EXPECT_TRUE(has_note(archive, "1 parts that are unknown"));
+  EXPECT_TRUE(has_note(archive, "1 unknown parts of the metadata"));
   EXPECT_TRUE(has_note(archive, "4 bytes after the metadata"));
   EXPECT_TRUE(has_note(archive, "5 bytes after the last tensor"));
   EXPECT_EQ(archive.notes().size(), 4u);

@@ -259,7 +259,7 @@ TEST(NumpyReader, BytesAfterTheDataAreNotedOrRefused) {
   for (const std::string& file : {array, npz({{"a", array}})}) {
     const Archive archive = open_numpy(file).value();
     EXPECT_EQ(read(archive, archive.info(0).name).bytes().text(), "ab");
-    EXPECT_TRUE(has_note(archive, "bytes after the data"));
+    EXPECT_TRUE(has_note(archive, "bytes after the array's data"));
     EXPECT_EQ(numpy_error(file, strict), ErrorCode::size_mismatch);
   }
 }

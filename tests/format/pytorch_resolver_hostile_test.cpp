@@ -144,12 +144,12 @@ TEST_F(HostileTensor, WithSizesThatAreNone) {
 
 TEST_F(HostileTensor, WithAnotherNumberOfStridesThanOfSizes) {
   EXPECT_EQ(message(view(0, py::sizes({2, 3}), py::sizes({1}))),
-            "a tensor with 2 dimensions and 1 strides");
+            "a tensor has 2 dimensions and 1 strides");
   EXPECT_EQ(message(view(0, py::sizes({}), py::sizes({1}))),
-            "a tensor with 0 dimensions and 1 strides");
+            "a tensor has 0 dimensions and 1 strides");
   const std::vector<std::int64_t> many(65, 1);
   EXPECT_EQ(message(view(0, py::sizes(many), py::sizes(many))),
-            "a tensor with 65 dimensions and 65 strides");
+            "a tensor has 65 dimensions and 65 strides");
 }
 
 TEST_F(HostileTensor, ThatLeavesItsStorage) {

@@ -346,7 +346,7 @@ TEST(RecordBincode, OpensOnlyWithAModuleAndSaysWhy) {
     ASSERT_FALSE(opened) << name;
     EXPECT_EQ(opened.error().code, ErrorCode::unsupported);
     EXPECT_EQ(opened.error().file, dir.file(name));
-    EXPECT_NE(opened.error().message.find("without names"), std::string::npos);
+    EXPECT_NE(opened.error().message.find("have no names"), std::string::npos);
     EXPECT_EQ(BurnpackStore::from_file(dir.file(name)).keys().error().code, ErrorCode::unsupported);
   }
 }

@@ -161,7 +161,7 @@ TEST(Write, RefusesSettingsOfAnotherFormat) {
       write(small_archive(), sink, {.format = Format::numpy, .settings = SafetensorsSettings()})
           .error();
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(error.found, "settings of SafeTensors");
+  EXPECT_EQ(error.found, "settings for SafeTensors");
   EXPECT_EQ(error.expected, "none, or settings for NumPy");
 }
 

@@ -62,7 +62,7 @@ TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
 
 TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {
   EXPECT_TRUE(has(notes(net_of(2), tensors_for(net_of(4))),
-                  "lists end before 'layers.2.weight' and 1 other"));
+                  "lists are too short for 'layers.2.weight' and 1 other"));
 }
 
 TEST(LoadNotes, AreSilentAboutTensorsOfOtherModules) {
