@@ -20,13 +20,13 @@ constexpr const char* tool_description =
     "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
-    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a Burn record),
-an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder with
-an index, exactly one model or a distributed checkpoint. Formats are recognized
-by content. Nothing in a PyTorch file is executed.
+    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a Burn
+record), an index of shards (*.safetensors.index.json, *.bin.index.json), or a
+folder with an index, exactly one model or a distributed checkpoint. Formats are
+recognized by content. Nothing in a PyTorch file is executed.
 
-Exit codes: 0 success, 1 findings, 2 the operation failed, 3 unsupported or not a
-weight file, 4 wrong usage. With several inputs all are tried.
+Exit codes: 0 success, 1 findings, 2 the operation failed, 3 unsupported or not
+a weight file, 4 wrong usage. With several inputs all are tried.
 
 Examples:
   andiron ls model.safetensors
@@ -56,7 +56,7 @@ constexpr const char* info_footer =
     R"(For Burnpack files it also shows the layout. --hex shows every byte before the
 tensor data, one field per line: its offset, its bytes in hex and as characters,
 and its meaning, indented by depth. A line of * stands for lines that repeat the
-one above. --hex also works on files that do not open, if the header is complete.
+one above. It also works on files that do not open, if the header is complete.
 
 Examples:
   andiron info model.safetensors
