@@ -20,13 +20,13 @@ constexpr const char* tool_description =
     "Neural-network weight files: list, inspect, hash and convert their tensors.";
 
 constexpr const char* tool_footer =
-    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a record of
-Burn's), an index of shards (*.safetensors.index.json, *.bin.index.json), or a folder
-with an index, exactly one model or a distributed checkpoint. Formats are found
-by content. Nothing in a PyTorch file is ever run.
+    R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a Burn
+record), an index of shards (*.safetensors.index.json, *.bin.index.json), or a
+folder with an index, exactly one model or a distributed checkpoint. Formats are
+recognized by content. Nothing in a PyTorch file is executed.
 
-Exit codes: 0 fine, 1 findings, 2 the operation failed, 3 unsupported or not a
-weight file, 4 usage. With several inputs all are tried.
+Exit codes: 0 success, 1 findings, 2 the operation failed, 3 unsupported or not
+a weight file, 4 wrong usage. With several inputs all are tried.
 
 Examples:
   andiron ls model.safetensors
@@ -40,9 +40,9 @@ Examples:
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
 
 const std::string names_footer =
-    R"(Names: --top-level-key comes first, then --sub, then --contiguous-indices;
---include, --regex and --exclude see the result. One --include or --regex that
-matches is enough.
+    R"(Names: --top-level-key applies first, then --sub, then --contiguous-indices;
+--include, --regex and --exclude match the resulting names. A tensor is taken if
+one --include or --regex matches.
 
 )";
 
@@ -53,10 +53,10 @@ constexpr const char* ls_footer = R"(Examples:
   andiron ls --json model.safetensors.index.json | jq '.tensors | length')";
 
 constexpr const char* info_footer =
-    R"(Of Burnpack files it shows the layout, too. --hex shows every byte before the
-tensors, one field a line: its offset, its bytes in hex and as characters, and
-its meaning, indented by depth. A line of * stands for lines like the one above.
-It does so for files that do not open, too, as far as their header can be read.
+    R"(For Burnpack files it also shows the layout. --hex shows every byte before the
+tensor data, one field per line: its offset, its bytes in hex and as characters,
+and its meaning, indented by depth. A line of * stands for lines that repeat the
+one above. It also works on files that do not open, if the header is complete.
 
 Examples:
   andiron info model.safetensors
@@ -65,8 +65,8 @@ Examples:
   andiron info --json Llama-3-8B/ | jq .parameters)";
 
 constexpr const char* hash_footer =
-    R"(The hash is over a tensor's contiguous, little-endian, row-major bytes, so
-it does not depend on the file's layout.
+    R"(The hash covers a tensor's contiguous, little-endian, row-major bytes, so it
+does not depend on the format or the layout of the file.
 
 Examples:
   andiron hash model.safetensors
@@ -74,11 +74,11 @@ Examples:
   diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
 
 constexpr const char* convert_footer =
-    R"(The output's format goes by its name: .safetensors, .bpk, .mpk, .mpk.gz, .npz or
-.npy, unless --to says it. Metadata, scalars and parameter ids go along where
-the format has a place for them; what is lost is said on standard error. Numbers
-keep their type, except in .mpk records. Names and layouts stay as they are: a
-Linear of PyTorch's stays transposed for Burn. The file appears whole or not at
+    R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk,
+.mpk.gz, .npz or .npy, unless --to is given. Metadata, scalars and parameter ids
+are written where the format can store them; notes report what is lost. Elements
+keep their dtype, except in .mpk records. Names and layouts stay as they are: a
+PyTorch Linear keeps its [out, in] weight. The output appears whole or not at
 all; with --force it may be the input itself.
 
 Examples:
@@ -127,7 +127,7 @@ std::uint64_t size_argument(const std::string& option, const std::string& text) 
   const std::optional<std::uint64_t> size = parse_size(text);
   if (!size) {
     throw CLI::ValidationError(option,
-                               quoted(text) + " is no size; sizes look like 512M or 1.5GiB");
+                               quoted(text) + " is not a size; sizes look like 512M or 1.5GiB");
   }
   return *size;
 }
@@ -147,7 +147,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& target,
       target = choice;
       return;
     }
-    throw CLI::ValidationError(name, quoted(text) + " is none of " + words);
+    throw CLI::ValidationError(name, quoted(text) + " is not one of " + words);
   };
   return verb.add_option_function<std::string>(name, choose, description)->option_text(words);
 }
@@ -158,7 +158,7 @@ void add_sort(CLI::App& verb, SortKey& sort) {
                        {"size", SortKey::size},
                        {"offset", SortKey::offset},
                        {"dtype", SortKey::dtype}},
-                      "Order of tensors; names by default");
+                      "Order of the tensors; by name by default");
 }
 
 // An option that may be repeated, and takes one value each time: the inputs follow.
@@ -181,26 +181,27 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
   NameOptions& names = reading.names;
   add_repeatable(
       verb, "--include", [&filter](const std::string& glob) { filter.with_glob(glob); },
-      "Tensors to take; * is one dotted segment,\n** any depth (repeatable)")
+      "Take matching tensors; * matches within one\ndotted segment, ** any depth (repeatable)")
       ->option_text("GLOB")
       ->group(group);
   add_repeatable(
       verb, "--exclude", [&filter](const std::string& glob) { filter.exclude_glob(glob); },
-      "Tensors to leave out, whatever takes them\n(repeatable)")
+      "Leave out matching tensors, even if included\n(repeatable)")
       ->option_text("GLOB")
       ->group(group);
   add_repeatable(
       verb, "--regex", [&filter](const std::string& regex) { filter.with_regex(regex); },
-      "Tensors to take, found anywhere in the name\n(repeatable; one match is enough)")
+      "Take tensors whose name contains a match\n(repeatable)")
       ->option_text("RE")
       ->group(group);
   const auto set_key = [&names](std::string key) {
     unmark(key);
-    if (key.empty()) throw CLI::ValidationError("--top-level-key", "a key cannot be empty");
+    if (key.empty()) throw CLI::ValidationError("--top-level-key", "the key must not be empty");
     names.top_level_key = std::move(key);
   };
   verb.add_option_function<std::string>("--top-level-key", set_key,
-                                        "Take what lies below this key, named from there")
+                                        "Take the tensors under this key, and drop the\n"
+                                        "key from their names")
       ->option_text("KEY")
       ->group(group);
   using Substitutions = std::vector<std::pair<std::string, std::string>>;
@@ -238,20 +239,20 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
                       {"mmap", IoMode::mmap},
                       {"pread", IoMode::pread},
                       {"direct", IoMode::direct}},
-                     "How files are read")
+                     "How to read files")
       ->group(group);
   const auto set_threads = [&reading](const std::string& text) {
     const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
     const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
     if (count < 1 || count > most_threads) {
       throw CLI::ValidationError(
-          "--threads", quoted(text) + " is no number from 1 to " + std::to_string(most_threads));
+          "--threads", quoted(text) + " is not a number from 1 to " + std::to_string(most_threads));
     }
     reading.threads = static_cast<unsigned>(count);
   };
   verb.add_option_function<std::string>("--threads", set_threads,
-                                        "Tensors read at a time; by default one for each\n"
-                                        "processor, at most 8")
+                                        "Tensors that hash reads at a time; by default\n"
+                                        "one per processor, at most 8")
       ->option_text("N")
       ->group(group);
   const auto set_memory = [&reading](const std::string& text) {
@@ -262,35 +263,36 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
     bound_memory(reading.open.limits, *reading.max_memory);
   };
   verb.add_option_function<std::string>("--max-memory", set_memory,
-                                        "Most tensor data held at once, and largest\n"
-                                        "header; K M G and KiB MiB GiB are powers of\n"
-                                        "1024, KB MB GB of 1000; at least 64K")
+                                        "The most tensor data to hold at once, and the\n"
+                                        "largest header and inflated file; at least 64K.\n"
+                                        "K M G and KiB MiB GiB are powers of 1024,\n"
+                                        "KB MB GB of 1000")
       ->option_text("SIZE")
       ->group(group);
   verb.add_flag_callback(
           "--numpy-arrays",
           [&reading] { reading.open.settings = PytorchSettings{.numpy_arrays = true}; },
-          "NumPy's arrays beside PyTorch's tensors, too")
+          "Also take the NumPy arrays in a PyTorch file")
       ->option_text(" ")
       ->group(group);
   CLI::Option* strict = verb.add_flag_callback(
       "--strict", [&reading] { reading.open.strictness = Strictness::strict; },
-      "Refuse unknown element types");
+      "Refuse unknown dtypes; in Burnpack, also\nduplicate names and overlapping data");
   CLI::Option* lenient = verb.add_flag_callback(
       "--lenient", [&reading] { reading.open.strictness = Strictness::lenient; },
-      "Accept oddities that cannot harm, with a note");
+      "Accept harmless oddities, with a note");
   strict->group(group)->option_text(" ")->excludes(lenient);
   lenient->group(group)->option_text(" ");
 }
 
 void add_output_options(CLI::App& verb, ReadingOptions& reading) {
-  verb.add_flag("--json", reading.json, "One JSON object on one line for each input");
-  verb.add_flag("--wide", reading.wide, "Never shorten or wrap, however long the lines");
+  verb.add_flag("--json", reading.json, "One JSON object per input, on one line");
+  verb.add_flag("--wide", reading.wide, "Do not shorten or wrap lines");
   add_choice<ColorChoice>(verb, "--color", reading.color,
                           {{"auto", ColorChoice::automatic},
                            {"always", ColorChoice::always},
                            {"never", ColorChoice::never}},
-                          "Color in tables; auto honours NO_COLOR");
+                          "Color in tables; auto respects NO_COLOR");
 }
 
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
@@ -321,10 +323,10 @@ void add_writing_options(CLI::App& verb, WritingOptions& writing) {
       ->option_text("OUT")
       ->group(group);
   WriteOptions& write = writing.write;
-  verb.add_flag("-f,--force", write.overwrite, "Replace what is there")->group(group);
-  verb.add_flag("--dry-run", write.dry_run, "Check and say what would be written")->group(group);
+  verb.add_flag("-f,--force", write.overwrite, "Replace an existing file")->group(group);
+  verb.add_flag("--dry-run", write.dry_run, "Check everything, but write nothing")->group(group);
   verb.add_flag_callback(
-          "--no-sync", [&write] { write.sync = false; }, "Do not wait until the disk has it")
+          "--no-sync", [&write] { write.sync = false; }, "Do not wait until the data is on disk")
       ->option_text(" ")
       ->group(group);
 }
@@ -345,7 +347,7 @@ struct ConvertArguments {
 
 void add_convert(CLI::App& app, ConvertArguments& arguments) {
   ConvertOptions& options = arguments.options;
-  CLI::App& verb = add_verb(app, "convert", "Write tensors into a file of another format",
+  CLI::App& verb = add_verb(app, "convert", "Write the tensors to a file of another format",
                             convert_footer, options.reading);
   verb.get_option("INPUT")->expected(1)->description("A weight file, shard index or folder");
   add_writing_options(verb, options.writing);
@@ -355,7 +357,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
   for (const OutputForm& form : output_forms()) forms.emplace_back(form.name, form);
   add_choice<std::optional<OutputForm>>(
       verb, "--to", arguments.to, forms,
-      list_of_forms() + ";\nby the name of the output unless given")
+      list_of_forms() + ";\nby default from the extension of the output")
       ->option_text("FORMAT")
       ->group(group);
   arguments.burn_release =
@@ -366,32 +368,32 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                                       {"0.22-pre", BurnpackGeneration::burn_0_22_pre},
                                       {"0.22", BurnpackGeneration::burn_0_22},
                                       {"0.23", BurnpackGeneration::burn_0_22}},
-                                     "The release of Burn that is to read a\n"
-                                     "Burnpack file; the newest by default")
+                                     "The Burn release to write a Burnpack file for;\n"
+                                     "the newest by default")
           ->group(group);
   arguments.beyond_burn = verb.add_flag("--beyond-burn", options.beyond_burn,
                                         "Write a Burnpack file even if Burn's reader\n"
                                         "refuses it: more than 100,000 tensors, 10 GiB\n"
-                                        "a tensor, 100 GiB in all, 100 MiB of metadata")
+                                        "per tensor, 100 GiB in all, 100 MiB of metadata")
                               ->group(group);
   arguments.precision = add_choice<RecordPrecision>(verb, "--precision", arguments.mpk.precision,
                                                     {{"full", RecordPrecision::full},
                                                      {"half", RecordPrecision::half},
                                                      {"double", RecordPrecision::doubled}},
-                                                    "Number types of an .mpk record: f32 and i32,\n"
+                                                    "Dtypes of an .mpk record: f32 and i32,\n"
                                                     "f16 and i16, or f64 and i64; full by default")
                             ->group(group);
   WriteOptions& write = options.writing.write;
   const auto set_shard_size = [&write](const std::string& text) {
     write.max_shard_bytes = size_argument("--max-shard-size", text);
     if (write.max_shard_bytes == 0) {
-      throw CLI::ValidationError("--max-shard-size", "a shard cannot be empty");
+      throw CLI::ValidationError("--max-shard-size", "must be more than 0");
     }
   };
   arguments.max_shard_size =
       verb.add_option_function<std::string>("--max-shard-size", set_shard_size,
-                                            "Spread SafeTensors over files of at most\n"
-                                            "this many tensor bytes, with an index")
+                                            "Split SafeTensors into files with at most\n"
+                                            "this many bytes of tensor data, with an index")
           ->option_text("SIZE")
           ->group(group);
   const auto add_cast = [&options](const std::string& text) {
@@ -405,8 +407,9 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                  "tensor. The last match counts (repeatable)")
       ->option_text("GLOB=DTYPE")
       ->group(group);
-  verb.add_flag("--param-ids", arguments.param_ids,
-                "Keep parameter ids in SafeTensors, as metadata;\nBurnpack and mpk always do")
+  verb.add_flag(
+          "--param-ids", arguments.param_ids,
+          "Keep parameter ids in SafeTensors, in the\nmetadata; Burnpack and mpk always keep them")
       ->group(group);
   arguments.verb = &verb;
 }
@@ -425,16 +428,15 @@ std::string settle_format(ConvertArguments& arguments) {
   const std::optional<OutputForm> by_name = form_of(output);
   const std::optional<OutputForm> chosen = arguments.to ? arguments.to : by_name;
   if (!chosen) {
-    return "--output: " + quoted(output) + " does not tell the format; names end in " +
-           list_of_endings() + ", or --to says it";
+    return "--output: cannot tell the format from " + quoted(output) +
+           "; use a name that ends in " + list_of_endings() + ", or --to";
   }
   // Of a format with several forms, the output's name tells which.
   const bool is_other_form = by_name && by_name->format == chosen->format
                                  ? by_name->ending != chosen->ending
                                  : chosen->ending != format_info(chosen->format).endings.front();
   if (!chosen->ending.empty() && is_other_form) {
-    return "--to: " + chosen->name +
-           " is a form that the name of the output tells: it must end in " +
+    return "--to: " + chosen->name + " needs an output whose name ends in " +
            std::string(chosen->ending);
   }
   WriteOptions& write = options.writing.write;
@@ -492,20 +494,20 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   CLI::App& ls_verb =
       add_verb(app, "ls", "List tensors: name, dtype, shape, size", ls_footer, ls.reading);
   add_sort(ls_verb, ls.sort);
-  ls_verb.add_flag("--offsets", ls.offsets, "Where each tensor lies in its file, too");
+  ls_verb.add_flag("--offsets", ls.offsets, "Also show where each tensor is in its file");
   add_reading_options(ls_verb, ls.reading);
 
   InfoOptions info;
-  CLI::App& info_verb = add_verb(app, "info", "Sum up a file: sizes, dtypes, metadata, shards",
+  CLI::App& info_verb = add_verb(app, "info", "Summarize a file: sizes, dtypes, metadata, shards",
                                  info_footer, info.reading);
-  info_verb.add_flag("--all", info.all, "List every tensor with its place in the file");
+  info_verb.add_flag("--all", info.all, "List every tensor with its offset");
   info_verb.add_flag("--hex", info.hex, "Show the bytes of a Burnpack header, field by\nfield");
   add_reading_options(info_verb, info.reading);
 
   HashOptions hash;
   CLI::App& hash_verb = add_verb(app, "hash", "SHA-256 of each tensor", hash_footer, hash.reading);
   add_sort(hash_verb, hash.sort);
-  hash_verb.add_flag("--full", hash.full, "Whole digests in lines as sha256sum prints them");
+  hash_verb.add_flag("--full", hash.full, "Print whole hashes in the format of sha256sum");
   add_reading_options(hash_verb, hash.reading);
 
   ConvertArguments convert;

@@ -60,14 +60,14 @@ void note_origin(Archive& archive) {
 
 Error nothing_passes() {
   return Error{.code = ErrorCode::missing_tensor,
-               .message = "no tensor passes --include, --exclude and --regex",
+               .message = "no tensor matches --include, --exclude and --regex",
                .hint = "'andiron ls' shows the names"};
 }
 
 Error nothing_taken(const Archive& source) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "no tensor of the file can be taken",
-               .found = count_of(source.skipped().size(), "tensor") + " that cannot",
+               .message = "no tensor in the file can be read",
+               .found = count_of(source.skipped().size(), "tensor") + " skipped",
                .hint = "'andiron info' says why"};
 }
 
@@ -102,29 +102,6 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   return archive;
 }
 
-// How to write the other tensors all the same.
-std::string hint_for_dtype(const Archive& archive, const std::string& name) {
-  std::string leave_out = "--exclude '" + name + "' leaves it out";
-  const std::optional<std::size_t> index = archive.find(name);
-  if (!index || is_opaque(archive.info(*index).dtype)) return leave_out;
-  const char* plain = is_complex(archive.info(*index).dtype) ? "c64" : "f32";
-  return "--cast '" + name + "=" + plain + "' converts it, " + leave_out;
-}
-
-// What a user of the tool can do about an error, where the library cannot know.
-std::string hint_for(const Error& error, const Archive& archive, const ConvertOptions& options) {
-  if (error.code == ErrorCode::unsupported_dtype && !error.tensor.empty()) {
-    return hint_for_dtype(archive, error.tensor);
-  }
-  if (error.code == ErrorCode::already_exists) return "choose another name, or say --force";
-  // A name that is too long is named in the error; Burn has no limit of its own for names.
-  const bool is_limit_of_burn = error.code == ErrorCode::limit_exceeded &&
-                                options.format() == Format::burnpack && !options.beyond_burn &&
-                                error.tensor.size() <= options.writing.write.limits.name_bytes;
-  if (is_limit_of_burn) return "--beyond-burn writes a file that Burn's reader refuses";
-  return error.hint;
-}
-
 Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& options) {
   const std::string& path = options.writing.output;
   WriteOptions write_options = options.writing.write;
@@ -136,11 +113,7 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
     shown = done;
     return true;
   };
-  Result<WriteReport> report = write(archive, path, write_options);
-  if (report) return report;
-  Error error = std::move(report).error();
-  error.hint = hint_for(error, archive, options);
-  return error;
+  return write(archive, path, write_options);
 }
 
 // What a record compresses to is known when it is written.

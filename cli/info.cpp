@@ -202,7 +202,7 @@ void append_remarks(std::string& out, const Archive& archive, const Page& page) 
   }
   if (!archive.skipped().empty()) {
     out += '\n';
-    page.append_bold(out, "NOT TAKEN\n");
+    page.append_bold(out, "SKIPPED\n");
     for (const Skipped& skipped : archive.skipped()) {
       append_wrapped(out,
                      display_text(skipped.name) + ": " + display_line(in_flags(skipped.reason)), 0,
@@ -249,7 +249,7 @@ void append_page(std::string& out, const std::string& path, const Archive& archi
 
 Error no_hex_of(std::string_view format) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "--hex shows the headers of Burnpack files",
+               .message = "--hex only works on Burnpack files",
                .found = std::string(format)};
 }
 

@@ -2,6 +2,10 @@
 // From an input named on the command line to the archive that a verb shows.
 #include "cli/inputs.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "andiron/names.h"
@@ -21,20 +25,29 @@ Status check_patterns(const ReadingOptions& options) {
 // Open, names, filter.
 Result<Archive> open_input(const ReadingOptions& options, const std::string& path) {
   Result<Archive> archive = andiron::open(path, options.open);
-  if (!archive && archive.error().code == ErrorCode::header_too_large && options.max_memory) {
-    Error error = std::move(archive).error();
-    error.hint = "raise --max-memory";
-    return error;
-  }
   if (archive) archive = apply_names(*archive, options.names);
   if (archive && !options.filter.is_empty()) archive = filter(*archive, options.filter);
   return archive;
+}
+
+// Whether the error is about a limit that --max-memory has lowered.
+bool is_lowered_limit(const ReadingOptions& options, const Error& error) {
+  constexpr std::pair<std::string_view, std::uint64_t Limits::*> limits[] = {
+      {"Limits::header_bytes ", &Limits::header_bytes},
+      {"Limits::burnpack_metadata_bytes ", &Limits::burnpack_metadata_bytes},
+      {"Limits::index_bytes ", &Limits::index_bytes},
+      {"Limits::inflated_bytes ", &Limits::inflated_bytes}};
+  return options.max_memory && std::any_of(std::begin(limits), std::end(limits), [&](auto limit) {
+           return error.hint.find(limit.first) != std::string::npos &&
+                  options.open.limits.*limit.second == *options.max_memory;
+         });
 }
 
 // Prints the line on standard error; returns what stands for the input on standard output.
 std::string report_failure(const ReadingOptions& options, const std::string& path, Error error,
                            const std::string& shown) {
   if (error.file.empty()) error.file = path.empty() ? "''" : path;
+  if (is_lowered_limit(options, error)) error.hint = "raise --max-memory";
   print_error(error);
   return options.json ? json_error(path, error, shown) : shown;
 }

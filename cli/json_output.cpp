@@ -105,7 +105,7 @@ void append_json_field(std::string& out, std::string_view key,
     if (out.back() != '[') out += ',';
     out += "{\"name\":";
     append_json_text(out, one.name);
-    append_json_field(out, "reason", one.reason);
+    append_json_field(out, "reason", in_flags(one.reason));
     out += '}';
   }
   out += ']';

@@ -38,16 +38,42 @@ ExitCode combine(ExitCode a, ExitCode b) {
 
 namespace {
 
-// How the library spells a setting, and how the tool does. A '*' stands for what both say.
+// How the library spells a setting or an action, and how the tool does. A '*' stands for what both
+// say. Advice without a row stays as it is: tests/cli/report_test.cpp lists what has one.
 struct Spelling {
   std::string_view in_library;
   std::string_view in_flags;
 };
 constexpr Spelling spellings[] = {
-    {"with_top_level_key(\"*\")", "--top-level-key '*'"},
-    {"SafetensorsSettings::param_ids", "--param-ids"},
-    {"raise Limits::* if the file is trusted", "the library can be told to allow more"},
-    {"PytorchSettings::numpy_arrays", "--numpy-arrays"},
+    // Names. A filter sees the new names, so it cannot keep two from being the same.
+    {".with_top_level_key(\"*\")", "--top-level-key '*'"},
+    {"omit the top-level key", "omit --top-level-key"},
+    {"rename one of them first, or leave one out", "use --sub to give them different names"},
+    {"rename one of them", "rename one of them with --sub"},
+    {"rename one of the tensors", "rename one of the tensors with --sub"},
+    {"rename the tensor", "rename the tensor with --sub"},
+    // Reading.
+    {"Strictness::lenient", "--lenient"},
+    {"Strictness::strict", "--strict"},
+    {"IoMode::automatic", "--io auto"},
+    {"IoMode::pread", "--io pread"},
+    {"set PytorchSettings::numpy_arrays", "use --numpy-arrays"},
+    {"raise Limits::* if you trust the file", "only the library can raise this limit"},
+    {"read it in parts, or borrow it from a mapped file", "free some memory and try again"},
+    {"load it with load_from(model, BurnpackStore::from_file(...))",
+     "only the library can read it, into a module"},
+    // Writing.
+    {"pass .overwrite(true) to replace it", "use --force to replace it"},
+    {"set WriteOptions::format", "use --to"},
+    {"WriteOptions::max_shard_bytes", "--max-shard-size"},
+    {"raise WriteOptions::limits", "use --beyond-burn"},
+    {"set SafetensorsSettings::param_ids", "use --param-ids"},
+    {"set another BurnpackSettings::release", "use another --burn-release"},
+    {"raise MpkSettings::precision", "use a higher --precision"},
+    {"; for a module, add .with_to_adapter(BurnToPyTorchAdapter())", ""},
+    {"cast it to *,", "convert it to * with --cast,"},
+    {"leave it out", "drop it with --exclude"},
+    {"leave the tensor out", "drop it with --exclude"},
 };
 
 }  // namespace
@@ -97,8 +123,8 @@ void print_notes(const std::string& path, const Archive& archive) {
                   "; 'andiron info' lists them");
   }
   if (const std::size_t skipped = archive.skipped().size(); skipped > 0) {
-    print_message(shown_path + ": note: " + format_count(skipped) +
-                  " not taken; 'andiron info' says why");
+    print_message(shown_path + ": note: " + count_of(skipped, "tensor") +
+                  " skipped; 'andiron info' says why");
   }
 }
 

@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.22)
 
 file(SIZE "${FILE}" size)
 if(size EQUAL 0)
-  message(FATAL_ERROR "andiron_embed_weights: ${FILE} is empty; a weight file is not")
+  message(FATAL_ERROR "andiron_embed_weights: ${FILE} is empty; a weight file is never empty")
 endif()
 get_filename_component(file_name "${FILE}" NAME)
 get_filename_component(header_name "${HEADER}" NAME)

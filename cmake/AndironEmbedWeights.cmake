@@ -67,7 +67,7 @@ function(andiron_embed_weights target file)
 
   get_target_property(taken ${target} ANDIRON_EMBEDDED)
   if("${full_name}" IN_LIST taken)
-    message(FATAL_ERROR "${call} the target already has ${full_name}; give another NAME")
+    message(FATAL_ERROR "${call} the target already has ${full_name}; choose another NAME")
   endif()
   set_property(TARGET ${target} APPEND PROPERTY ANDIRON_EMBEDDED "${full_name}")
 
@@ -119,12 +119,12 @@ function(_andiron_embed_check_target call target)
   get_target_property(imported ${target} IMPORTED)
   get_target_property(aliased ${target} ALIASED_TARGET)
   if(imported OR aliased OR NOT type MATCHES "^(EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY)$")
-    message(FATAL_ERROR "${call} ${target} has no sources of its own to add to; name a program or "
+    message(FATAL_ERROR "${call} ${target} has no sources of its own; name a program or "
                         "library that is built here")
   endif()
   get_target_property(folder ${target} SOURCE_DIR)
   if(NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR)
-    message(FATAL_ERROR "${call} the target was made in ${folder}; call this there")
+    message(FATAL_ERROR "${call} the target was created in ${folder}; call this there")
   endif()
 endfunction()
 
@@ -156,11 +156,11 @@ function(_andiron_embed_check_identifier call word)
       thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
       wchar_t while xor xor_eq)
   if(NOT word MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
-    message(FATAL_ERROR "${call} '${word}' is not an identifier of C++; give another NAME or "
+    message(FATAL_ERROR "${call} '${word}' is not a C++ identifier; choose another NAME or "
                         "NAMESPACE")
   endif()
   if(word IN_LIST keywords)
-    message(FATAL_ERROR "${call} '${word}' is a keyword of C++; give another NAME or NAMESPACE")
+    message(FATAL_ERROR "${call} '${word}' is a C++ keyword; choose another NAME or NAMESPACE")
   endif()
 endfunction()
 

@@ -150,7 +150,7 @@ void compare_scalars(const Archive& before, const Written& written, const Archiv
   const bool are_kept = written.release >= BurnpackGeneration::burn_0_22_pre;
   const bool are_lost = !are_kept && before.value().leaf_count() != 0;
   const auto is_about_scalars = [](const std::string& note) {
-    return note.find(" has no place for ") != std::string::npos &&
+    return note.find(" cannot store ") != std::string::npos &&
            note.find(" value") != std::string::npos;
   };
   ANDIRON_HOLDS(std::any_of(written.notes.begin(), written.notes.end(), is_about_scalars) ==

@@ -25,7 +25,7 @@
 namespace andiron::inline v1 {
 
 static_assert(std::endian::native == std::endian::little,
-              "files are little-endian, and so must the host be");
+              "andiron: only little-endian hosts are supported");
 
 /// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use bytes(),
 /// or cast the snapshot before you read it.

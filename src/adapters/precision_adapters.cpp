@@ -37,10 +37,10 @@ HalfPrecisionAdapter HalfPrecisionAdapter::without_module(std::string_view modul
   const std::string name = with_prefix(module_type);
   if (changed.modules_.erase(name) == 0 && !changed.first_error_) {
     changed.first_error_ = Error{.code = ErrorCode::invalid_argument,
-                                 .message = "a kind of module cannot be left out of half precision",
+                                 .message = "cannot exclude this module type from half precision",
                                  .found = detail::quoted(name),
-                                 .expected = "one that is stored in it",
-                                 .hint = "modules() lists those that are"};
+                                 .expected = "a module type stored in half precision",
+                                 .hint = "modules() lists them"};
   }
   return changed;
 }

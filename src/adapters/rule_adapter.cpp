@@ -48,7 +48,7 @@ std::string list_text(std::string_view prefix, const std::vector<std::string>& n
 Error missing_part(std::string output, const AdapterRule& rule, std::string_view prefix,
                    std::string_view missing, std::string hint) {
   return Error{.code = ErrorCode::adapter_failed,
-               .message = "it is to be made of " + list_text(prefix, rule.from) + ", but " +
+               .message = "it is built from " + list_text(prefix, rule.from) + ", but " +
                           detail::quoted(path_of(prefix, missing)) + " is missing",
                .tensor = std::move(output),
                .hint = std::move(hint)};
@@ -58,7 +58,7 @@ Error missing_part(std::string output, const AdapterRule& rule, std::string_view
 Error error_for(std::string output, Error error) {
   if (!error.tensor.empty() && error.tensor != output) {
     error.message =
-        "it cannot be made of " + detail::quoted(error.tensor) + ": " + std::move(error.message);
+        "cannot build it from " + detail::quoted(error.tensor) + ": " + std::move(error.message);
   }
   error.tensor = std::move(output);
   return error;
@@ -69,7 +69,7 @@ Status check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name.empty() || !seen.insert(name).second) {
       return Error{.code = ErrorCode::invalid_argument,
-                   .message = "names on one side of a rule are empty or equal",
+                   .message = "a rule has an empty or duplicate name",
                    .found = detail::quoted(name)};
     }
   }
@@ -81,8 +81,7 @@ Status check_names(const std::vector<std::string>& names) {
 
 Result<RuleSteps> check(const AdapterRule& rule) {
   if (Container::plain(rule.module_type).empty()) {
-    return Error{.code = ErrorCode::invalid_argument,
-                 .message = "a rule does not name the kind of module that it is for"};
+    return Error{.code = ErrorCode::invalid_argument, .message = "a rule has no module type"};
   }
   ANDIRON_TRY(check_names(rule.from));
   ANDIRON_TRY(check_names(rule.to));
@@ -139,7 +138,7 @@ Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, const 
   }
   if (missing == nullptr || parts.empty()) return parts;
   return missing_part(place.path, rule, match.prefix, *missing,
-                      "compare its name with those in the file");
+                      "compare its name with the names in the file");
 }
 
 // Where the tensor `position` that a rule makes goes: with as many kinds around it fewer as its
@@ -164,7 +163,7 @@ Result<Tensors> save_group(const Group& group, const Snapshots& tensors) {
     if (group.members[i] == nowhere) {
       return missing_part(path_of(group.match.prefix, rule.to.front()), rule, group.match.prefix,
                           rule.from[i],
-                          "a filter may have left it out: let all of them pass, or none");
+                          "a filter may have left it out; include all of them or none");
     }
     parts.push_back(tensors[group.members[i]]);
   }

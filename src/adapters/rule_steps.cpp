@@ -115,7 +115,7 @@ Result<std::vector<std::size_t>> count_tensors(const AdapterRule& rule) {
   const auto say = [&](std::size_t at, std::size_t number) -> Status {
     if (counts[at] == unknown) counts[at] = number;
     if (number == unknown || number == counts[at]) return {};
-    return bad_steps("the steps do not lead from the tensors of one side to those of the other",
+    return bad_steps("the steps do not turn one side's tensors into the other's",
                      count_text(counts[at], "tensor"),
                      count_text(number, "tensor") + " after " + count_text(at, "step"));
   };
@@ -133,9 +133,9 @@ Result<std::vector<std::size_t>> count_tensors(const AdapterRule& rule) {
     if (acts_on_each(rule.steps[i - 1])) ANDIRON_TRY(say(i - 1, counts[i]));
   }
   if (std::find(counts.begin(), counts.end(), unknown) != counts.end()) {
-    Error error = bad_steps("the number of tensors between two steps cannot be told",
-                            "a cut whose parts are joined again", "a number of parts");
-    error.hint = "give the SplitStep or the ConcatStep shares";
+    Error error = bad_steps("cannot tell how many tensors pass between two steps",
+                            "a split whose parts are joined again", "a number of parts");
+    error.hint = "set the shares of the SplitStep or the ConcatStep";
     return error;
   }
   return counts;
@@ -169,7 +169,7 @@ std::string shares_text(const std::vector<std::uint64_t>& shares) {
   if (std::all_of(shares.begin(), shares.end(), [](std::uint64_t share) { return share == 1; })) {
     return count_text(shares.size(), "equal part");
   }
-  std::string text = "parts in the proportion ";
+  std::string text = "parts in the ratio ";
   for (std::size_t i = 0; i < shares.size(); ++i) {
     text += (i == 0 ? "" : ":") + std::to_string(shares[i]);
   }
@@ -180,7 +180,7 @@ Result<TensorSnapshot> slice(const TensorSnapshot& tensor, std::size_t dim, std:
                              std::uint64_t count) {
   // slice() counts in signed numbers, which only a tensor without elements can exceed.
   if (start + count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return bad_shape(tensor, "the tensor is too long to be cut", "less than 2^63");
+    return bad_shape(tensor, "the dimension is too long to split", "less than 2^63");
   }
   return tensor.slice(dim, static_cast<std::int64_t>(start),
                       static_cast<std::int64_t>(start + count));
@@ -203,8 +203,7 @@ struct StepRunner {
   Result<Tensors> operator()(const ReshapeStep& step) {
     return each([&](const TensorSnapshot& tensor) -> Result<TensorSnapshot> {
       if (tensor.shape() == step.from) return tensor.reshape(step.to);
-      return bad_shape(tensor, "the tensor has another shape than its adapter rule",
-                       step.from.to_string());
+      return bad_shape(tensor, "the shape differs from the adapter rule's", step.from.to_string());
     });
   }
 
@@ -216,8 +215,8 @@ struct StepRunner {
         std::accumulate(step.shares.begin(), step.shares.end(), std::uint64_t{0});
     if (size % sum != 0) {
       return bad_shape(
-          whole, "the tensor cannot be cut as its adapter rule says",
-          "dimension " + std::to_string(step.dim) + " to make " + shares_text(step.shares));
+          whole, "the tensor cannot be split as its adapter rule says",
+          "dimension " + std::to_string(step.dim) + " to divide into " + shares_text(step.shares));
     }
     const auto begin = step.shares.begin() + static_cast<std::ptrdiff_t>(first);
     std::uint64_t start =
@@ -236,10 +235,10 @@ struct StepRunner {
       const std::uint64_t size = tensors[i].shape()[step.dim];
       if (i == 0) unit = size / step.shares[i];
       if (size % step.shares[i] != 0 || size / step.shares[i] != unit) {
-        Error error = bad_shape(
-            tensors[i], "the tensor cannot be joined as its adapter rule says",
-            "dimension " + std::to_string(step.dim) + " to make " + shares_text(step.shares));
-        error.hint = "give the rule's step the shares of its tensors";
+        Error error = bad_shape(tensors[i], "the tensor cannot be joined as its adapter rule says",
+                                "dimension " + std::to_string(step.dim) + " to divide into " +
+                                    shares_text(step.shares));
+        error.hint = "set the shares in the rule's step";
         return error;
       }
     }
@@ -257,7 +256,7 @@ struct StepRunner {
     ANDIRON_TRY(check_dim(whole, step.dim));
     if (whole.shape()[step.dim] != outputs) {
       return bad_shape(
-          whole, "the tensor cannot be taken apart as its adapter rule says",
+          whole, "the tensor cannot be unstacked as its adapter rule says",
           "size " + std::to_string(outputs) + " in dimension " + std::to_string(step.dim));
     }
     return each_part([&](std::size_t i) -> Result<TensorSnapshot> {

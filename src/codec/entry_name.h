@@ -14,13 +14,13 @@ constexpr const char* fault_of_entry_name(std::string_view name, bool drives = t
   if (name.front() == '/') return "begins with a slash";
   const char first = static_cast<char>(name.front() | 0x20);
   if (drives && name.size() > 1 && name[1] == ':' && first >= 'a' && first <= 'z') {
-    return "begins with the letter of a drive";
+    return "begins with a drive letter";
   }
-  if (name.find('\0') != name.npos) return "holds a zero byte";
-  if (name.find('\\') != name.npos) return "holds a backslash";
+  if (name.find('\0') != name.npos) return "contains a zero byte";
+  if (name.find('\\') != name.npos) return "contains a backslash";
   for (std::string_view rest = name;;) {
     const std::size_t slash = rest.find('/');
-    if (rest.substr(0, slash) == "..") return "leaves its folder";
+    if (rest.substr(0, slash) == "..") return "points outside its folder";
     if (slash == rest.npos) return nullptr;
     rest.remove_prefix(slash + 1);
   }

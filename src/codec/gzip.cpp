@@ -50,7 +50,7 @@ class GzipInflater {
         stream_.avail_in = static_cast<uInt>(part.size());
       }
       if (stream_.avail_in == 0 && has_ended) return out_.take();
-      if (stream_.avail_in == 0) return error(ErrorCode::truncated, "the gzip data ends too soon");
+      if (stream_.avail_in == 0) return error(ErrorCode::truncated, "the gzip data ends too early");
       if (has_ended && inflateReset(&stream_) != Z_OK) return no_memory_for_zlib();
       stream_.next_out = zlib_bytes(windows_->out.data());
       stream_.avail_out = window_bytes;

@@ -56,7 +56,7 @@ Status Inflater::take(std::span<const std::byte> part) {
     stream_->avail_out = static_cast<uInt>(room.size());
     const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
     const std::size_t made = room.size() - stream_->avail_out;
-    if (made > out_.size()) return bad("its data inflates to more than the directory tells");
+    if (made > out_.size()) return bad("its data inflates to more than the directory says");
     out_ = out_.subspan(made);
     part = part.subspan(in.size() - stream_->avail_in);
     if (code == Z_BUF_ERROR) return {};  // it waits for more
@@ -67,8 +67,8 @@ Status Inflater::take(std::span<const std::byte> part) {
 }
 
 Status Inflater::finish() {
-  if (wanted_ == Wanted::head ? !is_full() : !has_ended_) return bad("its data ends too soon");
-  if (!is_full()) return bad("its data inflates to less than the directory tells");
+  if (wanted_ == Wanted::head ? !is_full() : !has_ended_) return bad("its data ends too early");
+  if (!is_full()) return bad("its data inflates to less than the directory says");
   return {};
 }
 

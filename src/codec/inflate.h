@@ -17,7 +17,7 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
 }
 
 inline Error no_memory_for_zlib() {
-  return Error{.code = ErrorCode::out_of_memory, .message = "no memory for zlib"};
+  return Error{.code = ErrorCode::out_of_memory, .message = "not enough memory for zlib"};
 }
 
 // Decompresses data that comes in parts into memory of a known size. Fails with BadArchive if the

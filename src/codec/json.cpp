@@ -31,7 +31,7 @@ bool parse_number(JsonReader& reader, Value& out) {
   }
   double number = 0;
   if (std::from_chars(text.data(), end, number).ec != std::errc()) {
-    return reader.fail(ErrorCode::bad_header, "a number outside the range of double");
+    return reader.fail(ErrorCode::bad_header, "a number does not fit in a double");
   }
   out = Value(number);
   return true;
@@ -41,7 +41,7 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
   const char c = reader.peek();
   if (c == '{' || c == '[') {
     if (depth >= max_json_depth) {
-      return reader.fail(ErrorCode::limit_exceeded, "nesting that is too deep");
+      return reader.fail(ErrorCode::limit_exceeded, "nested too deeply");
     }
     bool first = true;
     if (reader.take('[')) {
@@ -58,7 +58,7 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
         if (!reader.key(key)) return false;
         auto& [name, value] = dict.emplace_back(decode_text(key), Value());
         if (!seen.insert(name).second) {
-          return reader.fail(ErrorCode::duplicate_key, "a key given twice");
+          return reader.fail(ErrorCode::duplicate_key, "duplicate key");
         }
         if (!parse_value(reader, depth + 1, value)) return false;
       }

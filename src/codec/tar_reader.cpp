@@ -96,7 +96,7 @@ class TarIndex {
   // Where the next header lies. Truncated where there is no room for one.
   Result<std::uint64_t> next() {
     begin_ = at_;
-    if (source_.size() - at_ < tar_block_bytes) return cut_off("without the block that ends it");
+    if (source_.size() - at_ < tar_block_bytes) return cut_off("without its end block");
     at_ += tar_block_bytes;
     return begin_;
   }
@@ -133,7 +133,7 @@ class TarIndex {
       case '5':
         return skip_folder(bytes);
       default:
-        return bad("the tar archive holds more than plain files and folders",
+        return bad("the tar archive contains more than files and folders",
                    "a member of type " + quoted(std::string(1, header.type())));
     }
   }
@@ -220,7 +220,7 @@ class TarIndex {
   Status take_record(std::string_view key, std::string_view value, bool for_all) {
     if (key.starts_with("GNU.sparse.")) return bad("the tar archive holds a sparse file");
     if (key != "path" && key != "size") return {};
-    if (for_all) return bad("the tar archive gives all members one " + std::string(key));
+    if (for_all) return bad("the tar archive gives all members the same " + std::string(key));
     if (key == "path") {
       long_name_ = value;
     } else {
@@ -237,7 +237,7 @@ class TarIndex {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return {};
-    return bad("a member of the tar archive is there twice", quoted(*twice));
+    return bad("a member appears twice in the tar archive", quoted(*twice));
   }
 
   const ByteSource& source_;

@@ -233,7 +233,7 @@ std::optional<std::size_t> Archive::find(std::string_view name) const {
 
 Result<TensorSnapshot> Archive::get(std::string_view name) const {
   if (const auto index = find(name)) return snapshot(*index).with_path(std::string(name));
-  Error error{.code = ErrorCode::missing_tensor, .message = "there is no such tensor"};
+  Error error{.code = ErrorCode::missing_tensor, .message = "no such tensor"};
   error.tensor = name;
   error.file = state_->origin;
   const auto nearest = nearest_name(name, size(), [&](std::size_t i) { return info(i).name; });
@@ -251,7 +251,7 @@ Status Archive::add(TensorSnapshot snapshot) {
   if (!taken) return {};
   state.snapshots.pop_back();
   return Error{.code = ErrorCode::duplicate_key,
-               .message = "the archive has a tensor of this name",
+               .message = "the archive already has a tensor with this name",
                .file = state.origin,
                .tensor = std::string(name)};
 }
@@ -273,7 +273,7 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   for (std::size_t index : indices) {
     if (index >= size()) {
       return Error{.code = ErrorCode::invalid_argument,
-                   .message = "there is no tensor at this index",
+                   .message = "no tensor has this index",
                    .file = state_->origin,
                    .found = std::to_string(index),
                    .expected = "less than " + std::to_string(size())};

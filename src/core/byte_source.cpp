@@ -36,7 +36,7 @@ class MemorySource final : public ByteSource {
 Status ByteSource::check_range(std::uint64_t offset, std::uint64_t count) const {
   if (offset <= size() && count <= size() - offset) return {};
   return Error{.code = ErrorCode::truncated,
-               .message = "a read passes the end",
+               .message = "a read goes past the end",
                .file = name(),
                .found = std::to_string(count) + " bytes from " + std::to_string(offset),
                .expected = "a range within " + std::to_string(size()) + " bytes"};

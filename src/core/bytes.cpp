@@ -25,9 +25,9 @@ Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
   }
   if (memory == nullptr) {
     return Error{.code = ErrorCode::out_of_memory,
-                 .message = "memory could not be had",
+                 .message = "not enough memory",
                  .found = std::to_string(wanted) + " bytes needed",
-                 .hint = "read it in parts, or borrow it from a mapping"};
+                 .hint = "read it in parts, or borrow it from a mapped file"};
   }
   Bytes bytes;
   bytes.owner_ = std::shared_ptr<void>(memory, [large, size](void* p) {
@@ -80,7 +80,7 @@ Bytes Bytes::adopt(std::shared_ptr<void> owner, std::span<std::byte> data) noexc
 Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
   if (offset > size() || count > size() - offset) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "a slice leaves its bytes",
+                 .message = "a slice goes past the end",
                  .found = std::to_string(count) + " bytes from " + std::to_string(offset),
                  .expected = "a range within " + std::to_string(size()) + " bytes"};
   }

@@ -21,7 +21,7 @@ std::string dtype_and_shape(DType dtype, const Shape& shape) {
 
 Error unsupported_packed(DType dtype, const Shape& shape, std::string_view operation) {
   return Error{.code = ErrorCode::unsupported,
-               .message = std::string(operation) + " would take packed elements apart",
+               .message = std::string(operation) + " would split packed elements",
                .found = dtype_and_shape(dtype, shape),
                .expected = is_opaque(dtype) ? "the whole tensor" : "whole bytes of elements",
                .hint = is_opaque(dtype) ? "" : "cast it to f32 first"};
@@ -82,7 +82,7 @@ Status check_depth(unsigned depth) {
                               {"too many operations on an unread tensor", "", "levels"});
   if (status) return {};
   Error error = std::move(status).error();
-  error.hint = "read it and go on from the result";
+  error.hint = "read it and continue with the result";
   return error;
 }
 
@@ -142,7 +142,7 @@ Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t of
                                           bool big_endian) {
   if (byte_strides.size() != shape.rank() || bit_width(dtype) % 8 != 0 || is_opaque(dtype)) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "this dtype and shape cannot be strided so",
+                 .message = "these strides do not fit the dtype and shape",
                  .found = dtype_and_shape(dtype, shape) + " with " +
                           std::to_string(byte_strides.size()) + " strides"};
   }
@@ -164,7 +164,7 @@ Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t of
     }
     if (!fits || below > offset || offset > source->size() || above > source->size() - offset) {
       return Error{.code = ErrorCode::truncated,
-                   .message = "the elements leave their storage",
+                   .message = "the elements go past the end of their storage",
                    .file = source->name(),
                    .found = dtype_and_shape(dtype, shape) + " from byte " + std::to_string(offset),
                    .expected = "all elements within " + std::to_string(source->size()) + " bytes"};
@@ -182,7 +182,7 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
     ANDIRON_ASSIGN(const std::uint64_t wanted, shape.byte_count(dtype));
     if (byte_count != wanted) {
       return Error{.code = ErrorCode::size_mismatch,
-                   .message = "the data does not fit dtype and shape",
+                   .message = "the data size does not match dtype and shape",
                    .file = source->name(),
                    .found = std::to_string(byte_count) + " bytes",
                    .expected = std::to_string(wanted) + " for " + dtype_and_shape(dtype, shape)};
@@ -190,7 +190,7 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
   }
   if (offset > source->size() || byte_count > source->size() - offset) {
     return Error{.code = ErrorCode::truncated,
-                 .message = "the data passes the end of its file",
+                 .message = "the data extends past the end of its file",
                  .file = source->name(),
                  .found = std::to_string(byte_count) + " bytes from " + std::to_string(offset),
                  .expected = "a range within " + std::to_string(source->size()) + " bytes"};
@@ -391,10 +391,10 @@ Result<ExpressionPtr> Expression::apply(ElementStep::Kind kind, DType to) const 
   const bool signless = dtype_ == DType::boolean || dtype_ == DType::f8e8m0;
   if (cast ? !can_convert(dtype_, to) : signless || is_opaque(dtype_) || is_sub_byte(dtype_)) {
     return Error{.code = ErrorCode::unsupported_dtype,
-                 .message = cast ? "there is no conversion between these types"
-                                 : "this type has no sign to change",
+                 .message = cast ? "cannot convert between these dtypes"
+                                 : "this dtype has no sign to change",
                  .found = std::string(dtype_name(dtype_)),
-                 .expected = cast ? "a type that converts to " + std::string(dtype_name(to))
+                 .expected = cast ? "a dtype that converts to " + std::string(dtype_name(to))
                                   : "a signed number"};
   }
   if (const auto* join = std::get_if<Join>(&node_)) {

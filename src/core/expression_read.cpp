@@ -42,7 +42,7 @@ Status Expression::read_part(std::uint64_t offset, std::span<std::byte> out) con
   if (offset > byte_size_ || out.size() > byte_size_ - offset || offset % width != 0 ||
       out.size() % width != 0) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "a part does not fit the tensor",
+                 .message = "the range does not fit the tensor",
                  .found = std::to_string(out.size()) + " bytes from " + std::to_string(offset),
                  .expected = "whole elements within " + std::to_string(byte_size_) + " bytes"};
   }

@@ -17,8 +17,7 @@ class MemoryFiles : public FileSet {
   Result<ByteSourcePtr> open(const std::string& name) const override {
     const auto file = files_.find(name);
     if (file != files_.end()) return memory_source(file->second, name);
-    return Error{
-        .code = ErrorCode::not_found, .message = "there is no such file in memory", .file = name};
+    return Error{.code = ErrorCode::not_found, .message = "no such file in memory", .file = name};
   }
 
   Result<std::vector<std::string>> names() const override {

@@ -26,7 +26,7 @@ Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check)
               .found = with_unit(std::move(found), check.unit),
               .expected = "at most " + with_unit(std::to_string(most), unit)};
   if (!check.limit.empty()) {
-    error.hint = "raise Limits::" + std::string(check.limit) + " if the file is trusted";
+    error.hint = "raise Limits::" + std::string(check.limit) + " if you trust the file";
   }
   return error;
 }
@@ -35,8 +35,7 @@ Error name_too_long(std::string_view name, const Limits& limits, std::string_vie
   constexpr std::size_t shown = 40;
   return over_limit(
       std::to_string(name.size()) + " bytes, " + quoted(std::string(name.substr(0, shown)) + "..."),
-      limits.name_bytes,
-      {.message = "a name that is too long", .limit = "name_bytes", .file = file});
+      limits.name_bytes, {.message = "the name is too long", .limit = "name_bytes", .file = file});
 }
 
 }  // namespace andiron::inline v1::detail

@@ -30,7 +30,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 
 Error not_an_id(std::string_view text) {
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "this is no parameter id",
+               .message = "not a parameter id",
                .found = detail::quoted(text),
                .expected = "13 (or 10) characters of 0-9 and a-v, or a UUID"};
 }

@@ -236,7 +236,7 @@ Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, cons
 Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
   if (scheme.mode == QuantMode::lookup) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "the values are indices into a table that the file does not hold",
+                 .message = "the values are indices into a table that is not in the file",
                  .found = tensor.raw_name(),
                  .expected = "the mode Symmetric",
                  .hint = "dequantize it in the program that has the table"};
@@ -245,11 +245,11 @@ Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
                         scheme.value == QuantValue::e2m1;
   if (is_float && scheme.store == QuantStore::native) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "it is not known whether the values are integers or float codes",
+                 .message = "cannot tell whether the values are integers or float codes",
                  .found = tensor.raw_name(),
                  .expected = "a packed store, or integers",
                  .hint =
-                     "Burn's CPU backends write integers here, its GPU backends float codes: "
+                     "Burn's CPU backends write integers here, its GPU backends float codes; "
                      "dequantize it in Burn"};
   }
   const std::string kind = tensor.raw_name() + " " + tensor.shape().to_string();
@@ -263,7 +263,7 @@ Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
   }
   if (wanted != tensor.byte_size()) {
     return Error{.code = ErrorCode::size_mismatch,
-                 .message = "the payload does not fit scheme and shape",
+                 .message = "the payload size does not match scheme and shape",
                  .found = std::to_string(tensor.byte_size()) + " bytes",
                  .expected = std::to_string(wanted) + " bytes for " + kind,
                  .hint = "a payload holds the values, each line padded, and then the scales"};
@@ -296,7 +296,7 @@ Result<QuantScheme> quant_scheme_from_text(std::string_view text) {
   QuantScheme scheme;
   if (SchemeText(text).take_scheme(scheme)) return scheme;
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "the text is no quantization scheme",
+               .message = "not a quantization scheme",
                .found = std::string(text),
                .expected = "one like " + quant_scheme_text({}),
                .hint = "quant_scheme_text gives the text of a scheme"};

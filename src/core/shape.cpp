@@ -23,7 +23,7 @@ Result<std::uint64_t> Shape::element_count() const {
 Result<std::uint64_t> Shape::byte_count(DType dtype) const {
   if (is_opaque(dtype)) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the size of this dtype does not follow from its shape",
+                 .message = "the size of this dtype cannot be computed from its shape",
                  .found = std::string(dtype_name(dtype))};
   }
   std::uint64_t bytes = 0;

@@ -30,7 +30,7 @@ Error bad_argument(std::string message, std::string found, std::string expected)
 
 Status check_dim(std::size_t dim, std::size_t rank) {
   if (dim < rank) return {};
-  return bad_argument("there is no such dimension", std::to_string(dim),
+  return bad_argument("no such dimension", std::to_string(dim),
                       "less than " + std::to_string(rank));
 }
 
@@ -162,7 +162,7 @@ bool TensorSnapshot::is_same_data(const TensorSnapshot& other) const noexcept {
 
 Status TensorSnapshot::read_into(std::span<std::byte> out) const {
   if (out.size() != byte_size()) {
-    return annotate(bad_argument("the destination has another size than the tensor",
+    return annotate(bad_argument("the destination and the tensor differ in size",
                                  std::to_string(out.size()) + " bytes",
                                  std::to_string(byte_size()) + " bytes"));
   }
@@ -240,7 +240,8 @@ Result<TensorSnapshot> TensorSnapshot::slice(std::size_t dim, std::optional<std:
   if (Status status = check_dim(dim, shape().rank()); !status) {
     return annotate(std::move(status).error());
   }
-  if (step == 0) return annotate(bad_argument("a slice does not move", "step 0", "another step"));
+  if (step == 0)
+    return annotate(bad_argument("the slice does not advance", "step 0", "a step other than 0"));
   const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(
       shape()[dim], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
   std::int64_t first = 0;
@@ -334,7 +335,7 @@ Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> pa
                 .message = "this tensor cannot be joined with " + detail::quoted(first.full_path()),
                 .found = part.dtype_text() + " " + part.shape().to_string(),
                 .expected = first.dtype_text() + " " + first.shape().to_string() +
-                            " but for dimension " + std::to_string(dim)});
+                            " except in dimension " + std::to_string(dim)});
     }
     expressions.push_back(part.expression_);
   }

@@ -18,7 +18,7 @@ Result<Archive> to_archive(const Snapshots& snapshots) {
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
     const std::string& path = snapshots[i].full_path();
     if (last[path] != i) {
-      archive.add_note(detail::quoted(path) + " is there twice; the later one counts");
+      archive.add_note(detail::quoted(path) + " appears twice; the last one is used");
       continue;
     }
     ANDIRON_TRY(archive.add(snapshots[i]));

@@ -14,7 +14,7 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
   ANDIRON_ASSIGN(const std::uint64_t wanted, shape.byte_count(dtype));
   if (bytes.size() != wanted) {
     return Error{.code = ErrorCode::size_mismatch,
-                 .message = "the data does not fit dtype and shape",
+                 .message = "the data size does not match dtype and shape",
                  .found = std::to_string(bytes.size()) + " bytes",
                  .expected = std::to_string(wanted) + " bytes for " +
                              std::string(dtype_name(dtype)) + " " + shape.to_string()};
@@ -53,7 +53,7 @@ std::string Tensor::dtype_text() const {
 Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   if (wanted != dtype_) {
     return Error{.code = ErrorCode::dtype_mismatch,
-                 .message = "the tensor holds another type",
+                 .message = "the tensor has a different dtype",
                  .found = dtype_text(),
                  .expected = std::string(dtype_name(wanted)),
                  .hint =
@@ -71,7 +71,7 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   if (wanted == DType::boolean &&
       !std::all_of(bytes_.span().begin(), bytes_.span().end(), is_bool)) {
     return Error{.code = ErrorCode::dtype_mismatch,
-                 .message = "the tensor holds booleans that are neither 0 nor 1",
+                 .message = "the tensor has booleans that are neither 0 nor 1",
                  .hint = "cast the snapshot to u8, or to bool by way of u8"};
   }
   return {};
@@ -94,7 +94,7 @@ Result<std::uint64_t> Tensor::element_index(std::span<const std::uint64_t> coord
   }
   if (is_inside) return index;
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "there is no such element",
+               .message = "no such element",
                .found = Shape(coordinates).to_string(),
                .expected = "coordinates within " + shape_.to_string()};
 }

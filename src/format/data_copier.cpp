@@ -18,7 +18,7 @@ Status DataCopier::copy(const TensorSnapshot& snapshot, std::uint64_t planned) {
   ANDIRON_TRY(for_each_window(snapshot, options_.limits.window_bytes, window_, take));
   if (copied == planned) return {};
   return Error{.code = ErrorCode::size_mismatch,
-               .message = "the tensor is not as large as it said",
+               .message = "the tensor's data does not have the announced size",
                .tensor = snapshot.full_path(),
                .found = std::to_string(copied) + " bytes",
                .expected = std::to_string(planned)};

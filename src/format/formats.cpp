@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "src/core/kernels/convert.h"
 #include "src/format/burnpack/burnpack.h"
 #include "src/format/numpy/numpy.h"
 #include "src/format/pytorch/pytorch.h"
@@ -93,14 +94,14 @@ constexpr FormatRow rows[] = {
         .is_format = is_pytorch,
         .may_be_gzip = true,
         .read = read_pytorch,
-        .write_instead = "write SafeTensors, which PyTorch reads too; a module's needs "
-                         "with_to_adapter(BurnToPyTorchAdapter())",
+        .write_instead = "write SafeTensors, which PyTorch can read; for a module, add "
+                         ".with_to_adapter(BurnToPyTorchAdapter())",
         // A pickle only where there is nothing else.
         .folder_rank = 1,
         .usual_names = pytorch_names,
         .parts = {.ending = ".distcp",
                   .found = "parts of a distributed checkpoint without their .metadata",
-                  .hint = "that file tells what is in them: get it from where they came from"},
+                  .hint = "get the .metadata file from the same place"},
         .settings = settings_index<PytorchSettings>,
     },
 };
@@ -132,6 +133,14 @@ NamedFormat format_by_name(std::string_view name) noexcept {
     }
   }
   return {};
+}
+
+std::string cast_or_leave_out(DType dtype, std::initializer_list<DType> others) {
+  for (const DType other : others) {
+    if (!can_convert(dtype, other)) continue;
+    return "cast it to " + std::string(dtype_name(other)) + ", or leave it out";
+  }
+  return "leave it out";
 }
 
 std::string list_endings(bool (*takes)(const FormatInfo& format)) {

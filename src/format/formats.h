@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,6 +102,10 @@ struct NamedFormat {
   std::string_view ending;
 };
 NamedFormat format_by_name(std::string_view name) noexcept;
+
+// Advice for a dtype that a format cannot store: to cast it to the first of `others` that it
+// converts to.
+std::string cast_or_leave_out(DType dtype, std::initializer_list<DType> others);
 
 // ".safetensors, .bpk or .mpk": the extensions of rows that pass a test, for messages.
 std::string list_endings(bool (*takes)(const FormatInfo& format));

@@ -68,10 +68,10 @@ Names candidates_in(const Names& names) {
 
 Error no_model(const FileSet& files, const Names& names) {
   Error error{.code = ErrorCode::not_a_weight_file,
-              .message = "this is no weight file that we know",
+              .message = "not a recognized weight file",
               .file = files.name(),
               .found = "a folder without a model",
-              .hint = "expected an index, or a file in it that ends in " +
+              .hint = "expected an index, or a file that ends in " +
                       list_endings([](const FormatInfo&) { return true; })};
   for (const FormatRow& row : format_rows()) {
     const bool has_parts = !row.parts.ending.empty() &&
@@ -94,13 +94,12 @@ Error several_models(const FileSet& files, const Names& candidates) {
   if (candidates.size() > shown) found += ", ...";
   const bool are_shards = candidates.front().find("-of-") != std::string::npos;
   return Error{.code = ErrorCode::not_a_weight_file,
-               .message = "the folder holds more than one model",
+               .message = "the folder has more than one model",
                .file = files.name(),
                .found = std::move(found),
                .expected = "one index, or exactly one model",
-               .hint = are_shards
-                           ? "these may be the parts of one model, whose .index.json is missing"
-                           : "name the file"};
+               .hint = are_shards ? "these may be shards of one model; its .index.json is missing"
+                                  : "name one of the files"};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Error not_a_weight_file(const ByteSource& source, Recognised content) {
     content.what = "content that begins with " + quoted(text);
   }
   return Error{.code = ErrorCode::not_a_weight_file,
-               .message = "this is no weight file that we know",
+               .message = "not a recognized weight file",
                .file = source.name(),
                .found = std::move(content.what),
                .hint = std::move(content.hint)};

@@ -18,7 +18,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
       return Error{.code = ErrorCode::already_exists,
                    .message = "the file exists",
                    .file = path,
-                   .hint = "overwrite it, or choose another name"};
+                   .hint = "pass .overwrite(true) to replace it, or choose another name"};
     }
   }
   return std::unique_ptr<OutputFile>(new OutputFile(std::move(file)));

@@ -40,12 +40,12 @@ Recognised by_signature(std::string_view head) {
   if (head[start] == '{') return {.is_json = true};
   if (head[start] != '<') return {};
   return {.what = "a web page or XML",
-          .hint = "the download gave a page, or an error, instead of the file"};
+          .hint = "the download returned a web page instead of the file"};
 }
 
 std::string in_words(const Recognised& content) {
   if (content.row != nullptr) return "a " + std::string(content.row->info.title) + " file";
-  if (content.is_json) return "JSON that is no record";
+  if (content.is_json) return "JSON that is not a record";
   return content.what.empty() ? "unknown content" : content.what;
 }
 
@@ -58,7 +58,7 @@ Result<Recognised> by_content_of_gzip(std::string_view head) {
     if (content.row != nullptr && content.row->may_be_gzip) return content;
     what = in_words(content);
   }
-  return Recognised{.what = "a gzip file that holds " + what, .hint = "unpack it first"};
+  return Recognised{.what = "a gzip file that contains " + what, .hint = "unpack it first"};
 }
 
 }  // namespace

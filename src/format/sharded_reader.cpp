@@ -54,12 +54,12 @@ class ShardedModel::State {
   Status read_index() {
     bool first = true;
     bool has_map = false;
-    json_.expect('{', "an index is a JSON object");
+    json_.expect('{', "an index must be a JSON object");
     while (json_.next_item('}', first)) {
       JsonText key;
       if (!json_.key(key)) break;
       if (key.equals("weight_map")) {
-        if (has_map) json_.fail(ErrorCode::duplicate_key, "weight_map given twice");
+        if (has_map) json_.fail(ErrorCode::duplicate_key, "duplicate weight_map");
         has_map = true;
         ANDIRON_TRY(read_map());
       } else if (key.equals("metadata") && json_.peek() == '{') {
@@ -73,7 +73,7 @@ class ShardedModel::State {
     if (json_.failed()) return json_error();
     if (has_map) return {};
     return Error{.code = ErrorCode::not_a_weight_file,
-                 .message = "this is JSON, but no shard index",
+                 .message = "this is JSON, but not a shard index",
                  .file = path_,
                  .expected = "a top-level \"weight_map\""};
   }
@@ -91,9 +91,9 @@ class ShardedModel::State {
     Error error = std::move(source).error();
     if (error.code == ErrorCode::not_found) {
       error.code = ErrorCode::missing_shard;
-      error.message = "a shard that the index names is not there";
+      error.message = "a shard that the index names is missing";
       error.found.clear();
-      error.hint = "download it, next to the index";
+      error.hint = "download it to the folder of the index";
     }
     return error;
   }
@@ -144,7 +144,7 @@ class ShardedModel::State {
 
   void read_metadata() {
     bool first = true;
-    json_.expect('{', "metadata is an object");
+    json_.expect('{', "metadata must be an object");
     while (json_.next_item('}', first)) {
       JsonText key;
       if (!json_.key(key)) return;
@@ -159,7 +159,7 @@ class ShardedModel::State {
 
   Status read_map() {
     bool first = true;
-    json_.expect('{', "weight_map is an object of tensor and file names");
+    json_.expect('{', "weight_map must be an object of tensor and file names");
     while (json_.next_item('}', first)) {
       JsonText tensor;
       JsonText file;
@@ -182,8 +182,8 @@ class ShardedModel::State {
     if (map_.empty()) row_ = row;
     if (row == nullptr || row != row_) {
       return Error{.code = row != nullptr ? ErrorCode::bad_index : ErrorCode::unsupported,
-                   .message = row != nullptr ? "an index names files of two kinds"
-                                             : "files of this kind are no shards",
+                   .message = row != nullptr ? "the index names files of two formats"
+                                             : "files of this format cannot be shards",
                    .file = path_,
                    .tensor = std::move(tensor),
                    .found = quoted(file),
@@ -251,8 +251,8 @@ class ShardedModel::State {
     ANDIRON_TRY(builder_.index_names());
     for (const auto& [name, content] : shards_) merge_metadata(name, content.archive);
     if (unlisted != 0) {
-      builder_.state().notes.push_back("the index leaves out " + std::to_string(unlisted) +
-                                       " tensors of its shards, the first: " + first_unlisted);
+      builder_.state().notes.push_back("the index does not list " + std::to_string(unlisted) +
+                                       " tensors of its shards; the first is " + first_unlisted);
     }
     return {};
   }
@@ -262,7 +262,7 @@ class ShardedModel::State {
     for (const auto& [key, value] : archive.metadata()) {
       const auto [at, added] = state.metadata.emplace(key, value);
       if (!added && at->second != value) {
-        state.notes.push_back(quoted(shard) + " has other metadata for " + quoted(key) +
+        state.notes.push_back(quoted(shard) + " has different metadata for " + quoted(key) +
                               " than the shards before it");
       }
     }
@@ -304,9 +304,9 @@ Result<ShardedModel> ShardedModel::read_index(const ReadContext& context) {
   const ByteSource& source = *context.source;
   if (context.files == nullptr) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "this is JSON; a shard index names files beside it",
+                 .message = "this is JSON; a shard index needs the files beside it",
                  .file = source.name(),
-                 .hint = "open it by its path, or as one of a FileSet"};
+                 .hint = "open it by its path, or as part of a FileSet"};
   }
   ANDIRON_TRY(
       check_limit(source.size(), context.options.limits.index_bytes,

@@ -37,30 +37,31 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   }
   if (named.row == nullptr) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "the file name does not tell the format",
+                 .message = "cannot tell the format from the file name",
                  .expected = "a name that ends in " + list_endings([](const FormatInfo& format) {
                                return format.is_written;
                              }),
-                 .hint = "or name the format in the options"};
+                 .hint = "or set WriteOptions::format"};
   }
   if (named.row->write == nullptr) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = std::string(named.row->info.title) + " files are read, but not written",
-                 .hint = named.row->write_instead};
+    return Error{
+        .code = ErrorCode::unsupported,
+        .message = std::string(named.row->info.title) + " files can be read, but not written",
+        .hint = named.row->write_instead};
   }
   if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the settings are those of another format",
-                 .found = "settings of " + title_of(options.settings),
-                 .expected = "none, or settings of " + std::string(named.row->info.title)};
+                 .message = "the settings are for another format",
+                 .found = "settings for " + title_of(options.settings),
+                 .expected = "none, or settings for " + std::string(named.row->info.title)};
   }
   if (options.max_shard_bytes != 0 && !named.row->info.has_shards) {
-    return Error{
-        .code = ErrorCode::unsupported,
-        .message = std::string(named.row->info.title) + " files have no shards",
-        .hint = "write one file, or one that ends in " + list_endings([](const FormatInfo& format) {
-                  return format.is_written && format.has_shards;
-                })};
+    return Error{.code = ErrorCode::unsupported,
+                 .message = std::string(named.row->info.title) + " files have no shards",
+                 .hint = "write one file, or use a name that ends in " +
+                         list_endings([](const FormatInfo& format) {
+                           return format.is_written && format.has_shards;
+                         })};
   }
   return named;
 }
@@ -70,16 +71,22 @@ std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive,
   std::vector<std::string> notes;
   const Kept kept = row.kept(archive, options);
   const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
-  const auto lose = [&](std::size_t count, std::string_view noun, const std::string& remedy = {}) {
+  const auto lose = [&](std::size_t count, std::string_view noun, std::string_view examples = {}) {
     if (count == 0) return;
-    notes.push_back(name + " has no place for " + count_of(count, noun) + remedy);
+    notes.push_back(name + " cannot store " + count_of(count, noun) + std::string(examples) +
+                    (count == 1 ? "; it was left out" : "; they were left out"));
   };
-  lose(archive.value().leaf_count() - kept.values, "value");
+  lose(archive.value().leaf_count() - kept.values, "value", " (configs, scalars)");
   if (!kept.param_ids) {
     std::size_t ids = 0;
     for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
-    lose(ids, "parameter id",
-         kept.ids_if_asked.empty() ? "" : "; " + std::string(kept.ids_if_asked) + " keeps them");
+    if (kept.ids_if_asked.empty()) {
+      lose(ids, "parameter id");
+    } else if (ids != 0) {
+      notes.push_back(count_of(ids, "parameter id") + (ids == 1 ? " was" : " were") +
+                      " left out; set " + std::string(kept.ids_if_asked) + " to keep " +
+                      (ids == 1 ? "it" : "them"));
+    }
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
   if (kept.converted != 0) {
@@ -104,9 +111,9 @@ Result<Archive> with_metadata(const Archive& archive, const WriteOptions& option
   for (const auto& [key, value] : options.metadata) {
     if (archive.aliases().contains(key)) {
       return Error{.code = ErrorCode::name_collision,
-                   .message = "the metadata has an entry of a tied tensor's name",
+                   .message = "a metadata entry has the name of a tied tensor",
                    .tensor = key,
-                   .hint = "name the entry otherwise, or do not write ties once"};
+                   .hint = "rename the entry, or write tied tensors as copies"};
     }
     merged.insert_or_assign(key, value);
   }
@@ -131,7 +138,7 @@ Status check_data_bytes(const Archive& archive) {
                    .tensor = std::string(info.name),
                    .found = info.byte_size > most_data_bytes
                                 ? std::to_string(info.byte_size) + " bytes"
-                                : "more with it than fits",
+                                : "too many with this tensor",
                    .expected = "at most " + std::to_string(most_data_bytes) + " bytes in all"};
     }
     total += info.byte_size;
@@ -178,10 +185,10 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
   const std::string other = sharded ? path : has_own_name ? path + std::string(index_ending) : "";
   if (!options.overwrite && !other.empty() && file_exists(other)) {
     return Error{.code = ErrorCode::already_exists,
-                 .message = sharded ? "the model is there as one file"
-                                    : "the model is there as shards with an index",
+                 .message = sharded ? "the model already exists as one file"
+                                    : "the model already exists as shards with an index",
                  .file = other,
-                 .hint = "overwrite it, or choose another name"};
+                 .hint = "pass .overwrite(true) to replace it, or choose another name"};
   }
   Result<WriteReport> report = sharded ? write_sharded(archive, path, named, shards, options)
                                        : write_single(named, archive, path, options);
@@ -229,7 +236,7 @@ Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions
   if (options.dry_run) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "a dry run needs a path",
-                 .hint = "it makes no file there"};
+                 .hint = "it creates no file there"};
   }
   ANDIRON_ASSIGN(const NamedFormat named,
                  target_of(options.format ? "" : file_extension(Format::safetensors), options));

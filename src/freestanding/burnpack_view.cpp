@@ -137,7 +137,7 @@ class EntryReader {
   }
 
   bool once(bool& seen) noexcept {
-    if (seen) return reader_.fail(ErrorCode::duplicate_key, "a field given twice");
+    if (seen) return reader_.fail(ErrorCode::duplicate_key, "duplicate field");
     return seen = true;
   }
 
@@ -154,11 +154,11 @@ class EntryReader {
     CborOpen map;
     if (!reader_.open_map(map)) return false;
     if (map.indefinite || map.left != 1) {
-      return reader_.fail(ErrorCode::bad_header, "a dtype is a text or a map of one entry");
+      return reader_.fail(ErrorCode::bad_header, "a dtype must be text or a map of one entry");
     }
     if (!reader_.word(entry_.dtype_name)) return false;
     if (burnpack_dtype(entry_.dtype_name) != DType::raw) {
-      return reader_.fail(ErrorCode::bad_header, "a dtype with more to it than its name");
+      return reader_.fail(ErrorCode::bad_header, "a dtype has more than its name");
     }
     const unsigned char* content = reader_.mark();
     if (entry_.dtype_name == "Bool" && boolean()) return true;
@@ -202,7 +202,7 @@ class EntryReader {
     if (!reader_.open_list(list)) return false;
     while (reader_.next(list)) {
       if (entry_.rank == max_rank) {
-        return reader_.fail(ErrorCode::limit_exceeded, "a shape with too many dimensions");
+        return reader_.fail(ErrorCode::limit_exceeded, "the shape has too many dimensions");
       }
       if (!reader_.unsigned_integer(entry_.shape[entry_.rank++])) return false;
     }
@@ -215,11 +215,12 @@ class EntryReader {
     std::uint64_t* const places[] = {&entry_.begin, &entry_.end};
     std::size_t count = 0;
     while (reader_.next(list)) {
-      if (count == 2) return reader_.fail(ErrorCode::bad_header, "data_offsets is two numbers");
+      if (count == 2)
+        return reader_.fail(ErrorCode::bad_header, "data_offsets must be two numbers");
       if (!reader_.unsigned_integer(*places[count++])) return false;
     }
     if (reader_.failed()) return false;
-    return count == 2 || reader_.fail(ErrorCode::bad_header, "data_offsets is two numbers");
+    return count == 2 || reader_.fail(ErrorCode::bad_header, "data_offsets must be two numbers");
   }
 
   bool param_id() noexcept {
@@ -248,7 +249,8 @@ class EntryReader {
       return true;
     }
     return size == SizeCheck::ok
-               ? reader_.fail(ErrorCode::size_mismatch, "the data does not fit dtype and shape")
+               ? reader_.fail(ErrorCode::size_mismatch,
+                              "the data size does not match dtype and shape")
                : reader_.fail(ErrorCode::overflow, "the shape is too large to address");
   }
 
@@ -267,7 +269,7 @@ bool read_scalar(CborReader& reader, BurnpackScalar& out) noexcept {
   if (!reader.open_map(map)) return false;
   std::string_view kind;
   if (map.indefinite || map.left != 1) {
-    return reader.fail(ErrorCode::bad_header, "a scalar is a map of one entry");
+    return reader.fail(ErrorCode::bad_header, "a scalar must be a map of one entry");
   }
   if (!reader.word(kind)) return false;
   out = {};
@@ -287,7 +289,7 @@ bool read_scalar(CborReader& reader, BurnpackScalar& out) noexcept {
     out.kind = ScalarKind::boolean;
     return reader.boolean(out.boolean);
   }
-  return reader.fail(ErrorCode::bad_header, "a scalar that is no Int, UInt, Float or Bool");
+  return reader.fail(ErrorCode::bad_header, "a scalar must be Int, UInt, Float or Bool");
 }
 
 }  // namespace
@@ -316,7 +318,7 @@ ViewStatus read_burnpack_header(std::span<const std::byte> head,
     return {ErrorCode::not_a_weight_file, "the magic number is not Burnpack's", 0};
   }
   if ((byte(4) | byte(5) << 8) > 1) {
-    return {ErrorCode::unsupported, "a version of Burnpack that is newer than we know", 4};
+    return {ErrorCode::unsupported, "this version of Burnpack is too new", 4};
   }
   metadata_bytes = byte(6) | byte(7) << 8 | byte(8) << 16 | byte(9) << 24;
   return {};
@@ -383,7 +385,7 @@ BurnpackHeader::Item BurnpackHeader::next(BurnpackEntry& entry) noexcept {
     for (std::size_t i = 0; i < 3; ++i) {
       if (key != known[i]) continue;
       if (seen_[i]) {
-        reader.fail(ErrorCode::duplicate_key, "a part of the metadata given twice");
+        reader.fail(ErrorCode::duplicate_key, "duplicate key in the metadata");
         return failed();
       }
       CborOpen map;
@@ -409,7 +411,7 @@ ViewStatus BurnpackView::open(std::span<const std::byte> file, BurnpackView& vie
     return {ErrorCode::header_too_large, "the metadata is larger than allowed", 6};
   }
   if (metadata_bytes > file.size() - burnpack_header_bytes) {
-    return {ErrorCode::truncated, "the metadata passes the end of the file", 6};
+    return {ErrorCode::truncated, "the metadata extends past the end of the file", 6};
   }
   BurnpackView opened;
   opened.file_ = file;
@@ -442,7 +444,7 @@ ViewStatus BurnpackView::open(std::span<const std::byte> file, BurnpackView& vie
         const std::uint64_t begin = opened.layout_.data_begin;
         if (opened.layout_.data_bytes != 0 &&
             (begin > file.size() || opened.layout_.data_bytes > file.size() - begin)) {
-          return {ErrorCode::truncated, "the data passes the end of the file", file.size()};
+          return {ErrorCode::truncated, "the data extends past the end of the file", file.size()};
         }
         view = opened;
         return {};
@@ -465,7 +467,7 @@ ViewStatus BurnpackView::find(std::string_view name, BurnpackEntry& entry) const
     if (item == BurnpackHeader::Item::end) break;
   }
   if (found) return {};
-  return {ErrorCode::missing_tensor, "there is no such tensor", 0};
+  return {ErrorCode::missing_tensor, "no such tensor", 0};
 }
 
 }  // namespace andiron::inline v1

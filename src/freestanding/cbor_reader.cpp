@@ -96,12 +96,12 @@ bool CborReader::head(Head& out) noexcept {
   if (out.indefinite) {
     // Numbers and tags have no length.
     if (out.major < bytes_major || out.major == tag_major) {
-      return fail(ErrorCode::bad_header, "a number without an end");
+      return fail(ErrorCode::bad_header, "a number of indefinite length");
     }
     ++at_;
     return true;
   }
-  if (out.info > 27) return fail(ErrorCode::bad_header, "a byte that begins no CBOR item");
+  if (out.info > 27) return fail(ErrorCode::bad_header, "a byte does not begin a CBOR item");
   return take_argument(out.argument) || fail(ErrorCode::bad_header, cut_short);
 }
 
@@ -153,7 +153,7 @@ bool CborReader::definite(unsigned major, std::uint64_t size, std::string_view& 
   if (size > static_cast<std::size_t>(end_ - at_)) return fail(ErrorCode::bad_header, cut_short);
   out = part(reinterpret_cast<const char*>(at_), static_cast<std::size_t>(size));
   if (major == text_major && !is_valid_text(out)) {
-    return fail(ErrorCode::bad_header, "text that is not UTF-8");
+    return fail(ErrorCode::bad_header, "text is not UTF-8");
   }
   at_ += out.size();
   return true;
@@ -167,7 +167,7 @@ bool CborReader::chunks(unsigned major, std::string_view& out) noexcept {
     Head chunk;
     if (!head(chunk)) return false;
     if (chunk.major != major || chunk.indefinite) {
-      return fail(ErrorCode::bad_header, "a chunk of another kind");
+      return fail(ErrorCode::bad_header, "a chunk of the wrong kind");
     }
     std::string_view content;
     if (!definite(major, chunk.argument, content)) return false;
@@ -199,7 +199,7 @@ bool CborReader::word(std::string_view& out) noexcept {
   if (!untagged(item)) return false;
   const bool is_word = item.major == text_major || item.major == bytes_major;
   if (!is_word || item.indefinite || item.argument > longest_word) {
-    return refuse(start, "expected a short text");
+    return refuse(start, "expected short text");
   }
   return definite(text_major, item.argument, out);
 }
@@ -218,7 +218,8 @@ bool CborReader::bignum(std::uint64_t& magnitude) noexcept {
   CborTextPieces pieces(digits);
   for (std::string_view piece; pieces.next(piece);) {
     for (const char digit : piece) {
-      if (magnitude >> 56 != 0) return fail(ErrorCode::overflow, "a number beyond 64 bits");
+      if (magnitude >> 56 != 0)
+        return fail(ErrorCode::overflow, "a number does not fit in 64 bits");
       magnitude = magnitude << 8 | static_cast<unsigned char>(digit);
     }
   }
@@ -247,7 +248,7 @@ bool CborReader::number(bool& negative, std::uint64_t& magnitude) noexcept {
 bool CborReader::unsigned_integer(std::uint64_t& out) noexcept {
   bool negative = false;
   if (!number(negative, out)) return false;
-  return !negative || fail(ErrorCode::bad_header, "a negative number where none can be");
+  return !negative || fail(ErrorCode::bad_header, "a number must not be negative");
 }
 
 bool CborReader::integer(std::int64_t& out) noexcept {
@@ -255,7 +256,7 @@ bool CborReader::integer(std::int64_t& out) noexcept {
   std::uint64_t magnitude = 0;
   if (!number(negative, magnitude)) return false;
   if (magnitude > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return fail(ErrorCode::overflow, "a number beyond 64 bits");
+    return fail(ErrorCode::overflow, "a number does not fit in 64 bits");
   }
   const auto value = static_cast<std::int64_t>(magnitude);
   out = negative ? -1 - value : value;
@@ -348,7 +349,7 @@ bool CborReader::skip_value(unsigned depth) noexcept {
       case list_major:
       case map_major: {
         if (depth + count >= max_cbor_depth) {
-          return fail(ErrorCode::limit_exceeded, "nested too deep");
+          return fail(ErrorCode::limit_exceeded, "nested too deeply");
         }
         std::uint64_t items = item.indefinite ? 0 : item.argument;
         const bool is_map = item.major == map_major;
@@ -359,7 +360,7 @@ bool CborReader::skip_value(unsigned depth) noexcept {
         break;
       }
       case simple_major:
-        if (item.indefinite) return fail(ErrorCode::bad_header, "an end without a beginning");
+        if (item.indefinite) return fail(ErrorCode::bad_header, "an end without a start");
         break;
       default:
         break;
@@ -373,7 +374,7 @@ bool CborReader::skip_value(unsigned depth) noexcept {
         break;
       }
       if (failed()) return false;
-      if (level.is_map && level.odd) return fail(ErrorCode::bad_header, "a key without a value");
+      if (level.is_map && level.odd) return fail(ErrorCode::bad_header, "a key has no value");
       --count;
     }
   }

@@ -91,7 +91,7 @@ bool JsonReader::fail(ErrorCode code, const char* what) noexcept {
 
 bool JsonReader::string(JsonText& out) noexcept {
   if (failed()) return false;
-  if (!take('"')) return fail(ErrorCode::bad_header, "a string was expected");
+  if (!take('"')) return fail(ErrorCode::bad_header, "expected a string");
   const char* start = at_;
   out.has_escapes = false;
   for (;;) {
@@ -119,19 +119,19 @@ bool JsonReader::string(JsonText& out) noexcept {
         ++at_;
       } else {
         const CodePoint point = decode_utf8(at_, end_);
-        if (point.length == 0) return fail(ErrorCode::bad_header, "text that is not UTF-8");
+        if (point.length == 0) return fail(ErrorCode::bad_header, "text is not UTF-8");
         at_ += point.length;
       }
     }
-    if (at_ >= end_) return fail(ErrorCode::bad_header, "a string without an end");
+    if (at_ >= end_) return fail(ErrorCode::bad_header, "unterminated string");
   }
 }
 
 bool JsonReader::hex4(std::uint32_t& out) noexcept {
-  if (end_ - at_ < 4) return fail(ErrorCode::bad_header, "a \\u escape without four digits");
+  if (end_ - at_ < 4) return fail(ErrorCode::bad_header, "a \\u escape needs four hex digits");
   for (int i = 0; i < 4; ++i) {
     if (hex_digit(at_[i]) < 0) {
-      return fail(ErrorCode::bad_header, "a \\u escape without four digits");
+      return fail(ErrorCode::bad_header, "a \\u escape needs four hex digits");
     }
   }
   out = parse_hex4(at_);
@@ -140,7 +140,7 @@ bool JsonReader::hex4(std::uint32_t& out) noexcept {
 }
 
 bool JsonReader::escape() noexcept {
-  if (end_ - at_ < 2) return fail(ErrorCode::bad_header, "a string without an end");
+  if (end_ - at_ < 2) return fail(ErrorCode::bad_header, "unterminated string");
   const char kind = at_[1];
   if (kind != 'u') {
     if (std::string_view("\"\\/bfnrt").find(kind) == std::string_view::npos) {
@@ -152,22 +152,22 @@ bool JsonReader::escape() noexcept {
   at_ += 2;
   std::uint32_t first = 0;
   if (!hex4(first)) return false;
-  if (is_low_surrogate(first)) return fail(ErrorCode::bad_header, "half of a surrogate pair");
+  if (is_low_surrogate(first)) return fail(ErrorCode::bad_header, "unpaired surrogate");
   if (!is_high_surrogate(first)) return true;
   std::uint32_t second = 0;
   if (end_ - at_ < 2 || at_[0] != '\\' || at_[1] != 'u') {
-    return fail(ErrorCode::bad_header, "half of a surrogate pair");
+    return fail(ErrorCode::bad_header, "unpaired surrogate");
   }
   at_ += 2;
   if (!hex4(second)) return false;
-  return is_low_surrogate(second) || fail(ErrorCode::bad_header, "half of a surrogate pair");
+  return is_low_surrogate(second) || fail(ErrorCode::bad_header, "unpaired surrogate");
 }
 
 bool JsonReader::unsigned_integer(std::uint64_t& out) noexcept {
   if (failed()) return false;
   skip_space();
   if (at_ == end_ || !detail::is_digit(*at_)) {
-    return fail(ErrorCode::bad_header, "a whole number was expected");
+    return fail(ErrorCode::bad_header, "expected a whole number");
   }
   const char* start = at_;
   std::uint64_t value = 0;
@@ -181,7 +181,7 @@ bool JsonReader::unsigned_integer(std::uint64_t& out) noexcept {
     return fail(ErrorCode::bad_header, "a number with leading zeros");
   }
   if (at_ != end_ && (*at_ == '.' || *at_ == 'e' || *at_ == 'E')) {
-    return fail(ErrorCode::bad_header, "a number that is not whole");
+    return fail(ErrorCode::bad_header, "the number is not whole");
   }
   out = value;
   return true;
@@ -189,7 +189,7 @@ bool JsonReader::unsigned_integer(std::uint64_t& out) noexcept {
 
 bool JsonReader::number(std::string_view& out) noexcept {
   if (failed()) return false;
-  if (at_end()) return fail(ErrorCode::bad_header, "the text ends where a value was expected");
+  if (at_end()) return fail(ErrorCode::bad_header, "the text ends where a value should be");
   const char* start = at_;
   auto digits = [&] {
     const char* first = at_;
@@ -199,15 +199,15 @@ bool JsonReader::number(std::string_view& out) noexcept {
   if (at_ != end_ && *at_ == '-') ++at_;
   const bool zero = at_ != end_ && *at_ == '0';
   const auto whole = digits();
-  if (whole == 0 || (zero && whole > 1)) return fail(ErrorCode::bad_header, "a malformed number");
+  if (whole == 0 || (zero && whole > 1)) return fail(ErrorCode::bad_header, "malformed number");
   if (at_ != end_ && *at_ == '.') {
     ++at_;
-    if (digits() == 0) return fail(ErrorCode::bad_header, "a malformed number");
+    if (digits() == 0) return fail(ErrorCode::bad_header, "malformed number");
   }
   if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
     ++at_;
     if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
-    if (digits() == 0) return fail(ErrorCode::bad_header, "a malformed number");
+    if (digits() == 0) return fail(ErrorCode::bad_header, "malformed number");
   }
   out = {start, static_cast<std::size_t>(at_ - start)};
   return true;
@@ -219,7 +219,7 @@ bool JsonReader::literal(std::string_view word) noexcept {
   // As starts_with, which firmware built without optimisation cannot link: it names a throw.
   const bool fits = static_cast<std::size_t>(end_ - at_) >= word.size();
   if (!fits || std::string_view(at_, word.size()) != word) {
-    return fail(ErrorCode::bad_header, "a value was expected");
+    return fail(ErrorCode::bad_header, "expected a value");
   }
   at_ += word.size();
   return true;
@@ -228,7 +228,7 @@ bool JsonReader::literal(std::string_view word) noexcept {
 bool JsonReader::next_item(char close, bool& first) noexcept {
   if (failed()) return false;
   if (take(close)) return false;
-  if (!first && !expect(',', "a comma or a closing bracket is missing")) return false;
+  if (!first && !expect(',', "expected a comma or a closing bracket")) return false;
   first = false;
   return true;
 }
@@ -244,7 +244,7 @@ bool JsonReader::skip_value(unsigned depth) noexcept {
     const char c = peek();
     if (c == '{' || c == '[') {
       if (depth + level >= max_json_depth) {
-        return fail(ErrorCode::limit_exceeded, "nesting that is too deep");
+        return fail(ErrorCode::limit_exceeded, "nested too deeply");
       }
       ++at_;
       const std::uint64_t bit = std::uint64_t{1} << level % 64;
@@ -265,7 +265,7 @@ bool JsonReader::skip_value(unsigned depth) noexcept {
     // What follows it: the closing of levels, or a comma.
     while (!opened && level != 0 && take(is_object() ? '}' : ']')) --level;
     if (level == 0) return !failed();
-    if (!opened && !expect(',', "a comma or a closing bracket is missing")) return false;
+    if (!opened && !expect(',', "expected a comma or a closing bracket")) return false;
     if (is_object()) {
       JsonText ignored;
       if (!key(ignored)) return false;

@@ -70,7 +70,9 @@ class JsonReader {
 
   bool string(JsonText& out) noexcept;
   // A key and its colon.
-  bool key(JsonText& out) noexcept { return string(out) && expect(':', "a key without a colon"); }
+  bool key(JsonText& out) noexcept {
+    return string(out) && expect(':', "expected a colon after the key");
+  }
   // A whole number without sign, fraction or exponent, up to 2^64 - 1.
   bool unsigned_integer(std::uint64_t& out) noexcept;
   // Takes exactly these bytes if they are next: the quick way through text that looks as writers

@@ -121,7 +121,7 @@ bool MsgpackReader::next(MsgpackItem& out) noexcept {
       return take_size(out, MsgpackKind::map, 2 * power_of_two(marker - 0xde));
     default:
       --at_;
-      return fail(ErrorCode::bad_header, "a byte that begins no MessagePack value");
+      return fail(ErrorCode::bad_header, "a byte does not begin a MessagePack value");
   }
 }
 
@@ -138,9 +138,9 @@ bool MsgpackReader::content(std::uint64_t size, std::string_view& out) noexcept 
 bool MsgpackReader::text(std::string_view& out) noexcept {
   MsgpackItem item;
   if (!next(item)) return false;
-  if (item.kind != MsgpackKind::text) return fail(ErrorCode::bad_header, "text was expected");
+  if (item.kind != MsgpackKind::text) return fail(ErrorCode::bad_header, "expected text");
   if (!content(item.size, out)) return false;
-  return is_utf8(out) || fail(ErrorCode::bad_header, "text that is not UTF-8");
+  return is_utf8(out) || fail(ErrorCode::bad_header, "text is not UTF-8");
 }
 
 }  // namespace andiron::inline v1::detail

@@ -97,7 +97,7 @@ class EntryReader {
 
   // An entry with its fields in any order, spaces, and fields that we do not know.
   bool read_any() noexcept {
-    if (!reader_.expect('{', "a tensor is described by an object")) return false;
+    if (!reader_.expect('{', "a tensor must be described by an object")) return false;
     bool first = true;
     while (reader_.next_item('}', first)) {
       JsonText key;
@@ -119,7 +119,7 @@ class EntryReader {
   }
 
   bool once(bool& seen) noexcept {
-    if (seen) return reader_.fail(ErrorCode::duplicate_key, "a field given twice");
+    if (seen) return reader_.fail(ErrorCode::duplicate_key, "duplicate field");
     return seen = true;
   }
 
@@ -138,11 +138,11 @@ class EntryReader {
   }
 
   bool shape() noexcept {
-    if (!reader_.expect('[', "a shape is a list")) return false;
+    if (!reader_.expect('[', "a shape must be a list")) return false;
     bool first = true;
     while (reader_.next_item(']', first)) {
       if (entry_.rank == max_rank) {
-        return reader_.fail(ErrorCode::limit_exceeded, "a shape with too many dimensions");
+        return reader_.fail(ErrorCode::limit_exceeded, "the shape has too many dimensions");
       }
       if (!reader_.unsigned_integer(entry_.shape[entry_.rank++])) return false;
     }
@@ -150,11 +150,11 @@ class EntryReader {
   }
 
   bool offsets() noexcept {
-    return reader_.expect('[', "data_offsets is a list of two numbers") &&
+    return reader_.expect('[', "data_offsets must be a list of two numbers") &&
            reader_.unsigned_integer(entry_.begin) &&
-           reader_.expect(',', "data_offsets is a list of two numbers") &&
+           reader_.expect(',', "data_offsets must be a list of two numbers") &&
            reader_.unsigned_integer(entry_.end) &&
-           reader_.expect(']', "data_offsets is a list of two numbers");
+           reader_.expect(']', "data_offsets must be a list of two numbers");
   }
 
   bool check() noexcept {
@@ -172,7 +172,7 @@ class EntryReader {
         return reader_.fail(ErrorCode::misaligned, "the elements do not fill whole bytes");
     }
     if (bytes != entry_.end - entry_.begin) {
-      return reader_.fail(ErrorCode::size_mismatch, "the data does not fit dtype and shape");
+      return reader_.fail(ErrorCode::size_mismatch, "the data size does not match dtype and shape");
     }
     return true;
   }
@@ -281,7 +281,7 @@ SafetensorsHeader::Item SafetensorsHeader::next(SafetensorsEntry& entry) noexcep
       return EntryReader(reader, entry).read() ? done(Item::tensor) : failed();
     }
     if (seen_metadata_) {
-      reader.fail(ErrorCode::duplicate_key, "__metadata__ given twice");
+      reader.fail(ErrorCode::duplicate_key, "duplicate __metadata__");
       return failed();
     }
     seen_metadata_ = true;
@@ -291,7 +291,7 @@ SafetensorsHeader::Item SafetensorsHeader::next(SafetensorsEntry& entry) noexcep
       if (!reader.literal("null")) return failed();
       metadata_text_ = part(header_, metadata_begin_, metadata_begin_ + 4);
     } else {
-      if (!reader.expect('{', "__metadata__ is an object of strings")) return failed();
+      if (!reader.expect('{', "__metadata__ must be an object of strings")) return failed();
       place_ = Place::metadata;
     }
   }
@@ -329,7 +329,7 @@ ViewStatus SafetensorsView::open(std::span<const std::byte> file, SafetensorsVie
     return {ErrorCode::header_too_large, "the header is larger than allowed", 0};
   }
   if (header_bytes > file.size() - length_bytes) {
-    return {ErrorCode::truncated, "the header passes the end of the file", 0};
+    return {ErrorCode::truncated, "the header extends past the end of the file", 0};
   }
   SafetensorsView opened;
   opened.header_ = {reinterpret_cast<const char*>(file.data()) + length_bytes,
@@ -349,7 +349,8 @@ ViewStatus SafetensorsView::open(std::span<const std::byte> file, SafetensorsVie
         return {};
       case SafetensorsHeader::Item::tensor:
         if (entry.end > opened.data_.size()) {
-          return {ErrorCode::truncated, "the data passes the end of the file", entry.header_offset};
+          return {ErrorCode::truncated, "the data extends past the end of the file",
+                  entry.header_offset};
         }
         ++opened.tensor_count_;
     }
@@ -363,14 +364,14 @@ ViewStatus SafetensorsView::find(std::string_view name, SafetensorsEntry& entry)
     if (item == SafetensorsHeader::Item::tensor && entry.name.equals(name)) return {};
     if (item == SafetensorsHeader::Item::error) return scan.status();
     if (item == SafetensorsHeader::Item::end) {
-      return {ErrorCode::missing_tensor, "there is no such tensor", 0};
+      return {ErrorCode::missing_tensor, "no such tensor", 0};
     }
   }
 }
 
 ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) const noexcept {
   if (scratch.size() < tensor_count_) {
-    return {ErrorCode::invalid_argument, "the scratch holds fewer items than there are tensors", 0};
+    return {ErrorCode::invalid_argument, "the scratch has fewer items than there are tensors", 0};
   }
   const std::span<SafetensorsScratch> items = scratch.first(tensor_count_);
   const auto fill = [&](auto key) {
@@ -393,7 +394,7 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
     case CoverageIssue::Kind::overlap:
       return {ErrorCode::bad_offsets, "this tensor overlaps another", issue.tag};
     case CoverageIssue::Kind::beyond_end:
-      return {ErrorCode::truncated, "the data passes the end of the file", issue.tag};
+      return {ErrorCode::truncated, "the data extends past the end of the file", issue.tag};
     case CoverageIssue::Kind::trailing:
       return {ErrorCode::size_mismatch, "bytes after the last tensor", issue.tag};
   }
@@ -411,7 +412,7 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
   for (std::size_t i = 1; i < items.size(); ++i) {
     if (items[i - 1].key == items[i].key &&
         compare(name_of(items[i - 1]), name_of(items[i])) == 0) {
-      return {ErrorCode::duplicate_key, "a name given twice", items[i].tag};
+      return {ErrorCode::duplicate_key, "duplicate name", items[i].tag};
     }
   }
   return {};

@@ -58,7 +58,7 @@ Error already_exists(const std::string& path) {
   return Error{.code = ErrorCode::already_exists,
                .message = "the file exists",
                .file = path,
-               .hint = "choose another name, or allow overwriting"};
+               .hint = "pass .overwrite(true) to replace it, or choose another name"};
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ struct AtomicFile::State {
 Status AtomicFile::State::ready() const {
   if (committed) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the file was committed before",
+                 .message = "the file is already committed",
                  .file = path};
   }
   if (failure) return *failure;
@@ -162,7 +162,7 @@ Status AtomicFile::State::copy(const ByteSource& source, std::uint64_t offset,
                                std::uint64_t count) {
   if (offset > source.size() || count > source.size() - offset) {
     return Error{.code = ErrorCode::truncated,
-                 .message = "the range to copy passes the end of its source",
+                 .message = "the range to copy extends past the end of its source",
                  .file = source.name(),
                  .found = std::to_string(source.size()) + " bytes",
                  .expected = std::to_string(count) + " bytes at offset " + std::to_string(offset)};
@@ -226,16 +226,16 @@ Status AtomicFile::State::finish() {
   System& system = system_calls();
   if (reserved &&
       retry([&] { return system.ftruncate(file.get(), static_cast<off_t>(written)); }) != 0) {
-    return io_error("give back reserved space", path, errno);
+    return io_error("release reserved space", path, errno);
   }
   if (options.sync && retry([&] { return system.fsync(file.get()); }) != 0) {
-    return write_error("bring the file to disk", errno, written);
+    return write_error("flush the file to disk", errno, written);
   }
   ANDIRON_TRY(publish());
   // Some file systems have no fsync of folders, and say EINVAL.
   if (options.sync && retry([&] { return system.fsync(target.folder.get()); }) != 0 &&
       errno != EINVAL) {
-    Error error = io_error("bring its folder to disk", path, errno);
+    Error error = io_error("flush its folder to disk", path, errno);
     error.found = "the new file is in place, but may be lost if the power fails now";
     return error;
   }
@@ -249,7 +249,7 @@ Status AtomicFile::State::publish() {
   if (temporary.empty()) {
     if (link_as(name) == 0) return {};
     if (errno == EEXIST && !options.overwrite) return already_exists(path);
-    if (errno != EEXIST) return io_error("give the file its name", path, errno);
+    if (errno != EEXIST) return io_error("rename the file into place", path, errno);
     // Linking never replaces and renaming does, for which the file needs a name to begin with.
     if (with_fresh_name([&](const char* fresh) { return link_as(fresh); }) != 0) {
       return io_error("give the file a temporary name", path, errno);
@@ -259,7 +259,7 @@ Status AtomicFile::State::publish() {
   const int moved = options.overwrite ? system.renameat(folder, temporary.c_str(), folder, name)
                                       : rename_without_replacing();
   if (moved != 0 && errno == EEXIST) return already_exists(path);
-  if (moved != 0) return io_error("give the file its name", path, errno);
+  if (moved != 0) return io_error("rename the file into place", path, errno);
   temporary.clear();
   return {};
 }

@@ -69,10 +69,11 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
 
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override {
     if (!can_view()) {
-      return Error{.code = ErrorCode::unsupported,
-                   .message = "the file was opened for positional reads and lends no memory",
-                   .file = name_,
-                   .hint = "read a copy, or open the file with IoMode::automatic"};
+      return Error{
+          .code = ErrorCode::unsupported,
+          .message = "the file was opened for positional reads, so its memory cannot be borrowed",
+          .file = name_,
+          .hint = "read a copy, or open the file with IoMode::automatic"};
     }
     ANDIRON_TRY(check_size(ErrorCode::file_changed));
     if (count == 0) return Bytes();
@@ -157,7 +158,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
   Status check_size(ErrorCode when_cut) const {
     struct stat now{};
     if (system_calls().fstat(file_.get(), &now) != 0) {
-      return io_error("ask for the size of the file", name_, errno);
+      return io_error("get the size of the file", name_, errno);
     }
     if (static_cast<std::uint64_t>(now.st_size) >= size_) return {};
     return cut_short(when_cut, static_cast<std::uint64_t>(now.st_size));
@@ -208,7 +209,7 @@ Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode) {
   if (!file) return io_error("open the file", path, errno);
   struct stat found{};
   if (system_calls().fstat(file.get(), &found) != 0) {
-    return io_error("ask for the size of the file", path, errno);
+    return io_error("get the size of the file", path, errno);
   }
   if (!S_ISREG(found.st_mode)) return not_a_file(path, S_ISDIR(found.st_mode));
   return ByteSourcePtr(std::make_shared<FileSource>(path, mode, std::move(file),

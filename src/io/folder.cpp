@@ -92,7 +92,7 @@ Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t off
   struct stat wanted{};
   struct stat found{};
   if (system.fstat(same_file, &wanted) != 0 || system.fstat(file.get(), &found) != 0) {
-    return io_error("tell the file from others", path, errno);
+    return io_error("identify the file", path, errno);
   }
   if (wanted.st_dev != found.st_dev || wanted.st_ino != found.st_ino) {
     return Error{.code = ErrorCode::file_changed,

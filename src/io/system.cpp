@@ -99,7 +99,7 @@ const char* hint_for(int error_number) {
     case EROFS:
       return "write to another folder";
     case ELOOP:
-      return "its symbolic links lead in a circle; remove one";
+      return "its symbolic links form a loop; remove one";
     case ENAMETOOLONG:
       return "choose a shorter name";
     case EIO:
@@ -164,8 +164,9 @@ Error io_error(std::string_view action, const std::string& file, int error_numbe
 
 Status check_path(const std::string& path) {
   if (path.find('\0') == std::string::npos) return {};
-  return Error{
-      .code = ErrorCode::invalid_argument, .message = "the path holds a zero byte", .file = path};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "the path contains a zero byte",
+               .file = path};
 }
 
 }  // namespace andiron::inline v1

@@ -17,7 +17,7 @@
 
 namespace andiron::inline v1 {
 
-static_assert(sizeof(off_t) == 8, "files pass 2 GiB: build with -D_FILE_OFFSET_BITS=64");
+static_assert(sizeof(off_t) == 8, "files can exceed 2 GiB: build with -D_FILE_OFFSET_BITS=64");
 
 /// Calls follow the system's convention: -1 (for mmap: MAP_FAILED) and errno. A call that the
 /// platform lacks fails with ENOSYS.

@@ -56,7 +56,7 @@ Result<Target> find_target(const std::string& path) {
     if (system_calls().fstatat(target.folder.get(), target.name.c_str(), &found,
                                AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return target;
-      return io_error("look at what is there", path, errno);
+      return io_error("check what is there", path, errno);
     }
     if (S_ISREG(found.st_mode)) {
       target.old_mode = found.st_mode & mode_t{0777};

@@ -91,11 +91,11 @@ bool has_variant_name(const MissingTensor& tensor) {
 void explain_variants(Summary& summary, const std::vector<MissingTensor>& missing) {
   const auto affected = std::count_if(missing.begin(), missing.end(), has_variant_name);
   if (affected == 0) return;
-  summary.line("The name of an enum variant is part of " + std::to_string(affected) +
-               " of these paths.");
-  summary.line("If the source holds another variant, let the module follow it:");
+  summary.line("Of these paths, " + std::to_string(affected) +
+               " contain the name of an enum variant.");
+  summary.line("If the source has another variant, choose it in the module:");
   summary.line("  choose_variants(model, store)");
-  summary.line("PyTorch's names lack variants: 'field.BaseConv.weight' is 'field.weight' there:");
+  summary.line("PyTorch's names have no variants ('field.BaseConv.weight' is 'field.weight'):");
   summary.line("  .skip_enum_variants(true)");
   summary.line("  .with_key_remapping(R\"(field\\.(\\w+))\", \"field.BaseConv.$1\")");
   summary.line();
@@ -120,7 +120,7 @@ std::string ApplyResult::to_string() const {
   summary.count("! Errors:               ", errors.size(), "errors");
 
   if (!missing.empty()) {
-    summary.heading("Missing Tensors (wanted by the model, absent in the source)");
+    summary.heading("Missing Tensors (in the model, but not in the source)");
     explain_variants(summary, missing);
     summary.line("First 10 missing tensors:");
     summary.list(missing, [&](const MissingTensor& tensor) {
@@ -131,7 +131,7 @@ std::string ApplyResult::to_string() const {
     });
   }
   if (!unused.empty()) {
-    summary.heading("Unused Tensors (in the source, without a place in the model)");
+    summary.heading("Unused Tensors (in the source, but not in the model)");
     summary.line("First 10 unused tensors:");
     summary.list(unused,
                  [&](const std::string& name) { summary.line("  \u2022 " + display_text(name)); });
@@ -147,7 +147,7 @@ std::string ApplyResult::to_string() const {
     summary.list(notes, [&](const std::string& note) { summary.line("  " + display_line(note)); });
   }
   if (!proposals.empty()) {
-    summary.heading("What would make it match");
+    summary.heading("Suggested settings");
     for (const Proposal& proposal : proposals) {
       summary.line(display_line(proposal.text) + ":");
       summary.block(proposal.code, "    ");

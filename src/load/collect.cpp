@@ -84,7 +84,7 @@ class Ties {
 };
 
 Error named_twice(const std::string& name) {
-  return name_collision(name, "", "look at the adapter, or filter one out");
+  return name_collision(name, "", "check the adapter, or filter one out");
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Result<Archive> collect_slots_as_archive(const std::vector<Slot>& slots,
   }
   if (!aliases.empty()) archive.set_aliases(std::move(aliases));
   if (archive.empty() && !slots.empty()) {
-    archive.add_note("no parameter passes the filter; they look like " +
+    archive.add_note("no parameter matches the filter; parameters look like " +
                      quoted(slots.front().path));
   }
   return archive;

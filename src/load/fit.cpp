@@ -22,7 +22,7 @@ DataKind kind_of(DType dtype) {
 
 Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, std::string hint) {
   return Error{.code = ErrorCode::dtype_mismatch,
-               .message = "the dtype does not fit",
+               .message = "the dtype does not match",
                .found = tensor.dtype_text(),
                .expected = std::string(dtype_name(wanted.dtype)),
                .hint = std::move(hint)};
@@ -48,19 +48,20 @@ Result<TensorSnapshot> with_dtype(TensorSnapshot tensor, const LeafInfo& wanted,
   return dtype_mismatch(wanted, tensor,
                         is_opaque(found)
                             ? "data of this type cannot be converted"
-                            : ".dtype_policy(DTypePolicy::cast_to_module) converts it");
+                            : "convert it with .dtype_policy(DTypePolicy::cast_to_module)");
 }
 
 Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
   const Shape& found = tensor.shape();
   Error error{.code = ErrorCode::shape_mismatch,
-              .message = "the shape does not fit",
+              .message = "the shape does not match",
               .found = found.to_string(),
               .expected = wanted.shape.to_string()};
   const bool is_transposed = found.rank() == 2 && wanted.shape.rank() == 2 &&
                              found[0] == wanted.shape[1] && found[1] == wanted.shape[0];
   if (is_transposed) {
-    error.hint = "it fits transposed, as PyTorchToBurnAdapter() does for Linear weights";
+    error.hint =
+        "it fits transposed; .with_from_adapter(PyTorchToBurnAdapter()) transposes Linear weights";
   }
   return error;
 }

@@ -32,7 +32,7 @@ std::string some(const std::vector<std::string_view>& names) {
 
 void note_empty_filter(const std::vector<Slot>& slots, ApplyResult& result) {
   if (slots.empty() || result.skipped.size() != slots.size()) return;
-  result.notes.push_back("no parameter passes the filter; they look like " +
+  result.notes.push_back("no parameter matches the filter; parameters look like " +
                          quoted(slots.front().path));
 }
 
@@ -50,8 +50,8 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
     changed.push_back(slot.path);
   }
   if (changed.empty()) return;
-  result.notes.push_back("the dtype of " + some(changed) + " changes as in the source (" + example +
-                         "); DTypePolicy::cast_to_module keeps the module's");
+  result.notes.push_back("the source changes the dtype of " + some(changed) + " (" + example +
+                         "); use DTypePolicy::cast_to_module to keep the module's");
 }
 
 // Tensors that the module seems to have a place for, but has not: optionals that are empty, lists
@@ -91,13 +91,13 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
     }
   }
   if (!beside.empty()) {
-    result.notes.push_back("the module has no place for " + some(beside) +
-                           ", beside parameters that it has; a load does not fill optionals that "
-                           "are empty");
+    result.notes.push_back("the module has no parameter for " + some(beside) +
+                           ", though it has others beside it; loading does not fill empty "
+                           "optionals");
   }
   if (!beyond.empty()) {
-    result.notes.push_back("the module's lists end before " + some(beyond) +
-                           "; a load does not make lists longer");
+    result.notes.push_back("the module's lists are too short for " + some(beyond) +
+                           "; loading does not extend lists");
   }
 }
 
@@ -111,7 +111,7 @@ void note_not_taken(const Archive& source, ApplyResult& result) {
     if (reasons.contains(missing.path)) names.push_back(missing.path);
   }
   if (names.empty()) return;
-  result.notes.push_back("not taken from the file: " + some(names) + ": " +
+  result.notes.push_back("skipped in the file: " + some(names) + ": " +
                          std::string(reasons[names.front()]));
 }
 
@@ -125,7 +125,7 @@ void note_parts_of_weights(ApplyResult& result) {
   if (parts.empty()) return;
   result.notes.push_back("PyTorch computes a weight from " + some(parts) +
                          "; remove the parametrization (remove_parametrizations, "
-                         "remove_weight_norm) and save again, so that the weight itself is stored");
+                         "remove_weight_norm) and save again to store the weight itself");
 }
 
 // A parameter that finds nothing although the source has its name: closing index gaps has moved
@@ -139,8 +139,8 @@ void note_moved_numbers(const Archive& source, ApplyResult& result) {
   }
   if (moved.empty()) return;
   result.notes.push_back("the source has " + some(moved) +
-                         ", but index gaps are closed, which moves tensors to lower numbers; "
-                         "map_indices_contiguous(false) keeps the source's numbers");
+                         ", but closing index gaps moved tensors to lower numbers; "
+                         ".map_indices_contiguous(false) keeps the source's numbers");
 }
 
 // Shapes tell a transposed matrix from another, unless it is square.
@@ -162,7 +162,7 @@ void note_square_matrices(const std::vector<Slot>& slots,
   result.notes.push_back(
       (source.is_pickled() ? "this is a PyTorch file, which stores "
                            : "the metadata says that PyTorch wrote this file, which stores ") +
-      some(square) + " transposed; with_from_adapter(PyTorchToBurnAdapter()) reads it right");
+      some(square) + " transposed; use .with_from_adapter(PyTorchToBurnAdapter())");
 }
 
 }  // namespace

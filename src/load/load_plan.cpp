@@ -74,7 +74,7 @@ class Planner {
       if (__builtin_add_overflow(plan_.byte_size, assignment.tensor.byte_size(),
                                  &plan_.byte_size)) {
         return Error{.code = ErrorCode::overflow,
-                     .message = "the tensors together have more bytes than can be counted",
+                     .message = "the total size of the tensors does not fit in 64 bits",
                      .file = source_.origin()};
       }
     }
@@ -267,23 +267,23 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
       return one.name == refused.tensor;
     });
     if (not_taken != skipped.end()) {
-      refused.found = "it is in the file, but was not taken: " + not_taken->reason;
+      refused.found = "it is in the file, but was skipped: " + not_taken->reason;
     } else if (source.empty()) {
-      refused.found = "no tensors at all";
+      refused.found = "no tensors";
       if (!skipped.empty()) {
         refused.found +=
-            "; not taken was " + quoted(skipped.front().name) + ": " + skipped.front().reason;
+            "; " + quoted(skipped.front().name) + " was skipped: " + skipped.front().reason;
       }
     }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";
   } else if (!options.allow_unused && !result.unused.empty()) {
     refused.code = ErrorCode::unused_tensor;
     refused.tensor = result.unused.front();
-    refused.message = "the module has no place for this tensor";
+    refused.message = "the module has no parameter for this tensor";
     if (result.unused.size() > 1) {
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
-    refused.hint = ".allow_unused(true) leaves it out";
+    refused.hint = "pass .allow_unused(true) to ignore it";
   } else {
     return {};
   }
@@ -291,8 +291,9 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     refused.hint = "try " + result.proposals.front().text;
   }
   if (refused.file.empty()) refused.file = source.origin();
-  return with_report(std::move(refused), result,
-                     "the load was refused and changed nothing; applied are those that would fit");
+  return with_report(
+      std::move(refused), result,
+      "the load was refused and changed nothing; 'applied' lists the tensors that would fit");
 }
 
 }  // namespace andiron::inline v1::detail

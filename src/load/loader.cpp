@@ -20,13 +20,14 @@ bool is_aligned(const Tensor& tensor) {
 }
 
 Error wrong_memory(const TensorSnapshot& tensor, std::size_t found) {
-  return Error{.code = ErrorCode::invalid_argument,
-               .message = "the leaf gave memory that cannot be read into",
-               .found = std::to_string(found) + " bytes to write to",
-               .expected = std::to_string(tensor.byte_size()),
-               .hint =
-                   "Leaf<T>::allocate() gives Bytes::adopt() of memory that nobody else holds, "
-                   "and Leaf<T>::buffer() the memory of the whole tensor, or none"};
+  return Error{
+      .code = ErrorCode::invalid_argument,
+      .message = "the leaf gave memory that the tensor cannot be read into",
+      .found = std::to_string(found) + " writable bytes",
+      .expected = std::to_string(tensor.byte_size()),
+      .hint =
+          "Leaf<T>::allocate() must return Bytes::adopt() of memory that nothing else holds, "
+          "and Leaf<T>::buffer() the memory of the whole tensor, or an empty span"};
 }
 
 }  // namespace
@@ -156,18 +157,18 @@ Status Loader::allow(std::uint64_t bytes) {
   }
   Error error = over_limit(
       std::to_string(plan_.byte_size), options_.limits.load_bytes,
-      {"the tensors need more memory than a load may take", "load_bytes", "bytes in all"});
+      {"the tensors need more memory than a load may use", "load_bytes", "bytes in all"});
   error.code = ErrorCode::out_of_memory;
-  error.hint = "raise Limits::load_bytes, or filter";
+  error.hint = "raise Limits::load_bytes, or load fewer tensors with a filter";
   // Of a mapping, and without a conversion on the way.
-  if (!options_.zero_copy) error.hint += "; zero_copy may borrow some instead";
+  if (!options_.zero_copy) error.hint += "; .zero_copy(true) may borrow some instead";
   return error;
 }
 
 Status Loader::advance(std::uint64_t bytes) {
   done_ += bytes;
   if (bytes == 0 || !options_.progress || options_.progress(done_, plan_.byte_size)) return {};
-  return Error{.code = ErrorCode::cancelled, .message = "the progress callback said stop"};
+  return Error{.code = ErrorCode::cancelled, .message = "the progress callback cancelled the load"};
 }
 
 Status Loader::failed(const Assignment& assignment, Error error) {
@@ -185,10 +186,10 @@ Error Loader::stopped(const Assignment& last, Error error) {
   plan_.result.applied.resize(options_.in_place ? before : 0);
   if (options_.in_place) {
     error.hint += error.hint.empty() ? "" : "; ";
-    error.hint += "the tensors before it are replaced (in_place)";
+    error.hint += "the tensors before it are already replaced (in_place)";
   }
   return with_report(std::move(error), plan_.result,
-                     options_.in_place ? "the load stopped half way (in_place)"
+                     options_.in_place ? "the load stopped halfway (in_place)"
                                        : "the load stopped and changed nothing");
 }
 

@@ -31,7 +31,7 @@ class LazyTensor {
       if (tensor.dtype() != dtype_ || tensor.shape() != shape_) {
         return Error{.code = tensor.dtype() != dtype_ ? ErrorCode::dtype_mismatch
                                                       : ErrorCode::shape_mismatch,
-                     .message = "the initialiser gave another tensor than was declared",
+                     .message = "the initializer's tensor does not match the declaration",
                      .found = tensor.dtype_text() + " " + tensor.shape().to_string(),
                      .expected = std::string(dtype_name(dtype_)) + " " + shape_.to_string()};
       }
@@ -148,7 +148,7 @@ Result<const Tensor*> Param::current() const {
   if (!is_set()) {
     return Error{.code = ErrorCode::missing_tensor,
                  .message = "this parameter has no tensor yet",
-                 .hint = "load one into it, or give it one with set_val()"};
+                 .hint = "load one, or set one with set_val()"};
   }
   if (state_->lazy) return state_->lazy->get();
   return &state_->tensor;

@@ -58,7 +58,7 @@ Status check_paths(const std::vector<Slot>& slots) {
     return Error{.code = ErrorCode::name_collision,
                  .message = "two parameters of the module have this path",
                  .tensor = slot.path,
-                 .hint = "look at field names that are given twice and at map keys with dots"};
+                 .hint = "check for duplicate field names and for map keys with dots"};
   }
   return {};
 }

@@ -19,8 +19,8 @@ void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key) return;
-  archive.add_note("the model seems to lie below " + detail::quoted(*key) +
-                   ": with_top_level_key(\"" + *key + "\") takes that off");
+  archive.add_note("the model seems to be under the key " + detail::quoted(*key) +
+                   "; use .with_top_level_key(\"" + *key + "\")");
 }
 
 Result<Archive> in_order(Archive archive, const NameOptions& options) {

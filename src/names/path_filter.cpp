@@ -174,7 +174,7 @@ PathFilter& PathFilter::add(std::vector<Predicate>& list, Predicate predicate) {
   } else if (!first_error_) {
     first_error_.emplace();
     first_error_->code = ErrorCode::invalid_argument;
-    first_error_->message = "the filter's predicate holds no function";
+    first_error_->message = "the filter's predicate is empty";
   }
   return *this;
 }
@@ -204,7 +204,7 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
     });
   }
   if (filtered.empty() && !archive.empty()) {
-    filtered.add_note("no name passes the filter; they look like " +
+    filtered.add_note("no name matches the filter; names look like " +
                       detail::quoted(archive.info(0).name));
   }
   return filtered;

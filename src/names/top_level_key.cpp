@@ -65,16 +65,16 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   Error error;
   error.code = ErrorCode::missing_tensor;
   error.file = archive.origin();
-  error.message = "nothing lies below the key " + detail::quoted(key);
+  error.message = "no tensor is under the key " + detail::quoted(key);
   error.found =
-      keys.empty() ? "no name with a dot" : "the top-level keys are " + detail::quoted_list(keys);
+      keys.empty() ? "no name has a dot" : "the top-level keys are " + detail::quoted_list(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
-    error.hint = "that is a tensor itself; leave the top-level key out";
+    error.hint = "that is a tensor itself; omit the top-level key";
   } else if (nearest) {
     error.hint = "did you mean " + detail::quoted(keys[*nearest]) + "?";
   } else {
-    error.hint = keys.empty() ? "leave the top-level key out" : "give one of these, or none";
+    error.hint = keys.empty() ? "omit the top-level key" : "use one of these, or omit the key";
   }
   return error;
 }

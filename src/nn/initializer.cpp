@@ -76,7 +76,7 @@ Result<double> usable_fan(std::optional<std::uint64_t> fan, const char* name) {
                .message = std::string("the initializer divides by ") + name,
                .found = fan ? "0" : "none",
                .expected = "at least 1",
-               .hint = fan ? "" : "give it to init_with(), or take another initializer"};
+               .hint = fan ? "" : "pass it to init_with(), or use another initializer"};
 }
 
 }  // namespace
@@ -129,13 +129,13 @@ Status Initializer::check_distribution() const {
   // Written so that NaN fails.
   if (distribution_ == Distribution::uniform && !(first_ <= second_)) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the uniform distribution ends before it begins",
+                 .message = "the minimum of the uniform distribution is above its maximum",
                  .found = std::to_string(first_) + " to " + std::to_string(second_),
-                 .expected = "a minimum that is not above the maximum"};
+                 .expected = "a minimum up to the maximum"};
   }
   if (distribution_ == Distribution::normal && !(second_ >= 0)) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the normal distribution has no such standard deviation",
+                 .message = "invalid standard deviation for the normal distribution",
                  .found = std::to_string(second_),
                  .expected = "at least 0"};
   }

@@ -69,12 +69,11 @@ InstanceNorm InstanceNormConfig::init() const {
 
 RmsNorm RmsNormConfig::init() const {
   if (epsilon_ > 0) return {.gamma = ones(d_model_), .epsilon = epsilon_};
-  return {
-      .gamma = refused_param({d_model_}, Error{.code = ErrorCode::invalid_argument,
-                                               .message = "epsilon keeps the divisor from being 0",
-                                               .found = std::to_string(epsilon_),
-                                               .expected = "a number above 0"}),
-      .epsilon = epsilon_};
+  return {.gamma = refused_param({d_model_}, Error{.code = ErrorCode::invalid_argument,
+                                                   .message = "invalid epsilon",
+                                                   .found = std::to_string(epsilon_),
+                                                   .expected = "a number above 0"}),
+          .epsilon = epsilon_};
 }
 
 }  // namespace nn

@@ -121,7 +121,7 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
     if (!proposal.text.empty() && !rest.empty()) proposal.text += ", ";
     proposal.text += rest;
   }
-  proposal.text += ": feeds " + std::to_string(proposal.matched) + " of " +
+  proposal.text += ": matches " + std::to_string(proposal.matched) + " of " +
                    std::to_string(proposal.wanted) + " parameters";
   if (!trial.unfed.empty()) proposal.text += "; " + why(wanted, trial.unfed.front());
   if (trial.is_other_variant) {

@@ -56,7 +56,7 @@ std::string unescaped(std::string_view pattern) {
 
 std::string in_words(const NameRule& rule) {
   const std::string_view pattern = rule.pattern;
-  if (pattern == "^") return "putting " + quoted(rule.replacement) + " before names";
+  if (pattern == "^") return "adding " + quoted(rule.replacement) + " before names";
   const bool is_strip = rule.replacement.empty() && pattern.starts_with('^') &&
                         pattern.find("(\\d+)") == std::string_view::npos;
   if (is_strip) return "stripping " + quoted(unescaped(pattern.substr(1))) + " from names";
@@ -161,7 +161,7 @@ std::string Recipe::text() const {
   constexpr std::size_t most_rules = 3;
   std::vector<std::string> parts;
   if (!top_level_key.empty()) {
-    parts.push_back("taking the tensors below " + quoted(top_level_key));
+    parts.push_back("taking the tensors under " + quoted(top_level_key));
   }
   for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {
     parts.push_back(in_words(rules[i]));
@@ -175,15 +175,15 @@ std::string Recipe::text() const {
                                     : "keeping the numbers in names");
   }
   if (adapter == AdapterChoice::pytorch_to_burn) {
-    parts.emplace_back("reading PyTorch's layouts and names");
+    parts.emplace_back("converting PyTorch's layouts and names");
   } else if (adapter == AdapterChoice::burn_to_pytorch) {
-    parts.emplace_back("reading Burn's layouts and names into PyTorch's");
+    parts.emplace_back("converting Burn's layouts and names to PyTorch's");
   } else if (adapter == AdapterChoice::identity) {
     parts.emplace_back("reading tensors as they are");
   }
   if (skips_variants) {
-    parts.emplace_back(*skips_variants ? "leaving the names of variants out of paths"
-                                       : "keeping the names of variants in paths");
+    parts.emplace_back(*skips_variants ? "leaving variant names out of paths"
+                                       : "keeping variant names in paths");
   }
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -32,19 +32,19 @@ namespace {
 
 Error nothing_in_memory() {
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "there is nothing in this store in memory",
-               .hint = "give from_bytes() a file's bytes, or save into the store first"};
+               .message = "this in-memory store is empty",
+               .hint = "pass a file's bytes to from_bytes(), or save into the store first"};
 }
 
 Error no_files() {
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "this store was made of no set of files",
-               .hint = "give from_files() a set"};
+               .message = "this store has no set of files",
+               .hint = "pass a set to from_files()"};
 }
 
 Error with_extension_hint(Error error, Format format) {
   error.hint = quoted(file_extension(format)) +
-               " was added to the path; auto_extension(false) takes it as it is";
+               " was added to the path; .auto_extension(false) keeps the path as it is";
   return error;
 }
 
@@ -63,9 +63,9 @@ Status check_names_to_save(const Archive& archive) {
   const std::optional<std::size_t> nameless = archive.find("");
   if (!nameless || archive.name_in_file(*nameless).empty()) return {};
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "the remapping leaves nothing of this name",
+               .message = "the remapping leaves this name empty",
                .tensor = std::string(archive.name_in_file(*nameless)),
-               .hint = "look at the replacements: a group that does not exist is empty"};
+               .hint = "check the replacements; a group that does not exist becomes empty text"};
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ Result<Bytes> Store::get_bytes() const {
   const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location);
   if (bytes == nullptr) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "only a store in memory gives its bytes",
+                 .message = "only an in-memory store can return its bytes",
                  .file = path(),
                  .hint = "read the file, or save into a store made with from_bytes()"};
   }
@@ -232,7 +232,7 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   ANDIRON_TRY(status());
   if (std::holds_alternative<detail::StoreFiles>(content_->location)) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "a set of files is read, but not written",
+                 .message = "a set of files can be read, but not written",
                  .hint = "save into a store made with from_file() or from_bytes()"};
   }
   ANDIRON_ASSIGN(Archive archive, detail::collect_slots_as_archive(slots, settings_.collect));

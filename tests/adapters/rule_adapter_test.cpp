@@ -315,7 +315,7 @@ TEST(RuleAdapter, NamesThePartThatTheFileIsMissing) {
   EXPECT_EQ(error.code, ErrorCode::adapter_failed);
   EXPECT_EQ(error.tensor, "a.qkv.weight");
   EXPECT_EQ(error.message,
-            "it is to be made of 'a.q.weight', 'a.k.weight' and 'a.v.weight', but 'a.k.weight' is "
+            "it is built from 'a.q.weight', 'a.k.weight' and 'a.v.weight', but 'a.k.weight' is "
             "missing");
 }
 
@@ -346,7 +346,7 @@ TEST(RuleAdapter, RefusesTensorsThatCannotBeCutEvenly) {
   EXPECT_EQ(error.code, ErrorCode::shape_mismatch);
   EXPECT_EQ(error.tensor, "layers.0.key.weight");
   EXPECT_EQ(error.found, "[7, 2]");
-  EXPECT_EQ(error.expected, "dimension 0 to make 3 equal parts");
+  EXPECT_EQ(error.expected, "dimension 0 to divide into 3 equal parts");
   EXPECT_NE(error.message.find("'layers.0.in_proj_weight'"), std::string::npos);
 }
 

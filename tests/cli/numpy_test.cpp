@@ -45,7 +45,7 @@ TEST_F(NumpyFiles, AFileOfWhichNothingCanBeTakenIsNotConverted) {
   const Outcome run =
       tool({"convert", write_text("m.npy", npy_file("|O", "(1,)")), "-o", path("out.npz")});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_TRUE(contains(run.err, "no tensor of the file can be taken")) << run.err;
+  EXPECT_TRUE(contains(run.err, "no tensor in the file can be read")) << run.err;
   EXPECT_FALSE(std::filesystem::exists(path("out.npz")));
 }
 
@@ -54,7 +54,7 @@ TEST_F(NumpyFiles, ReasonsForWhatIsSkippedCannotSpeakToTheTerminal) {
       write_text("m.npz", zip_file({{.name = "a.npy", .content = "\x1b[2J\n"}}));
   const Outcome info = tool({"info", "--lenient", file});
   EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_TRUE(contains(info.out, "NOT TAKEN")) << info.out;
+  EXPECT_TRUE(contains(info.out, "SKIPPED")) << info.out;
   EXPECT_FALSE(contains(info.out + info.err, "\x1b")) << info.out;
   const Outcome refused = tool({"ls", file});
   EXPECT_EQ(refused.exit_code, 2);
@@ -66,10 +66,10 @@ TEST_F(NumpyFiles, AdviceOfTheLibraryIsGivenInFlags) {
   const std::string name(70'000, 'n');
   const Outcome run = tool({"ls", write("m.safetensors", {{name}})});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_TRUE(contains(run.err, "the library can be told to allow more\n")) << run.err;
+  EXPECT_TRUE(contains(run.err, "only the library can raise this limit\n")) << run.err;
   EXPECT_FALSE(contains(run.err, "Limits::")) << run.err;
   // Names are not advice.
-  const std::string odd = "raise Limits::x if the file is trusted";
+  const std::string odd = "raise Limits::x if you trust the file";
   const auto object = objects_of(tool({"ls", "--json", write("n.safetensors", {{odd}})})).at(0);
   EXPECT_EQ(object.at("tensors")[0].at("name"), odd);
 }

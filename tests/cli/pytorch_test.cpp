@@ -52,6 +52,20 @@ TEST_F(PytorchInput, JsonHasContainerDtypesOffsetsAndSharing) {
   EXPECT_TRUE(object.at("notes").empty());
 }
 
+TEST_F(PytorchInput, ReasonsForWhatIsSkippedNameOptions) {
+  const Py array = py::numpy_array(py::numpy_dtype("f4"), {1}, py::encoded_bytes("1234"));
+  const Py both = py::dict({{"a", array}, {"w", torch_tensor({.shape = {2}, .elements = 2})}});
+  const std::string file =
+      write_text("m.pt", zip_file(torch_records(both, {{"0", memory_of<float>({1, 2})}})));
+  const Outcome info = tool({"info", file});
+  EXPECT_TRUE(contains(info.out, "a: a NumPy array; use --numpy-arrays to read it\n")) << info.out;
+  EXPECT_TRUE(
+      contains(tool({"ls", file}).err, ": note: 1 tensor skipped; 'andiron info' says why\n"));
+  const nlohmann::json object = objects_of(tool({"ls", "--json", file})).at(0);
+  EXPECT_EQ(object.at("skipped").at(0).at("reason"),
+            "a NumPy array; use --numpy-arrays to read it");
+}
+
 TEST_F(PytorchInput, HashIsOverRowsWhateverTheStrides) {
   const nlohmann::json object = objects_of(tool({"hash", "--json", sample()})).at(0);
   std::map<std::string, std::string> digests;
@@ -109,7 +123,7 @@ TEST_F(PytorchInput, ConvertedTellsWhereItComesFromAndWhatIsWrittenTwice) {
 TEST_F(PytorchInput, IsNotWritten) {
   const Outcome run = tool({"convert", sample(), "-o", path("copy.pt")});
   EXPECT_EQ(run.exit_code, 4) << run.err;
-  EXPECT_TRUE(contains(run.err, "does not tell the format")) << run.err;
+  EXPECT_TRUE(contains(run.err, "cannot tell the format")) << run.err;
 }
 
 TEST_F(PytorchInput, ABrokenFileIsAFailureAndAForeignZipIsUnsupported) {

@@ -146,14 +146,14 @@ TEST(Inflater, WhatDoesNotFitIsToldWhereverPartsEnd) {
   const std::string text = noise(1000);
   const std::string data = deflated(text);
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, data.size() + 10}) {
-    EXPECT_EQ(inflate(data, 999, step).fault, "its data inflates to more than the directory tells");
-    EXPECT_EQ(inflate(data, 1001, step).fault,
-              "its data inflates to less than the directory tells");
+    EXPECT_EQ(inflate(data, 999, step).fault, "its data inflates to more than the directory says");
+    EXPECT_EQ(inflate(data, 1001, step).fault, "its data inflates to less than the directory says");
     EXPECT_EQ(inflate(data + "x", 1000, step).fault, "bytes follow its deflated data");
-    EXPECT_EQ(inflate(data.substr(0, data.size() - 1), 1000, step).fault, "its data ends too soon");
+    EXPECT_EQ(inflate(data.substr(0, data.size() - 1), 1000, step).fault,
+              "its data ends too early");
     EXPECT_EQ(inflate("\xff\xff\xff", 1000, step).fault, "its deflated data is damaged");
   }
-  EXPECT_EQ(inflate("", 10, 1).fault, "its data ends too soon");
+  EXPECT_EQ(inflate("", 10, 1).fault, "its data ends too early");
 }
 
 TEST(Inflater, AHeadIsEnoughWhateverFollows) {
@@ -167,7 +167,7 @@ TEST(Inflater, AHeadIsEnoughWhateverFollows) {
         EXPECT_EQ(head.text, text.substr(0, count));
       }
     }
-    EXPECT_EQ(inflate(data, 1001, step, Inflater::Wanted::head).fault, "its data ends too soon");
+    EXPECT_EQ(inflate(data, 1001, step, Inflater::Wanted::head).fault, "its data ends too early");
   }
 }
 

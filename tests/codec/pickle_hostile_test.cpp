@@ -118,7 +118,7 @@ TEST(HostilePickle, EveryTruncationIsAnError) {
       const std::string message = refusal(std::string_view(pickle).substr(0, size));
       // A frame of a pickle that is cut short does not fit either.
       EXPECT_TRUE(message == within_operand || message == within_line || message == without_stop ||
-                  message == "a frame ends behind the pickle")
+                  message == "a frame extends past the end of the pickle")
           << size << ": " << message;
     }
   }
@@ -220,15 +220,15 @@ TEST(HostilePickle, ErrorsTellTheOpcodeAndThePlace) {
 
 // PK-02
 TEST(HostilePickle, UnknownAndRefusedOpcodes) {
-  EXPECT_EQ(refusal("\xff."), "a byte is no opcode");
+  EXPECT_EQ(refusal("\xff."), "a byte is not an opcode");
   EXPECT_EQ(read_in_memory("N\x99.").error().found, "0x99 at byte 1 of the pickle");
   for (const char* pickle : {"\x82\x01.", "\x83\x01\x01.", "\x84\x01\x01\x01\x01."}) {
     EXPECT_EQ(refusal(pickle, ErrorCode::unsupported),
-              "the pickle names an entry of a registry that only its writer has");
+              "the pickle uses an extension registry that only its writer has");
   }
   for (const char* pickle : {"\x97.", "N\x98."}) {
     EXPECT_EQ(refusal(pickle, ErrorCode::unsupported),
-              "the pickle asks for a buffer that is not in the file");
+              "the pickle refers to a buffer outside the file");
   }
   EXPECT_EQ(read_in_memory("\x97.").error().found, "NEXT_BUFFER (0x97) at byte 0 of the pickle");
 }
@@ -238,7 +238,7 @@ TEST(HostilePickle, EveryByteThatIsNoOpcodeIsRefused) {
   for (int byte = 0; byte < 256; ++byte) {
     const auto result =
         read_in_memory(std::string(1, static_cast<char>(byte)) + std::string(8, '\0') + "\n\n.");
-    opcodes += result || result.error().message != "a byte is no opcode" ||
+    opcodes += result || result.error().message != "a byte is not an opcode" ||
                result.error().found.find("at byte 0") == std::string::npos;
   }
   EXPECT_EQ(opcodes, 68u);  // as pickletools counts them
@@ -298,21 +298,20 @@ TEST(HostilePickle, WrongContainersAreNamed) {
   EXPECT_EQ(refusal_and_remedy("(\x91(N\x90."),
             "values are added to a frozenset; a set or an object");
   EXPECT_EQ(refusal_and_remedy("P1\nNa."),
-            "values are added to something persistent; a list or an object");
+            "values are added to a persistent id; a list or an object");
 }
 
 TEST(HostilePickle, OperandsOfTheWrongKind) {
-  EXPECT_EQ(refusal_and_remedy("]Nb."), "an opcode is given a list; an object");
-  EXPECT_EQ(refusal_and_remedy("cm\nn\nNb."), "an opcode is given a global; an object");
-  EXPECT_EQ(refusal_and_remedy("NK\x01\x93."), "an opcode is given None; text");
-  EXPECT_EQ(refusal_and_remedy("\x8c\x01mU\x01n\x93."),
-            "an opcode is given a str of Python 2; text");
-  EXPECT_EQ(refusal_and_remedy("cm\nn\nN\x81."), "an opcode is given None; a tuple");
-  EXPECT_EQ(refusal_and_remedy("cm\nn\n))\x92."), "an opcode is given a tuple; a dict");
-  EXPECT_EQ(refusal_and_remedy("cm\nn\n]}\x92."), "an opcode is given a list; a tuple");
-  EXPECT_EQ(refusal_and_remedy("N)R."), "a call of None; a class or function");
-  EXPECT_EQ(refusal_and_remedy("\x8c\x01m)\x81."), "a call of text; a class or function");
-  EXPECT_EQ(refusal_and_remedy("(K\x01o."), "a call of an integer; a class or function");
+  EXPECT_EQ(refusal_and_remedy("]Nb."), "an opcode got a list; an object");
+  EXPECT_EQ(refusal_and_remedy("cm\nn\nNb."), "an opcode got a global; an object");
+  EXPECT_EQ(refusal_and_remedy("NK\x01\x93."), "an opcode got None; text");
+  EXPECT_EQ(refusal_and_remedy("\x8c\x01mU\x01n\x93."), "an opcode got a Python 2 str; text");
+  EXPECT_EQ(refusal_and_remedy("cm\nn\nN\x81."), "an opcode got None; a tuple");
+  EXPECT_EQ(refusal_and_remedy("cm\nn\n))\x92."), "an opcode got a tuple; a dict");
+  EXPECT_EQ(refusal_and_remedy("cm\nn\n]}\x92."), "an opcode got a list; a tuple");
+  EXPECT_EQ(refusal_and_remedy("N)R."), "a call to None; a class or function");
+  EXPECT_EQ(refusal_and_remedy("\x8c\x01m)\x81."), "a call to text; a class or function");
+  EXPECT_EQ(refusal_and_remedy("(K\x01o."), "a call to an integer; a class or function");
 }
 
 TEST(HostilePickle, NamesThatAreEmptyOrNotUtf8) {
@@ -324,24 +323,23 @@ TEST(HostilePickle, NamesThatAreEmptyOrNotUtf8) {
   const std::string name(kept_pickle_bytes + 1, 'n');
   EXPECT_EQ(
       refusal("\x8c\x01mX" + little(name.size(), 4) + name + "\x93.", ErrorCode::limit_exceeded),
-      "a module or name is longer than what is kept in memory");
+      "a module or class name is too long");
 }
 
 // PK-04
 TEST(HostilePickle, TheMemoHasNoSuchValue) {
-  EXPECT_EQ(refusal("h\0."s), "the memo has no value number 0");
-  EXPECT_EQ(refusal("Nq\0h\x01."s), "the memo has no value number 1");
+  EXPECT_EQ(refusal("h\0."s), "the memo has no entry 0");
+  EXPECT_EQ(refusal("Nq\0h\x01."s), "the memo has no entry 1");
   // A hole that the dense part of the memo has.
-  EXPECT_EQ(refusal("Nq\x05h\x04."), "the memo has no value number 4");
-  EXPECT_EQ(refusal("Nj\xff\xff\xff\xff."), "the memo has no value number 4294967295");
-  EXPECT_EQ(refusal("g18446744073709551615\n."),
-            "the memo has no value number 18446744073709551615");
+  EXPECT_EQ(refusal("Nq\x05h\x04."), "the memo has no entry 4");
+  EXPECT_EQ(refusal("Nj\xff\xff\xff\xff."), "the memo has no entry 4294967295");
+  EXPECT_EQ(refusal("g18446744073709551615\n."), "the memo has no entry 18446744073709551615");
 }
 
 TEST(HostilePickle, MemoNumbersThatAreNone) {
   for (const char* line : {"", "-1", "x", "1.5", "18446744073709551616"}) {
-    EXPECT_EQ(refusal("Np" + std::string(line) + "\n."), "a line is no number of the memo") << line;
-    EXPECT_EQ(refusal("g" + std::string(line) + "\n."), "a line is no number of the memo") << line;
+    EXPECT_EQ(refusal("Np" + std::string(line) + "\n."), "a line is not a memo number") << line;
+    EXPECT_EQ(refusal("g" + std::string(line) + "\n."), "a line is not a memo number") << line;
   }
 }
 
@@ -368,8 +366,8 @@ TEST(HostilePickle, LengthsBeyondTheInputAreRefusedBeforeMemoryIsTaken) {
     EXPECT_EQ(refusal(opcode + little(0x7fffffff, 4) + "."), within_operand);
   }
   EXPECT_EQ(refusal("\x95" + little(~std::uint64_t{0}, 8) + "N."),
-            "a frame ends behind the pickle");
-  EXPECT_EQ(refusal("\x95" + little(3, 8) + "N."), "a frame ends behind the pickle");
+            "a frame extends past the end of the pickle");
+  EXPECT_EQ(refusal("\x95" + little(3, 8) + "N."), "a frame extends past the end of the pickle");
   EXPECT_EQ(refusal("\x8b\xff\xff\xff\xff."), "a length is negative");
   EXPECT_EQ(refusal("T\xff\xff\xff\xff."), "a length is negative");
 }

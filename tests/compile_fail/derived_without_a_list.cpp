@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: a derived struct needs an ANDIRON_MODULE line of its own
+// error: A derived struct needs an ANDIRON_MODULE line of its own
 #include "andiron/apply.h"
 #include "andiron/nn/linear.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: of maps, std::map<std::string, T> of modules can be listed
+// error: the only map that can be listed is std::map<std::string, T> of modules
 #include "andiron/apply.h"
 #include "andiron/nn/linear.h"
 

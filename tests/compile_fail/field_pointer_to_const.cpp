@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: what is const cannot be listed
+// error: a const member cannot be listed
 #include "andiron/apply.h"
 
 struct Net {

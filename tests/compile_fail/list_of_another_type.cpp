@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: the first argument of ANDIRON_MODULE is the struct that it stands in
+// error: the first argument of ANDIRON_MODULE must be the struct that contains it
 #include "andiron/apply.h"
 
 struct Encoder {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: this module is const: nothing can be loaded into it
+// error: this module is const. Nothing can be loaded into it
 #include "andiron/nn/linear.h"
 #include "andiron/stores.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// error: this is no module. Give the struct an ANDIRON_MODULE line
+// error: this is not a module. Give the struct an ANDIRON_MODULE line
 #include "andiron/stores.h"
 
 struct Net {

@@ -13,7 +13,7 @@ TEST(CheckLimit, AllowsUpToTheLimitAndNamesItBeyond) {
   EXPECT_EQ(error.code, ErrorCode::limit_exceeded);
   EXPECT_EQ(error.to_string(),
             "m.bin: tensor 't': too many bones: 207 bones; expected at most 206; raise "
-            "Limits::bones if the file is trusted");
+            "Limits::bones if you trust the file");
 }
 
 TEST(CheckLimit, ALimitThatCannotBeMovedComesWithoutAHint) {

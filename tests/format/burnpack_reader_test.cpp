@@ -300,7 +300,7 @@ TEST(BurnpackReader, UnknownTypesAreNotedAndStrictRefusesThem) {
   EXPECT_EQ(archive.snapshot(0).dtype_text(), "raw:F8E4M3");
   EXPECT_EQ(archive.snapshot(1).dtype_text(), "raw:New");
   EXPECT_EQ(data_of(archive, "t"), counting(3));
-  EXPECT_TRUE(has_note(archive, "'t': an unknown dtype"));
+  EXPECT_TRUE(has_note(archive, "'t': unknown dtype"));
   EXPECT_TRUE(has_note(archive, "1 more"));
   const Result<Archive> strict = open_burnpack(file, Strictness::strict);
   ASSERT_FALSE(strict);
@@ -335,7 +335,7 @@ TEST(BurnpackReader, DataThatDoesNotFitIsRefusedWithNumbersAndCarriedWhenLenient
     EXPECT_EQ(lenient.snapshot(0).dtype_text(), "raw:" + name);
     EXPECT_EQ(data_of(lenient, "t"), counting(13));
     EXPECT_EQ(lenient.notes().size(), 1u);
-    EXPECT_TRUE(has_note(lenient, "'t': the data does not fit dtype and shape"));
+    EXPECT_TRUE(has_note(lenient, "'t': the data size does not match dtype and shape"));
     // It is not written as what it is not.
     EXPECT_EQ(write_to_memory(lenient, {.format = Format::burnpack}).error().code,
               ErrorCode::unsupported_dtype);
@@ -359,7 +359,7 @@ TEST(BurnpackReader, OfANameGivenTwiceTheLastCountsAndStrictRefuses) {
     EXPECT_EQ(data_of(archive, "b"), counting(5).substr(2, 1));
     EXPECT_EQ(archive.metadata().at("version"), "0.21.0");
     EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 1);
-    EXPECT_TRUE(has_note(archive, "'t': the name is given twice; the last one counts"));
+    EXPECT_TRUE(has_note(archive, "'t': duplicate name; the last one is used"));
   }
   const Result<Archive> strict = open_burnpack(file, Strictness::strict);
   ASSERT_FALSE(strict);
@@ -401,7 +401,7 @@ TEST(BurnpackReader, UnknownKeysAndTrailingBytesAreNoted) {
   const Archive archive = open_burnpack(burnpack_file(metadata, counting(9))).value();
   EXPECT_EQ(data_of(archive, "t"), counting(4));
   EXPECT_TRUE(has_note(archive, "'t': unknown keys"));
-  EXPECT_TRUE(has_note(archive, "1 parts that are unknown"));
+  EXPECT_TRUE(has_note(archive, "1 unknown parts of the metadata"));
   EXPECT_TRUE(has_note(archive, "4 bytes after the metadata"));
   EXPECT_TRUE(has_note(archive, "5 bytes after the last tensor"));
   EXPECT_EQ(archive.notes().size(), 4u);

@@ -102,7 +102,7 @@ TEST(NumpyHostile, RefusalsSayWhatWasFoundAndWhatWasExpected) {
   has(unknown, "'order'");
   has(unknown, "at byte 17");
   has(unknown, "'fortran_order'");
-  has(text("{'descr': '<u1', 'descr': '<u1'}"), "given twice");
+  has(text("{'descr': '<u1', 'descr': '<u1'}"), "duplicate key");
   has(text("{'descr': '<u1', 'shape': ()}"), "no 'fortran_order'");
   has(text("{'descr': '<u1', 'fortran_order': 0, 'shape': ()}"), "True or False");
   has(text("{'descr': '<u1', 'fortran_order': False, 'shape': (-1,)}"), "0 or more");

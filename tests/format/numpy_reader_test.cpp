@@ -208,7 +208,7 @@ TEST(NumpyReader, SkipsWhatNoTensorHoldsAndSaysWhy) {
                    "spans: an array of time spans, dtype <m8[us]",
                    "long: an array of long doubles, which differ between machines, dtype <f16",
                    "struct: an array of structures, dtype [('a', '<f4'), ('b]\\'', '<i2', (2,))]",
-                   "what: an array of elements of a type that we do not know, dtype <i3"}));
+                   "what: an array of elements of an unknown type, dtype <i3"}));
   EXPECT_EQ(numpy_error(file, strict), ErrorCode::unsupported_dtype);
   EXPECT_EQ(open_numpy(npy_file("|O", "()", "x")).value().skipped().size(), 1u);
 }
@@ -259,7 +259,7 @@ TEST(NumpyReader, BytesAfterTheDataAreNotedOrRefused) {
   for (const std::string& file : {array, npz({{"a", array}})}) {
     const Archive archive = open_numpy(file).value();
     EXPECT_EQ(read(archive, archive.info(0).name).bytes().text(), "ab");
-    EXPECT_TRUE(has_note(archive, "bytes after the data"));
+    EXPECT_TRUE(has_note(archive, "bytes after the array's data"));
     EXPECT_EQ(numpy_error(file, strict), ErrorCode::size_mismatch);
   }
 }
@@ -279,7 +279,7 @@ TEST(NumpyReader, ALenientReadingSkipsBrokenArrays) {
   EXPECT_EQ(archive.skipped().size(), 3u);
   const Archive longer = open_numpy(npz({{"good", good}}) + "appended", lenient).value();
   EXPECT_EQ(names_of(longer), Names{"good"});
-  EXPECT_TRUE(has_note(longer, "left alone"));
+  EXPECT_TRUE(has_note(longer, "bytes after the zip archive were ignored"));
 }
 
 TEST(NumpyReader, OpeningReadsTheHeadersAlone) {

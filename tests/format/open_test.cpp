@@ -207,7 +207,7 @@ TEST(Open, PartsWithoutWhatBelongsToThemSayWhatIsMissing) {
   test::write_file(distributed.file("__0_0.distcp"), torch_sample() + torch_sample());
   EXPECT_NE(open(distributed.path()).error().found.find("without their .metadata"),
             std::string::npos);
-  EXPECT_NE(hint(distributed.file("__0_0.distcp")).find("open the folder"), std::string::npos);
+  EXPECT_NE(hint(distributed.file("__0_0.distcp")).find("open its folder"), std::string::npos);
 }
 
 TEST(Open, AFileCutUnderAnOpenArchiveIsAnError) {

@@ -293,7 +293,7 @@ TEST_F(Checkpoint, ItemsThatLeaveTheirFileAreRefused) {
   expect_error(ErrorCode::size_mismatch, "3 bytes");
   for (const Py& item : {info("__0_0.distcp", -1, length), info("__0_0.distcp", 0, -1)}) {
     items_ = {{index("w", Sizes{0}), item}};
-    expect_error(ErrorCode::bad_index, "an item without");
+    expect_error(ErrorCode::bad_index, "an item lacks");
   }
 }
 
@@ -301,7 +301,7 @@ TEST_F(Checkpoint, FilesOutsideOfTheFolderAreRefused) {
   add_entry("w", {1}, {{{0}, {1}, {}}});
   for (const char* file : {"../x.distcp", "/etc/passwd", "a/../../x", "C:x", "a\\x", "", "./x"}) {
     items_ = {{index("w", Sizes{0}), info(file, 0, 10)}};
-    expect_error(ErrorCode::bad_index, "outside of the folder");
+    expect_error(ErrorCode::bad_index, "outside the folder");
   }
 }
 

@@ -74,7 +74,7 @@ TEST(PytorchLegacy, ViewsThatLeaveTheirStorageAreRefused) {
   for (const auto& [offset, elements] :
        {std::pair<std::int64_t, std::int64_t>{3, 2}, {5, 0}, {0, 5}, {std::int64_t{1} << 62, 2}}) {
     expect_refused(open_text(with_view(view_of(offset, elements))), ErrorCode::bad_pickle,
-                   "leaves its storage");
+                   "extends past its storage");
   }
   expect_refused(open_text(with_view(view_of(-1, 2))), ErrorCode::bad_pickle);
   expect_refused(open_text(with_view(1)), ErrorCode::bad_pickle);
@@ -226,7 +226,8 @@ TEST(PytorchLegacy, BytesWithinAPickleHoldOneStorage) {
   const detail::Storage storage = storage_in(one).value();
   EXPECT_EQ(storage.bytes, 8u);
   EXPECT_EQ(storage.offset, one.size() - 8);
-  expect_refused(storage_in(sample_legacy_file()), ErrorCode::bad_pickle, "no storage");
+  expect_refused(storage_in(sample_legacy_file()), ErrorCode::bad_pickle,
+                 "do not contain a storage");
   expect_refused(storage_in("\x80\2}."), ErrorCode::bad_pickle, "magic number");
 }
 

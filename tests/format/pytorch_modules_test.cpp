@@ -143,10 +143,8 @@ class PytorchWalk : public PytorchModules {
     options.limits.pickle_repeats = repeats;
     const Archive archive = file.open(root, options).value();
     for (const Skipped& skipped : archive.skipped()) {
-      EXPECT_EQ(
-          skipped.reason,
-          "shared by more names than are followed; raise Limits::pickle_repeats if the file is "
-          "trusted");
+      EXPECT_EQ(skipped.reason,
+                "shared by too many names; raise Limits::pickle_repeats if you trust the file");
     }
     return {archive.size(), archive.skipped().size()};
   }

@@ -142,7 +142,7 @@ TEST(NumpyArrays, OfWhatAreNoNumbersAreSkippedWithTheirType) {
   EXPECT_EQ(reason(py::numpy_array(py::numpy_dtype("V8", "|"), {1}, py::encoded_bytes("12345678"))),
             "a NumPy array of type 'V8'");
   EXPECT_EQ(reason(py::numpy_array(nullptr, {1}, py::encoded_bytes("1"))),
-            "a NumPy array of a type that we do not know");
+            "a NumPy array of an unknown type");
 }
 
 TEST(NumpyArrays, WithAMaskAreSkipped) {
@@ -152,7 +152,7 @@ TEST(NumpyArrays, WithAMaskAreSkipped) {
                 py::tuple({0}), "b"}),
       py::tuple({1, py::tuple({1}), f4, false, py::encoded_bytes(memory_of<float>({1})),
                  py::encoded_bytes("0"), nullptr}));
-  EXPECT_EQ(reason(masked), "an array with a mask, which a tensor has no place for");
+  EXPECT_EQ(reason(masked), "a masked array, which a tensor cannot represent");
 }
 
 TEST(NumpyArrays, BesideTensorsOfPytorchAreSkippedUnlessAskedFor) {
@@ -164,7 +164,7 @@ TEST(NumpyArrays, BesideTensorsOfPytorchAreSkippedUnlessAskedFor) {
   const Archive archive = open_text(file).value();
   EXPECT_EQ(names_of(archive), std::vector<std::string>{"w"});
   EXPECT_EQ(reason_for(archive, "a"),
-            "a NumPy array beside PyTorch's tensors (PytorchSettings::numpy_arrays)");
+            "a NumPy array; set PytorchSettings::numpy_arrays to read it");
   EXPECT_EQ(reason_for(archive, "d"), "a NumPy array of type 'M8'");
 
   const Archive all = open_text(file, {.settings = PytorchSettings{.numpy_arrays = true}}).value();

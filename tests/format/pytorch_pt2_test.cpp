@@ -119,7 +119,7 @@ TEST(PytorchPt2, APickledWeightIsAnArchiveWithinTheArchive) {
   // A list is no weight.
   items.back() =
       torch_item("model/data/weights/weight_2", zip_file(torch_records(py::list({1, 2}), {})));
-  expect_refused(open_text(zip_file(items)), ErrorCode::bad_archive, "holds no tensor");
+  expect_refused(open_text(zip_file(items)), ErrorCode::bad_archive, "contains no tensor");
   items.back() = torch_item("model/data/weights/weight_2", "no archive");
   EXPECT_FALSE(open_text(zip_file(items)));
 }
@@ -199,7 +199,7 @@ TEST(PytorchPt2, ListsOfOtherShapesAreRefused) {
 TEST(PytorchPt2, AnArchiveWithoutAListIsUnsupported) {
   std::vector<ZipItem> items = export_records("{}");
   items.erase(items.begin() + 3);
-  expect_refused(open_text(zip_file(items)), ErrorCode::unsupported, "list of its weights");
+  expect_refused(open_text(zip_file(items)), ErrorCode::unsupported, "has no list of weights");
 }
 
 TEST(PytorchPt2, SeveralModelsAreToldApartByTheirNames) {

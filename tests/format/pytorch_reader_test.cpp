@@ -181,7 +181,7 @@ TEST(PytorchReader, ForeignZipArchivesAreNamed) {
   const Case cases[] = {
       {{"config.json", "model.weights.h5"}, "a Keras model"},
       {{"model/model.json", "model/tensors/0"}, "a TorchScript archive of PyTorch 1.0"},
-      {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a package of torch.package"},
+      {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a torch.package archive"},
       {{"m/byteorder", "m/version", "m/.data/serialization_id"}, "a PyTorch archive without its"},
       {{"readme.txt"}, "a zip archive without 'data.pkl'"},
       {{"a/xdata.pkl"}, "a zip archive without 'data.pkl'"},
@@ -290,7 +290,7 @@ TEST(PytorchReader, KeepsToItsLimits) {
   const std::string long_name = zip_file(torch_records(
       py::dict({{std::string(70'000, 'x'), torch_tensor({.shape = {1}, .elements = 1})}}),
       {{"0", memory_of<float>({1})}}));
-  expect_refused(open_text(long_name), ErrorCode::limit_exceeded, "a name that is too long");
+  expect_refused(open_text(long_name), ErrorCode::limit_exceeded, "the name is too long");
 }
 
 TEST(PytorchReader, TheTreeCountsWhatALenientReadingTakes) {

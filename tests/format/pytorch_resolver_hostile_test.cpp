@@ -51,28 +51,27 @@ class HostileTensor : public testing::Test {
 };
 
 TEST_F(HostileTensor, WithTooFewArguments) {
-  const std::string lacks = "a tensor without storage, offset, size and stride";
+  const std::string lacks = "a tensor lacks its storage, offset, size or stride";
   py::Values args = {file.storage(six), 0, py::sizes({6}), py::sizes({1})};
   for (std::size_t count = 0; count < 4; ++count) {
     const py::Values some(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(count));
     EXPECT_EQ(message(py::rebuild("_rebuild_tensor", some)), lacks);
     EXPECT_EQ(message(py::rebuild("_rebuild_tensor_v2", some)), lacks);
-    EXPECT_EQ(message(py::rebuild("_rebuild_tensor_v3", some)), "a tensor without a dtype");
+    EXPECT_EQ(message(py::rebuild("_rebuild_tensor_v3", some)), "a tensor has no dtype");
     EXPECT_EQ(message(py::rebuild("_rebuild_qtensor", some)), lacks);
   }
   EXPECT_EQ(message(py::rebuild("_rebuild_tensor_v3",
                                 {args[0], 0, args[2], args[3], false, nullptr, "float32"})),
-            "a tensor without a dtype");
-  EXPECT_EQ(message(py::rebuild("_rebuild_parameter", {})), "a parameter without a tensor");
+            "a tensor has no dtype");
+  EXPECT_EQ(message(py::rebuild("_rebuild_parameter", {})), "a parameter has no tensor");
   EXPECT_EQ(message(py::rebuild("_rebuild_parameter", {5})),
-            "a parameter that is made of no tensor");
-  EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {})),
-            "a tensor without an array");
+            "a parameter is not made from a tensor");
+  EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {})), "a tensor has no array");
   EXPECT_EQ(message(py::rebuild("_rebuild_device_tensor_from_numpy", {py::list({1.0})})),
-            "a tensor made of no array");
+            "a tensor is not made from an array");
   EXPECT_EQ(message(py::call(py::global("torch._tensor", "_rebuild_from_type_v2"),
                              {py::global("torch._utils", "_rebuild_tensor_v2")})),
-            "a tensor of a class of its own, without arguments");
+            "a tensor subclass has no arguments");
 }
 
 TEST_F(HostileTensor, WithArgumentsThatAreNoTuple) {
@@ -84,7 +83,7 @@ TEST_F(HostileTensor, WithArgumentsThatAreNoTuple) {
 TEST_F(HostileTensor, WithoutAStorage) {
   for (const Py& storage : {Py(nullptr), Py("0"), py::list({}), py::dict({})}) {
     EXPECT_EQ(message(py::rebuild("_rebuild_tensor", {storage, 0, py::sizes({6}), py::sizes({1})})),
-              "a tensor without a storage");
+              "a tensor has no storage");
   }
 }
 
@@ -110,28 +109,28 @@ TEST_F(HostileTensor, WithAStorageOfAnotherSize) {
 
 TEST_F(HostileTensor, WithAStorageThatIsNamedWrong) {
   const Py kind = py::global("torch", "FloatStorage");
-  const std::string names_none = "a persistent id that names no storage";
+  const std::string names_none = "a persistent id does not name a storage";
   EXPECT_EQ(message(of_storage({"storage", kind, "0", "cpu"})), names_none);
   EXPECT_EQ(message(of_storage({"module", kind, "0", "cpu", 6})), names_none);
   EXPECT_EQ(message(of_storage({})), names_none);
-  EXPECT_EQ(message(of_storage({"storage", kind, "0", "cpu", -6})), "a storage without a size");
-  EXPECT_EQ(message(of_storage({"storage", kind, "0", "cpu", 6.0})), "a storage without a size");
+  EXPECT_EQ(message(of_storage({"storage", kind, "0", "cpu", -6})), "a storage has no size");
+  EXPECT_EQ(message(of_storage({"storage", kind, "0", "cpu", 6.0})), "a storage has no size");
   EXPECT_EQ(
       message(of_storage({"storage", kind, "0", "cpu", py::big_integer(std::string(9, '\x01'))})),
-      "a storage without a size");
+      "a storage has no size");
   EXPECT_EQ(message(of_storage({"storage", "FloatStorage", "0", "cpu", 6})),
-            "a storage of a class that we do not know");
+            "a storage of an unknown class");
   const Error unknown = refusal(of_storage({"storage", py::global("os", "system"), "0", "cpu", 6}));
-  EXPECT_EQ(unknown.message, "a storage of a class that we do not know");
+  EXPECT_EQ(unknown.message, "a storage of an unknown class");
   EXPECT_EQ(unknown.found, "os.system");
   EXPECT_EQ(message(py::rebuild("_rebuild_tensor",
                                 {py::persistent("0"), 0, py::sizes({6}), py::sizes({1})})),
-            "a storage that is named by what is no tuple");
+            "a storage id is not a tuple");
 }
 
 TEST_F(HostileTensor, WithSizesThatAreNone) {
-  const std::string no_tuple = "a tensor whose size or stride is no tuple";
-  const std::string no_size = "a tensor with a dimension that is no size";
+  const std::string no_tuple = "the size or stride of a tensor is not a tuple";
+  const std::string no_size = "a tensor has an invalid dimension";
   EXPECT_EQ(message(view(0, nullptr, py::sizes({1}))), no_tuple);
   EXPECT_EQ(message(view(0, py::sizes({6}), 1)), no_tuple);
   EXPECT_EQ(message(view(-1, py::sizes({6}), py::sizes({1}))), no_tuple);
@@ -145,12 +144,12 @@ TEST_F(HostileTensor, WithSizesThatAreNone) {
 
 TEST_F(HostileTensor, WithAnotherNumberOfStridesThanOfSizes) {
   EXPECT_EQ(message(view(0, py::sizes({2, 3}), py::sizes({1}))),
-            "a tensor with 2 dimensions and 1 strides");
+            "a tensor has 2 dimensions and 1 strides");
   EXPECT_EQ(message(view(0, py::sizes({}), py::sizes({1}))),
-            "a tensor with 0 dimensions and 1 strides");
+            "a tensor has 0 dimensions and 1 strides");
   const std::vector<std::int64_t> many(65, 1);
   EXPECT_EQ(message(view(0, py::sizes(many), py::sizes(many))),
-            "a tensor with 65 dimensions and 65 strides");
+            "a tensor has 65 dimensions and 65 strides");
 }
 
 TEST_F(HostileTensor, ThatLeavesItsStorage) {
@@ -164,7 +163,7 @@ TEST_F(HostileTensor, ThatLeavesItsStorage) {
             ErrorCode::bad_offsets);
   EXPECT_EQ(code(view(0, py::sizes({2, 2}), py::sizes({largest, largest}))),
             ErrorCode::bad_offsets);
-  EXPECT_EQ(message(view(5, py::sizes({6}), py::sizes({-1}))), "a tensor with a negative stride");
+  EXPECT_EQ(message(view(5, py::sizes({6}), py::sizes({-1}))), "a tensor has a negative stride");
 }
 
 TEST_F(HostileTensor, ThatRepeatsItsDataTooOften) {
@@ -174,7 +173,7 @@ TEST_F(HostileTensor, ThatRepeatsItsDataTooOften) {
   const Error error = refusal(repeated, options);
   EXPECT_EQ(error.code, ErrorCode::limit_exceeded);
   EXPECT_EQ(error.found, "4194304 bytes from a storage of 24");
-  EXPECT_EQ(error.hint, "raise Limits::expanded_bytes if the file is trusted");
+  EXPECT_EQ(error.hint, "raise Limits::expanded_bytes if you trust the file");
   EXPECT_EQ(code(view(0, py::sizes({1 << 15, 1 << 15, 1 << 15}), py::sizes({0, 0, 0}))),
             ErrorCode::limit_exceeded);
   options.strictness = Strictness::lenient;
@@ -201,7 +200,7 @@ TEST_F(HostileTensor, WhoseBitsAreADictWithoutEnd) {
   EXPECT_EQ(
       message(py::rebuild("_rebuild_tensor_v2", {file.storage(six), 0, py::sizes({6}),
                                                  py::sizes({1}), false, nullptr, py::dict(many)})),
-      "a tensor with too many bits of metadata");
+      "a tensor has too many metadata bits");
 }
 
 TEST_F(HostileTensor, ThatIsWrappedTooDeeply) {
@@ -230,14 +229,14 @@ TEST_F(HostileTensor, WithBytesThatAreNoFile) {
   const auto of = [&](const py::Values& args) {
     return py::rebuild_tensor_v2(py::call(load, args), 0, {1}, {1});
   };
-  EXPECT_EQ(message(of({})), "a storage without bytes");
-  EXPECT_EQ(message(of({5})), "a storage without bytes");
+  EXPECT_EQ(message(of({})), "a storage has no bytes");
+  EXPECT_EQ(message(of({5})), "a storage has no bytes");
   EXPECT_EQ(code(of({py::encoded_bytes("")})), ErrorCode::bad_pickle);
   EXPECT_EQ(code(of({py::encoded_bytes("no pickle")})), ErrorCode::bad_pickle);
   EXPECT_EQ(message(of({py::encoded_bytes(py::pickle(5))})),
-            "no file of PyTorch: the magic number is missing");
+            "not a PyTorch file: the magic number is missing");
   EXPECT_EQ(message(of({py::encoded_bytes(legacy_file(py::dict({}), {}))})),
-            "bytes within a pickle that hold no storage");
+            "bytes in a pickle do not contain a storage");
 }
 
 TEST_F(HostileTensor, OfAViewThatLeavesItsStorage) {
@@ -261,7 +260,8 @@ TEST_F(HostileTensor, IsPassedOverInALenientReading) {
   EXPECT_EQ(names_of(archive), (Names{"good"}));
   ASSERT_EQ(archive.skipped().size(), 1u);
   EXPECT_EQ(archive.skipped()[0].name, "bad");
-  EXPECT_NE(archive.skipped()[0].reason.find("the tensor leaves its storage"), std::string::npos);
+  EXPECT_NE(archive.skipped()[0].reason.find("the tensor extends past its storage"),
+            std::string::npos);
   ASSERT_NE(archive.value().find("bad"), nullptr);
   EXPECT_TRUE(archive.value().find("bad")->is_null());
 }
@@ -282,7 +282,7 @@ TEST_F(HostileTensor, WhosePartsHaveParts) {
   const Py plain = file.tensor({1});
   const Py inner = py::rebuild("_rebuild_nested_tensor", {plain, plain, plain, plain});
   const Py outer = py::rebuild("_rebuild_nested_tensor", {inner, plain, plain, plain});
-  EXPECT_EQ(message(outer), "a part of a tensor that has parts itself");
+  EXPECT_EQ(message(outer), "a part of a tensor has parts itself");
 }
 
 TEST_F(HostileTensor, IsNotMadeByReinterpretingAStorage) {

@@ -122,8 +122,8 @@ TEST_F(PytorchParts, AnEmptyTensorWithoutChannelsIsQuantizedToo) {
 }
 
 TEST_F(PytorchParts, QuantizedTensorsThatDoNotFitTheirParametersAreRefused) {
-  const std::string no_fit = "a quantized tensor with scales that do not fit its channels";
-  const std::string no_scale = "a quantized tensor without scale and zero point";
+  const std::string no_fit = "the scales of a quantized tensor do not match its channels";
+  const std::string no_scale = "a quantized tensor has no scale or zero point";
   const Py two = py::list({1, 2});
   EXPECT_EQ(refusal(quantized(per_channel(py::list({1.0}), two, 0))), no_fit);
   EXPECT_EQ(refusal(quantized(per_channel(two, py::list({1}), 0))), no_fit);
@@ -137,8 +137,8 @@ TEST_F(PytorchParts, QuantizedTensorsThatDoNotFitTheirParametersAreRefused) {
   EXPECT_EQ(refusal(quantized(py::tuple({affine, 0.5}))), no_scale);
   EXPECT_EQ(refusal(quantized(nullptr)), no_scale);
   EXPECT_EQ(refusal(quantized(py::tuple({affine, 0.5, 1}), "CharStorage")), no_scale);
-  EXPECT_EQ(refusal(quantized(py::tuple({affine, "half", 1}))), "a scale that is no number");
-  EXPECT_EQ(refusal(quantized(py::tuple({affine, 0.5, 1.5}))), "a scale that is no number");
+  EXPECT_EQ(refusal(quantized(py::tuple({affine, "half", 1}))), "a scale is not a number");
+  EXPECT_EQ(refusal(quantized(py::tuple({affine, 0.5, 1.5}))), "a scale is not a number");
 }
 
 TEST_F(PytorchParts, SparseTensorsAreNamedByTheirLayout) {
@@ -186,8 +186,7 @@ TEST_F(PytorchParts, SparseTensorsOfOtherLayoutsAreSkipped) {
     const Archive archive =
         opened(py::rebuild("_rebuild_sparse_tensor", {unknown, py::tuple({1, 2, 3})}));
     ASSERT_EQ(archive.skipped().size(), 1u);
-    EXPECT_TRUE(
-        archive.skipped()[0].reason.starts_with("a sparse tensor of a layout that we do not know"));
+    EXPECT_TRUE(archive.skipped()[0].reason.starts_with("a sparse tensor of an unknown layout"));
   }
 }
 
@@ -198,15 +197,15 @@ TEST_F(PytorchParts, SparseTensorsThatLackSomethingAreRefused) {
   const auto made = [](const py::Values& args) {
     return py::rebuild("_rebuild_sparse_tensor", args);
   };
-  EXPECT_EQ(refusal(made({coo})), "a sparse tensor without parts");
-  EXPECT_EQ(refusal(made({coo, nullptr})), "a sparse tensor without parts");
-  EXPECT_EQ(refusal(made({coo, py::tuple({indices})})), "a sparse tensor with too few parts");
+  EXPECT_EQ(refusal(made({coo})), "a sparse tensor has no parts");
+  EXPECT_EQ(refusal(made({coo, nullptr})), "a sparse tensor has no parts");
+  EXPECT_EQ(refusal(made({coo, py::tuple({indices})})), "a sparse tensor has too few parts");
   EXPECT_EQ(refusal(made({coo, py::tuple({indices, 5, size({3, 3})})})),
-            "a sparse tensor with a part that is no tensor");
-  EXPECT_EQ(refusal(made({coo, py::tuple({indices, values})})), "a sparse tensor without a size");
+            "a sparse tensor has a part that is not a tensor");
+  EXPECT_EQ(refusal(made({coo, py::tuple({indices, values})})), "a sparse tensor has no size");
   EXPECT_EQ(refusal(made({coo, py::tuple({indices, values, nullptr})})),
-            "a sparse tensor without a size");
-  EXPECT_EQ(refusal(made({1, py::sizes({3, 3})})), "a sparse tensor with too few parts");
+            "a sparse tensor has no size");
+  EXPECT_EQ(refusal(made({1, py::sizes({3, 3})})), "a sparse tensor has too few parts");
 }
 
 TEST_F(PytorchParts, OfATensorThatLacksSomethingNoneIsListed) {
@@ -243,9 +242,9 @@ TEST_F(PytorchParts, NestedTensorsAreTheirBufferAndItsGeometry) {
   EXPECT_EQ(names_of(archive), (Names{"t.values", "t.sizes", "t.strides", "t.offsets"}));
   EXPECT_EQ(archive.notes(), (Names{"'t': a nested tensor, listed as its parts"}));
   EXPECT_EQ(refusal(py::rebuild("_rebuild_nested_tensor", {file.tensor({1})})),
-            "a nested tensor with too few parts");
+            "a nested tensor has too few parts");
   EXPECT_EQ(refusal(py::rebuild("_rebuild_nested_tensor", {file.tensor({1}), 1, 2, 3})),
-            "a nested tensor with a part that is no tensor");
+            "a nested tensor has a part that is not a tensor");
 }
 
 TEST_F(PytorchParts, OfTheRootFollowItsEmptyName) {

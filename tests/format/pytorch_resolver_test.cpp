@@ -74,7 +74,7 @@ TEST_F(PytorchResolver, TensorsOfTheThirdVersionTellTheirDtypeThemselves) {
   EXPECT_EQ(archive.info(0).dtype, DType::u16);
   EXPECT_EQ(values_of<std::uint16_t>(archive, "t"), (std::vector<std::uint16_t>{2, 65535}));
   EXPECT_EQ(reason(py::rebuild("_rebuild_tensor_v3", with(args, {py::global("torch", "int128")}))),
-            "a dtype that we do not know: int128");
+            "unknown dtype: int128");
 }
 
 TEST_F(PytorchResolver, ConjugateAndNegativeBitsAreApplied) {
@@ -135,7 +135,7 @@ TEST_F(PytorchResolver, SubclassesMadeByOtherFunctionsAreSkipped) {
   EXPECT_EQ(reason(py::call(py::global("torch._tensor", "_rebuild_from_type_v2"),
                             {py::global("mine", "make"), py::global("mine", "Special"),
                              py::tuple(two_rows()), py::dict({})})),
-            "a tensor that is made by a function that we do not know");
+            "a tensor made by an unknown function");
 }
 
 TEST_F(PytorchResolver, ShellsGiveUpTheTensorsInTheirState) {
@@ -150,7 +150,7 @@ TEST_F(PytorchResolver, ShellsGiveUpTheTensorsInTheirState) {
   const Py parameter = py::rebuild("_rebuild_parameter", {shell, true, py::ordered_dict()});
   EXPECT_EQ(names_of(opened(parameter)), (Names{"t.data", "t.scale"}));
   EXPECT_EQ(reason(py::rebuild("_rebuild_wrapper_subclass", {kind})),
-            "the shell of a tensor, without data");
+            "a tensor object without data");
 }
 
 TEST_F(PytorchResolver, DistributedTensorsAreThePartThatIsHere) {
@@ -227,7 +227,7 @@ TEST_F(PytorchResolver, OldParametersHaveTheirTensorFirst) {
                                  py::tuple({true, nullptr, py::ordered_dict()})));
   expect_two_rows(
       py::with_state(py::call(py::global("torch.autograd.variable", "Variable")), state));
-  EXPECT_EQ(reason(py::call(kind)), "a parameter without a tensor");
+  EXPECT_EQ(reason(py::call(kind)), "a parameter has no tensor");
 }
 
 TEST_F(PytorchResolver, StoragesByThemselvesAreTensorsOfOneDimension) {

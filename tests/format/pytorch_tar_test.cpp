@@ -127,10 +127,10 @@ TEST(PytorchTar, CountsThatCannotBeAreRefused) {
   for (const Py& count : {Py(std::int64_t{1} << 40), Py(-1), Py("1"), Py(nullptr)}) {
     Members members;
     members.storages = py::pickle(count) + members.storages.substr(py::pickle(1).size());
-    expect_refused(open_text(members.file()), ErrorCode::bad_archive, "a count");
+    expect_refused(open_text(members.file()), ErrorCode::bad_archive, "an impossible count");
     members = Members();
     members.tensors = py::pickle(count) + members.tensors.substr(py::pickle(1).size());
-    expect_refused(open_text(members.file()), ErrorCode::bad_archive, "a count");
+    expect_refused(open_text(members.file()), ErrorCode::bad_archive, "an impossible count");
   }
 }
 
@@ -202,10 +202,10 @@ TEST(PytorchTar, TensorsThatLeaveTheirStorageAreRefused) {
 TEST(PytorchTar, StrangeItemsAreRefused) {
   Members members;
   members.storages = py::pickle(1) + py::pickle(py::tuple({"11", "cpu"}));
-  expect_refused(open_text(members.file()), ErrorCode::bad_archive, "without key and class");
+  expect_refused(open_text(members.file()), ErrorCode::bad_archive, "has no key or class");
   members = Members();
   members.tensors = py::pickle(1) + py::pickle(py::tuple({33}));
-  expect_refused(open_text(members.file()), ErrorCode::bad_archive, "without a storage");
+  expect_refused(open_text(members.file()), ErrorCode::bad_archive, "has no storage");
   members = Members();
   members.storages = py::pickle(1) + tar_storage("11", memory_of<float>({1}), 1) + py::pickle(7);
   expect_refused(open_text(members.file()), ErrorCode::bad_archive, "list of views");

@@ -134,7 +134,7 @@ TEST(TorchTensor, WithoutElementsLiesAnywhere) {
 TEST(TorchTensor, SaysWhatLeavesTheStorage) {
   const Status status = tensor_over(std::string(20, '\0'), "float32", {{2, 3}, {3, 1}}).check();
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "the tensor leaves its storage");
+  EXPECT_EQ(status.error().message, "the tensor extends past its storage");
   EXPECT_EQ(status.error().found, "elements 0 to 5 for shape [2, 3]");
   EXPECT_EQ(status.error().expected, "a storage of 5 elements");
 }

@@ -307,7 +307,7 @@ TEST(RecordBincode, StopsAtOneTensorMoreThanTheModuleHas) {
   const auto refused = load_from(to, record.store());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::shape_mismatch);
-  EXPECT_EQ(refused.error().expected, "1, as the module has");
+  EXPECT_EQ(refused.error().expected, "1, as in the module");
 }
 
 TEST(RecordBincode, SaysSoWhenATensorIsCut) {
@@ -346,7 +346,7 @@ TEST(RecordBincode, OpensOnlyWithAModuleAndSaysWhy) {
     ASSERT_FALSE(opened) << name;
     EXPECT_EQ(opened.error().code, ErrorCode::unsupported);
     EXPECT_EQ(opened.error().file, dir.file(name));
-    EXPECT_NE(opened.error().message.find("without names"), std::string::npos);
+    EXPECT_NE(opened.error().message.find("have no names"), std::string::npos);
     EXPECT_EQ(BurnpackStore::from_file(dir.file(name)).keys().error().code, ErrorCode::unsupported);
   }
 }
@@ -372,7 +372,7 @@ TEST(RecordBincode, RefusesAModuleWithMoreOrFewerParameters) {
   ASSERT_FALSE(too_many);
   EXPECT_EQ(too_many.error().code, ErrorCode::shape_mismatch);
   EXPECT_EQ(too_many.error().found, "more tensors in the file");
-  EXPECT_EQ(too_many.error().expected, "5, as the module has");
+  EXPECT_EQ(too_many.error().expected, "5, as in the module");
 
   struct More {
     Net net = net_of(1000);

@@ -116,7 +116,7 @@ TEST(RecordReader, LooksAtCompressedContentBeforeItInflatesIt) {
     const Result<Archive> refused =
         open(bytes_of_text(file.substr(0, file.size() - 9)), {.limits = {.inflated_bytes = 1000}});
     expect_error(refused, ErrorCode::not_a_weight_file);
-    EXPECT_NE(refused.error().found.find("a gzip file that holds "s + what), std::string::npos)
+    EXPECT_NE(refused.error().found.find("a gzip file that contains "s + what), std::string::npos)
         << refused.error().found;
     EXPECT_EQ(refused.error().hint, "unpack it first");
   }

@@ -295,10 +295,10 @@ TEST(SafetensorsReader, RefusesSizesThatDisagreeWithShapeAndDtype) {  // ST-08
       open_safetensors(safetensors_file("{" + tensor("t", "I32", "[2,2]", 0, 4) + "}", 4));
   ASSERT_FALSE(archive);
   EXPECT_EQ(archive.error().code, ErrorCode::size_mismatch);
-  EXPECT_EQ(
-      archive.error().to_string(),
-      "memory: tensor 't': the data does not fit dtype and shape: 4 bytes; expected 16 for i32 "
-      "[2, 2]");
+  EXPECT_EQ(archive.error().to_string(),
+            "memory: tensor 't': the data size does not match dtype and shape: 4 bytes; expected "
+            "16 for i32 "
+            "[2, 2]");
 }
 
 TEST(SafetensorsReader, RefusesNumbersThatAreNotPlainSizes) {  // ST-09

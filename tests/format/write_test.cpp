@@ -161,8 +161,8 @@ TEST(Write, RefusesSettingsOfAnotherFormat) {
       write(small_archive(), sink, {.format = Format::numpy, .settings = SafetensorsSettings()})
           .error();
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(error.found, "settings of SafeTensors");
-  EXPECT_EQ(error.expected, "none, or settings of NumPy");
+  EXPECT_EQ(error.found, "settings for SafeTensors");
+  EXPECT_EQ(error.expected, "none, or settings for NumPy");
 }
 
 TEST(Write, RefusesMoreDataThanCanBeAddressed) {
@@ -215,22 +215,23 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
     options.overwrite = true;
     return write(full_archive(), folder.file(name), options).value().notes;
   };
-  EXPECT_EQ(
-      notes("m.safetensors"),
-      (Notes{"safetensors has no place for 3 values",
-             "safetensors has no place for 1 parameter id; SafetensorsSettings::param_ids keeps "
-             "them"}));
+  EXPECT_EQ(notes("m.safetensors"),
+            (Notes{"safetensors cannot store 3 values (configs, scalars); they were left out",
+                   "1 parameter id was left out; set SafetensorsSettings::param_ids to keep it"}));
   EXPECT_EQ(notes("m.safetensors", {.settings = SafetensorsSettings{.param_ids = true}}),
-            Notes{"safetensors has no place for 3 values"});
-  EXPECT_EQ(notes("m.bpk"), Notes{"burnpack has no place for 2 values"});
+            Notes{"safetensors cannot store 3 values (configs, scalars); they were left out"});
+  EXPECT_EQ(notes("m.bpk"),
+            Notes{"burnpack cannot store 2 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.bpk", {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}}),
-            Notes{"burnpack 0.21 has no place for 3 values"});
+            Notes{"burnpack 0.21 cannot store 3 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.mpk"),
-            (Notes{"mpk has no place for 3 values", "mpk has no place for 1 metadata string",
+            (Notes{"mpk cannot store 3 values (configs, scalars); they were left out",
+                   "mpk cannot store 1 metadata string; it was left out",
                    "mpk stores 1 tensor in another dtype: f64 to f32"}));
   EXPECT_EQ(notes("m.npz"),
-            (Notes{"numpy has no place for 3 values", "numpy has no place for 1 parameter id",
-                   "numpy has no place for 2 metadata strings"}));
+            (Notes{"numpy cannot store 3 values (configs, scalars); they were left out",
+                   "numpy cannot store 1 parameter id; it was left out",
+                   "numpy cannot store 2 metadata strings; they were left out"}));
   // A dry run, a sink and a file say the same.
   MemorySink sink;
   EXPECT_EQ(write(full_archive(), sink, {.format = Format::numpy}).value().notes, notes("m.npz"));
@@ -327,7 +328,7 @@ TEST(Write, TakesAListOfTensorsOfWhichTheLaterCounts) {
   list.push_back({"a", Tensor::from_values<float>({1}, {2}).value()});
   const std::string path = folder.file("m.safetensors");
   const WriteReport report = write(list, path).value();
-  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' is there twice; the later one counts"});
+  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' appears twice; the last one is used"});
   EXPECT_EQ(open(path).value().get("a").value().read().value().to_vector<float>().value(),
             std::vector<float>{2});
 }

@@ -492,7 +492,8 @@ TEST(Apply, TheMemoryLimitCountsWhatIsTaken) {
   const Result<ApplyResult> refused = apply(module, source, options);
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   EXPECT_EQ(refused.error().hint,
-            "raise Limits::load_bytes, or filter; zero_copy may borrow some instead");
+            "raise Limits::load_bytes, or load fewer tensors with a filter; "
+            ".zero_copy(true) may borrow some instead");
   ASSERT_NE(refused.error().report, nullptr);
   options.zero_copy = true;  // nothing is taken
   EXPECT_TRUE(apply(module, source, options));
@@ -500,7 +501,8 @@ TEST(Apply, TheMemoryLimitCountsWhatIsTaken) {
   TwoParams wide{Param(Tensor::zeros(DType::f64, {2, 3}).value()),
                  Param(Tensor::zeros(DType::f64, {3}).value())};
   EXPECT_EQ(apply(wide, source, options).error().code, ErrorCode::out_of_memory);
-  EXPECT_EQ(apply(wide, source, options).error().hint, "raise Limits::load_bytes, or filter");
+  EXPECT_EQ(apply(wide, source, options).error().hint,
+            "raise Limits::load_bytes, or load fewer tensors with a filter");
   options = {};
   options.limits.load_bytes = 8;
   options.in_place = true;  // their own memory is used

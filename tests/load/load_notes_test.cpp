@@ -49,19 +49,20 @@ TEST(LoadNotes, AreNotMadeOfALoadThatFits) {
 TEST(LoadNotes, TellOfAFilterThatTakesNothing) {
   const NoteNet net = net_of(1);
   EXPECT_TRUE(has(notes(net, tensors_for(net), {.filter = PathFilter().with_glob("layer.*")}),
-                  "no parameter passes the filter; they look like 'layers.0.weight'"));
+                  "no parameter matches the filter; parameters look like 'layers.0.weight'"));
 }
 
 TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
   const NoteNet net = net_of(1);
   Snapshots tensors = tensors_for(net);
   tensors.push_back(TensorSnapshot("layers.0.bias", f32({2}, 1)));
-  EXPECT_TRUE(has(notes(net, tensors), "no place for 'layers.0.bias', beside parameters"));
+  EXPECT_TRUE(
+      has(notes(net, tensors), "no parameter for 'layers.0.bias', though it has others beside it"));
 }
 
 TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {
   EXPECT_TRUE(has(notes(net_of(2), tensors_for(net_of(4))),
-                  "lists end before 'layers.2.weight' and 1 other"));
+                  "lists are too short for 'layers.2.weight' and 1 other"));
 }
 
 TEST(LoadNotes, AreSilentAboutTensorsOfOtherModules) {

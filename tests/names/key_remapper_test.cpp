@@ -85,8 +85,8 @@ TEST(KeyRemapper, WarnsOfGroupsThatAPatternLacks) {
   const auto warnings = remapper.warnings();
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0],
-            R"(replacement 'layer$1_x' names the group '1_x', which pattern 'h(\d)' lacks, and )"
-            R"(puts nothing in its place; for group 1 write ${1}_x)");
+            R"(replacement 'layer$1_x' names the group '1_x', which pattern 'h(\d)' does not )"
+            R"(have; it becomes empty text; for group 1 write ${1}_x)");
 }
 
 TEST(KeyRemapper, RenamesTheTensorsOfAnArchive) {

@@ -33,7 +33,7 @@ TEST(TopLevelKey, ThatIsNotThereGivesTheKeysThatAre) {
   const Archive archive = archive_of({"optimizer.0", "state_dict.a", "state_dict.b", "epoch"});
   const Error error = at_top_level_key(archive, "state_dcit").error();
   EXPECT_EQ(error.code, ErrorCode::missing_tensor);
-  EXPECT_EQ(error.message, "nothing lies below the key 'state_dcit'");
+  EXPECT_EQ(error.message, "no tensor is under the key 'state_dcit'");
   EXPECT_EQ(error.found, "the top-level keys are 'optimizer', 'state_dict'");
   EXPECT_EQ(error.hint, "did you mean 'state_dict'?");
 }
@@ -49,11 +49,11 @@ TEST(TopLevelKey, ShowsOnlyTheFirstOfManyKeysInNaturalOrder) {
 TEST(TopLevelKey, ThatIsATensorIsRefused) {
   const Error error = at_top_level_key(archive_of({"weight", "a.b"}), "weight").error();
   EXPECT_EQ(error.code, ErrorCode::missing_tensor);
-  EXPECT_EQ(error.hint, "that is a tensor itself; leave the top-level key out");
+  EXPECT_EQ(error.hint, "that is a tensor itself; omit the top-level key");
 }
 
 TEST(TopLevelKey, OfFlatOrEmptyArchivesIsRefused) {
-  EXPECT_EQ(at_top_level_key(archive_of({"weight"}), "model").error().found, "no name with a dot");
+  EXPECT_EQ(at_top_level_key(archive_of({"weight"}), "model").error().found, "no name has a dot");
   EXPECT_FALSE(at_top_level_key(Archive(), "model").ok());
   EXPECT_FALSE(at_top_level_key(Archive(), "").ok());
 }

@@ -179,8 +179,8 @@ TEST_F(InitializerTest, FansThatAreNeededMustBeThere) {
   const Result<Tensor> without = Initializer::kaiming_uniform(1).init({2, 2}).val();
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().to_string(),
-            "the initializer divides by fan_in: none; expected at least 1; give it to init_with(), "
-            "or take another initializer");
+            "the initializer divides by fan_in: none; expected at least 1; pass it to init_with(), "
+            "or use another initializer");
   EXPECT_EQ(code_of(Initializer::kaiming_normal(1, true).init_with({2}, 3, {})),
             ErrorCode::invalid_argument);
   EXPECT_EQ(code_of(Initializer::xavier_normal(1).init_with({2}, 3, {})),

@@ -88,7 +88,7 @@ TEST(Propose, StripsAPrefixOfAllNames) {
       proposals_for(two_convolutions, file_of(two_convolutions_below("module.")));
   ASSERT_EQ(proposals.size(), 1u);
   EXPECT_EQ(proposals[0].code, R"--(.with_key_remapping(R"(^module\.)", ""))--");
-  EXPECT_EQ(proposals[0].text, "stripping 'module.' from names: feeds 4 of 4 parameters");
+  EXPECT_EQ(proposals[0].text, "stripping 'module.' from names: matches 4 of 4 parameters");
   EXPECT_EQ(proposals[0].matched, 4u);
   EXPECT_EQ(proposals[0].wanted, 4u);
 }
@@ -164,7 +164,7 @@ TEST(Propose, LeavesOutAHeadOfAnotherSize) {
   EXPECT_EQ(proposals[0].code, R"--(.exclude_regex(R"(^conv2\.)"))--");
   EXPECT_EQ(proposals[0].matched, 2u);
   EXPECT_EQ(proposals[0].text,
-            "leaving out 'conv2': feeds 2 of 4 parameters; 'conv2.weight' is [1000, 4, 3, 3] in "
+            "leaving out 'conv2': matches 2 of 4 parameters; 'conv2.weight' is [1000, 4, 3, 3] in "
             "the source and [8, 4, 3, 3] in the module");
 }
 
@@ -231,7 +231,7 @@ TEST(Propose, CountsOnlyWhatHasAFittingDType) {
   ASSERT_FALSE(proposals.empty());
   EXPECT_EQ(proposals[0].matched, 3u);
   EXPECT_EQ(proposals[0].text,
-            "stripping 'module.' from names, leaving out 'conv1.bias': feeds 3 of 4 parameters; "
+            "stripping 'module.' from names, leaving out 'conv1.bias': matches 3 of 4 parameters; "
             "'conv1.bias' is i64 in the source and f32 in the module");
 }
 

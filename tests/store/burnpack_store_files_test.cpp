@@ -53,7 +53,8 @@ TEST(BurnpackStore, APathThatIsNotThereIsNotBlamedOnItsUser) {
   const TempDir dir;
   const Error error = BurnpackStore::from_file(dir.file("absent")).keys().error();
   EXPECT_EQ(error.code, ErrorCode::not_found);
-  EXPECT_EQ(error.hint, "'.bpk' was added to the path; auto_extension(false) takes it as it is");
+  EXPECT_EQ(error.hint,
+            "'.bpk' was added to the path; .auto_extension(false) keeps the path as it is");
 }
 
 TEST(BurnpackStore, APathThatIsThereIsReadAsItIs) {

@@ -25,7 +25,8 @@ TEST(NumpyStore, SavesAModuleThatItLoadsAgain) {
   EXPECT_EQ(store.path(), folder.file("pair.npz"));
   const WriteReport report = save_into(saved, store).value();
   EXPECT_EQ(report.files, std::vector<std::string>{folder.file("pair.npz")});
-  EXPECT_EQ(report.notes, std::vector<std::string>{"numpy has no place for 2 parameter ids"});
+  EXPECT_EQ(report.notes,
+            std::vector<std::string>{"numpy cannot store 2 parameter ids; they were left out"});
   EXPECT_EQ(store.keys().value(), (std::vector<std::string>{"first", "second"}));
 
   ArrayPair loaded;
@@ -56,7 +57,7 @@ TEST(NumpyStore, MetadataIsLeftOutWithANote) {
   auto store = NumpyStore().metadata("author", "nobody");
   const WriteReport report = save_into(ArrayPair(), store).value();
   EXPECT_EQ(report.notes.size(), 2u);
-  EXPECT_EQ(report.notes.at(1), "numpy has no place for 1 metadata string");
+  EXPECT_EQ(report.notes.at(1), "numpy cannot store 1 metadata string; it was left out");
 }
 
 }  // namespace

@@ -195,8 +195,8 @@ TEST(PytorchStore, TellsWhenClosingGapsHasMovedWhatTheModuleWants) {
   const ApplyResult moved = load_from(model, store_of(dict).allow_partial()).value();
   ASSERT_EQ(moved.notes.size(), 1u);
   EXPECT_EQ(moved.notes[0],
-            "the source has 'fc.2.bias' and 1 other, but index gaps are closed, which moves "
-            "tensors to lower numbers; map_indices_contiguous(false) keeps the source's numbers");
+            "the source has 'fc.2.bias' and 1 other, but closing index gaps moved tensors "
+            "to lower numbers; .map_indices_contiguous(false) keeps the source's numbers");
   EXPECT_TRUE(load_from(model, store_of(with_gaps())).value().notes.empty());
 }
 
@@ -332,10 +332,10 @@ TEST(PytorchStore, TellsWhyAParameterWasNotTakenUnderTheModulesName) {
       store_of(dict.file({"model"})).with_top_level_key("model").with_key_remapping("^layer", "fc");
   const Error refused = load_from(model, store).error();
   EXPECT_EQ(refused.tensor, "fc.bias");
-  EXPECT_NE(refused.found.find("was not taken: a NumPy array"), std::string::npos) << refused.found;
+  EXPECT_NE(refused.found.find("was skipped: a NumPy array"), std::string::npos) << refused.found;
   const ApplyResult result = load_from(model, store.allow_partial(true)).value();
   ASSERT_FALSE(result.notes.empty());
-  EXPECT_NE(result.notes[0].find("not taken from the file: 'fc.bias': a NumPy array"),
+  EXPECT_NE(result.notes[0].find("skipped in the file: 'fc.bias': a NumPy array"),
             std::string::npos)
       << result.notes[0];
   EXPECT_EQ(load_from(model, PytorchStore(store).numpy_arrays()).value().applied.size(), 2u);

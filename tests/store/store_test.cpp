@@ -407,14 +407,14 @@ TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
   const WriteReport plain = save_into(pair_of(1), SafetensorsStore::from_bytes()).value();
   EXPECT_EQ(plain.tensors, 2U);
   const std::string ids =
-      "safetensors has no place for 2 parameter ids; SafetensorsSettings::param_ids keeps them";
+      "2 parameter ids were left out; set SafetensorsSettings::param_ids to keep them";
   EXPECT_EQ(plain.notes, std::vector<std::string>{ids});
 
   const WriteReport none =
       save_into(pair_of(1), SafetensorsStore::from_bytes().with_regex("^encoder")).value();
   EXPECT_EQ(none.tensors, 0U);
   ASSERT_EQ(none.notes.size(), 1U);
-  EXPECT_EQ(none.notes[0], "no parameter passes the filter; they look like 'a'");
+  EXPECT_EQ(none.notes[0], "no parameter matches the filter; parameters look like 'a'");
 
   const WriteReport odd =
       save_into(pair_of(1), SafetensorsStore::from_bytes().with_key_remapping("^(a)", "x$1y"))

@@ -100,11 +100,11 @@ struct FieldAccess {
     } else if constexpr (is_listed_by_macro<T>) {
       static_assert(
           std::is_same_v<T*, decltype(T::andiron_module_type())>,
-          "andiron: the first argument of ANDIRON_MODULE is the struct that it stands in, and a "
+          "andiron: the first argument of ANDIRON_MODULE must be the struct that contains it. A "
           "derived struct needs an ANDIRON_MODULE line of its own");
       static_assert(FieldNames::are_plain(T::andiron_field_names()),
-                    "andiron: ANDIRON_MODULE takes names of members. For anything else write a "
-                    "static function `fields` in its place (andiron/fields.h)");
+                    "andiron: ANDIRON_MODULE takes names of members. For anything else, write a "
+                    "static function `fields` instead (andiron/fields.h)");
       FieldNames names(T::andiron_field_names());
       auto take_all = [&](auto&... members) { (field(names.next(), members), ...); };
       module.andiron_fields()(take_all);

@@ -156,21 +156,21 @@ struct CheckListed : CheckHeld<typename HeldTypes<T>::type> {
   static constexpr bool is_other_list = ListOf<Type>::value && !is_listable;
   static constexpr bool is_other_map = requires { typename Type::mapped_type; } && !is_listable;
 
-  static_assert(!is_frozen, "andiron: what is const cannot be listed. A load would change it");
+  static_assert(!is_frozen, "andiron: a const member cannot be listed. A load would change it");
   static_assert(!is_pointer,
                 "andiron: a raw pointer cannot be listed. Use std::unique_ptr or std::shared_ptr, "
                 "or leave it out of the list");
   static_assert(!is_other_list,
-                "andiron: numbers in a container are not saved. Use a Tensor, specialise "
-                "andiron::Leaf for the container, or, if they are not to be saved, leave it out of "
+                "andiron: numbers in a container are not saved. Use a Tensor, or specialize "
+                "andiron::Leaf for the container. If they should not be saved, leave it out of "
                 "the list or wrap it in andiron::Constant");
   static_assert(!is_other_map,
-                "andiron: of maps, std::map<std::string, T> of modules can be listed: its keys "
-                "become names, in their order");
+                "andiron: the only map that can be listed is std::map<std::string, T> of modules. "
+                "Its keys become names, in their order");
   static_assert(is_listable || is_frozen || is_pointer || is_other_list || is_other_map,
                 "andiron: this type cannot be listed. Give its struct an ANDIRON_MODULE line, "
-                "specialise andiron::Leaf or andiron::Fields for it before it is listed, or, if it "
-                "is not to be saved, leave it out of the list or wrap it in andiron::Constant");
+                "or specialize andiron::Leaf or andiron::Fields for it before it is listed. If it "
+                "should not be saved, leave it out of the list or wrap it in andiron::Constant");
 };
 
 }  // namespace andiron::inline v1::detail

@@ -170,15 +170,15 @@ template <class M, class Visitor>
 void walk(M& module, Visitor visitor) {
   constexpr bool is_walkable = is_leaf<M> || is_composite<M>;
   static_assert(is_walkable,
-                "andiron: this is no module. Give the struct an ANDIRON_MODULE line, or specialise "
-                "andiron::Fields for it");
+                "andiron: this is not a module. Give the struct an ANDIRON_MODULE line, or "
+                "specialize andiron::Fields for it");
   if constexpr (is_walkable) visitor.whole(module);
 }
 
 template <class M, class Visitor>
 void walk_to_change(M& module, Visitor visitor) {
   static_assert(!std::is_const_v<M>,
-                "andiron: this module is const: nothing can be loaded into it");
+                "andiron: this module is const. Nothing can be loaded into it");
   if constexpr (!std::is_const_v<M>) walk(module, visitor);
 }
 

@@ -30,7 +30,7 @@ std::string kind_name(PickleKind kind) {
     case PickleKind::text:
       return "text";
     case PickleKind::old_text:
-      return "a str of Python 2";
+      return "a Python 2 str";
     case PickleKind::bytes:
       return "bytes";
     case PickleKind::tuple:
@@ -48,7 +48,7 @@ std::string kind_name(PickleKind kind) {
     case PickleKind::object:
       return "an object";
     case PickleKind::persistent:
-      return "something persistent";
+      return "a persistent id";
   }
   return {};
 }
@@ -124,9 +124,9 @@ bool PickleAssembler::stack_global() {
   const PickleBlob& module = builder_.blob(stack_.top(1));
   const PickleBlob& name = builder_.blob(stack_.top());
   if (module.data == nullptr || name.data == nullptr) {
-    return failure_.fail(
-        over_limit(std::to_string(std::max(module.size, name.size)), kept_pickle_bytes,
-                   {"a module or name is longer than what is kept in memory", "", "bytes"}));
+    return failure_.fail(over_limit(std::to_string(std::max(module.size, name.size)),
+                                    kept_pickle_bytes,
+                                    {"a module or class name is too long", "", "bytes"}));
   }
   PickleValue made;
   return builder_.global({module.view(), name.view()}, made) && replace(2, made);
@@ -159,7 +159,7 @@ bool PickleAssembler::build() {
   PickleAdditions* additions = builder_.additions(stack_.top(1));
   if (additions == nullptr) return false;
   if (additions->states.count >= most_states) {
-    return failure_.bad("an object is given state after state", "one");
+    return failure_.bad("an object gets its state twice", "once");
   }
   if (!builder_.add_run(additions->states, stack_.tail(1))) return false;
   stack_.drop(1);
@@ -168,7 +168,7 @@ bool PickleAssembler::build() {
 
 bool PickleAssembler::need_kind(PickleValue value, PickleKind kind) {
   return value.kind == kind ||
-         failure_.bad("an opcode is given " + kind_name(value.kind), kind_name(kind));
+         failure_.bad("an opcode got " + kind_name(value.kind), kind_name(kind));
 }
 
 bool PickleAssembler::too_short(std::size_t count) {
@@ -180,11 +180,11 @@ bool PickleAssembler::too_short(std::size_t count) {
 bool PickleAssembler::no_mark() { return failure_.bad("the stack has no mark"); }
 
 bool PickleAssembler::no_such_number(std::uint64_t number) {
-  return failure_.bad("the memo has no value number " + std::to_string(number));
+  return failure_.bad("the memo has no entry " + std::to_string(number));
 }
 
 bool PickleAssembler::not_callable(PickleKind kind) {
-  return failure_.bad("a call of " + kind_name(kind), "a class or function");
+  return failure_.bad("a call to " + kind_name(kind), "a class or function");
 }
 
 }  // namespace andiron::inline v1::detail

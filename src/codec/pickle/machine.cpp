@@ -251,10 +251,10 @@ bool PickleMachine::execute(Opcode opcode) {
     case Opcode::ext1:
     case Opcode::ext2:
     case Opcode::ext4:
-      return refuse("the pickle names an entry of a registry that only its writer has");
+      return refuse("the pickle uses an extension registry that only its writer has");
     case Opcode::next_buffer:
     case Opcode::readonly_buffer:
-      return refuse("the pickle asks for a buffer that is not in the file");
+      return refuse("the pickle refers to a buffer outside the file");
     default:
       return literal(opcode, made) && assembler_.push(made);
   }
@@ -301,7 +301,7 @@ bool PickleMachine::literal(Opcode opcode, PickleValue& out) {
     case Opcode::global_line:
       return operands_.global_lines(out);
     default:
-      return failure_.bad("a byte is no opcode");
+      return failure_.bad("a byte is not an opcode");
   }
 }
 

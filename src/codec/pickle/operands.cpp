@@ -215,7 +215,7 @@ bool PickleOperands::memo_number_line(std::uint64_t& out) {
   PickleBlob text;
   if (!line(text)) return false;
   const std::optional<std::uint64_t> number = parse_index(without_spaces(text.view()));
-  if (!number) return failure_.bad("a line is no number of the memo", "decimal digits");
+  if (!number) return failure_.bad("a line is not a memo number", "decimal digits");
   out = *number;
   return true;
 }
@@ -234,7 +234,7 @@ bool PickleOperands::global_lines(PickleValue& out) {
 }
 
 bool PickleOperands::frame(std::uint64_t size) {
-  return size <= input_.left() || failure_.cut_short("a frame ends behind the pickle");
+  return size <= input_.left() || failure_.cut_short("a frame extends past the end of the pickle");
 }
 
 }  // namespace andiron::inline v1::detail

@@ -111,7 +111,7 @@ class ZipDirectoryReader {
 
   Error out_of_memory() const {
     return Error{.code = ErrorCode::out_of_memory,
-                 .message = "no memory for the zip directory",
+                 .message = "not enough memory for the zip directory",
                  .file = source_.name()};
   }
 
@@ -149,7 +149,7 @@ class ZipDirectoryReader {
     if (disk != 0) return zip_on_several_disks(source_);
     if (entry.is_stored() && entry.stored_bytes != entry.bytes &&
         (entry.flags & zip_unreadable) == 0) {
-      return of(entry, "is stored as it is, but in another size", bytes_of(entry.stored_bytes),
+      return of(entry, "is not compressed, but its two sizes differ", bytes_of(entry.stored_bytes),
                 std::to_string(entry.bytes));
     }
     rest = rest.subspan(size);
@@ -170,7 +170,7 @@ class ZipDirectoryReader {
     std::span<const std::byte> field = *found;
     for (std::uint64_t* number : {&entry.bytes, &entry.stored_bytes, &entry.header_offset}) {
       if (*number != zip64_elsewhere) continue;
-      if (field.size() < 8) return of(entry, "lacks a number in its ZIP64 field");
+      if (field.size() < 8) return of(entry, "has an incomplete ZIP64 field");
       *number = load_u64(field.data());
       field = field.subspan(8);
     }
@@ -195,7 +195,7 @@ class ZipDirectoryReader {
     const std::uint64_t first =
         entries.empty() ? directory_.begin_ : entries[directory_.at_rank(0)].header_offset;
     if (first != 0) {
-      return bad("bytes lie in front of the zip archive", bytes_of(first), "none");
+      return bad("the file does not begin with the zip archive", bytes_of(first), "none");
     }
     for (std::size_t rank = 0; rank < entries.size(); ++rank) {
       const ZipEntry& entry = entries[directory_.at_rank(rank)];
@@ -207,7 +207,7 @@ class ZipDirectoryReader {
           end - entry.header_offset - head >= entry.stored_bytes) {
         continue;
       }
-      return of(entry, last ? "reaches into the directory" : "overlaps the next entry",
+      return of(entry, last ? "overlaps the directory" : "overlaps the next entry",
                 bytes_of(entry.stored_bytes) + " of data and a header at byte " +
                     std::to_string(entry.header_offset),
                 "all of it before byte " + std::to_string(end));
@@ -221,7 +221,7 @@ class ZipDirectoryReader {
     // Exact names are keys, and lead to no file.
     const bool is_key = directory_.compared_ == ZipNames::exact;
     const char* const fault = !is_key                        ? fault_of_entry_name(name)
-                              : name.find('\0') != name.npos ? "holds a zero byte"
+                              : name.find('\0') != name.npos ? "contains a zero byte"
                                                              : nullptr;
     if (fault == nullptr) return {};
     return of(entry, std::string("has a name that ") + fault);
@@ -317,8 +317,8 @@ class ZipDirectoryReader {
         }
         if (!taken) continue;
         return of(entries[*taken], entries[*taken].name == entries[i].name
-                                       ? "is there twice"
-                                       : "is there again in upper or lower case");
+                                       ? "appears twice"
+                                       : "appears again in different case");
       }
     }
     return {};
@@ -398,8 +398,7 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
     const std::uint16_t id = load_u16(extra.data());
     const std::size_t size = load_u16(extra.data() + 2);
     if (extra.size() - head < size) {
-      return Error{.code = ErrorCode::bad_archive,
-                   .message = "has an extra field that passes its end"};
+      return Error{.code = ErrorCode::bad_archive, .message = "has an extra field that is cut off"};
     }
     if (id == zip64_field_id) {
       if (field) {

@@ -63,21 +63,21 @@ class EndRecords {
     if (ends_before()) {
       return bad("bytes follow the end of the zip archive",
                  with_words(end_of_archive_ - *ends_before(), "more bytes"), "none",
-                 "something was appended to the file; a lenient reading leaves it alone");
+                 "something was appended to the file; Strictness::lenient ignores it");
     }
     if (elsewhere_ || zip_local_signature.starts_with(head)) {
       return error(ErrorCode::truncated, "the zip archive is cut off",
-                   with_words(end_of_archive_, "bytes without the directory that ends an archive"),
+                   with_words(end_of_archive_, "bytes, no directory at the end"),
                    "a directory at the end of the file", "the download may be incomplete");
     }
-    return bad("this is not a zip archive", "a file that begins with " + quoted(head),
+    return bad("not a zip archive", "a file that begins with " + quoted(head),
                "PK\\x03\\x04, and a directory at the end of the file");
   }
 
   // REQUIRES: has_record().
   Status take_record() {
     if (second_) {
-      return bad("two records claim to end the zip archive",
+      return bad("the zip archive has two end records",
                  "at bytes " + std::to_string(tail_offset() + *second_) + " and " +
                      std::to_string(tail_offset() + *record_));
     }
@@ -135,10 +135,10 @@ class EndRecords {
     }
     // Anything between could hide bytes that programs take for different things.
     if (end_.bytes > directory_end_ || end_.offset != directory_end_ - end_.bytes) {
-      return bad("the zip directory is not where the end of the archive tells",
+      return bad("the zip directory is not where the end record says",
                  range_of(end_.bytes, end_.offset),
-                 "it to end at byte " + std::to_string(directory_end_),
-                 "bytes may be missing, or lie in front of the archive");
+                 "a directory that ends at byte " + std::to_string(directory_end_),
+                 "bytes may be missing, or come before the archive");
     }
     if (end_.count > end_.bytes / zip_entry_bytes) {
       return bad("the zip directory is too small for its entries",
@@ -189,7 +189,7 @@ class EndRecords {
       return zip_on_several_disks(source_);
     }
     if (locator_offset < zip_end64_bytes || offset > locator_offset - zip_end64_bytes) {
-      return bad("the ZIP64 locator points to where no record can be",
+      return bad("the ZIP64 locator points to an impossible place",
                  "byte " + std::to_string(offset),
                  "at least 56 bytes before byte " + std::to_string(locator_offset));
     }
@@ -217,8 +217,7 @@ Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<std::st
   ANDIRON_TRY(source.read_at(source.size() - tail.size(), tail.writable()));
   const auto end = EndRecords(source, source.size(), std::move(tail)).ends_before();
   if (!end) return source.size();
-  notes.push_back("what follows the zip archive is left alone, from byte " + std::to_string(*end) +
-                  " on");
+  notes.push_back("bytes after the zip archive were ignored, from byte " + std::to_string(*end));
   return *end;
 }
 

@@ -38,7 +38,7 @@ class LocalHeader {
     const std::size_t fixed = zip_local_header_bytes + entry_.name.size();
     const std::size_t extra = load_u16(at(28));
     if (extra > end - entry_.header_offset - fixed - entry_.stored_bytes) {
-      return bad("reaches into what follows",
+      return bad("overlaps what follows",
                  std::to_string(entry_.stored_bytes) + " bytes from " +
                      std::to_string(entry_.header_offset + fixed + extra),
                  "all of it before byte " + std::to_string(end));
@@ -57,18 +57,18 @@ class LocalHeader {
     return error;
   }
   Error differs(const char* what, std::uint64_t here, std::uint64_t in_directory) const {
-    return bad(std::string("has a header that contradicts the directory in its ") + what,
+    return bad(std::string("has a header that disagrees with the directory about its ") + what,
                std::to_string(here), std::to_string(in_directory));
   }
 
   Status check_name() const {
     const std::size_t size = load_u16(at(26));
     if (size != entry_.name.size()) {
-      return differs("length of the name", size, entry_.name.size());
+      return differs("name length", size, entry_.name.size());
     }
     const std::string_view name(reinterpret_cast<const char*>(at(zip_local_header_bytes)), size);
     if (name == entry_.name) return {};
-    return bad("has another name in its header", quoted(name));
+    return bad("has a different name in its header", quoted(name));
   }
 
   Status check_numbers(std::span<const std::byte> extra) const {
@@ -94,7 +94,7 @@ class LocalHeader {
       std::span<const std::byte> field = *found;
       for (std::uint64_t* number : {&bytes, &stored_bytes}) {
         if (*number != zip64_elsewhere) continue;
-        if (field.size() < 8) return bad("lacks a number in its ZIP64 field", "in its header");
+        if (field.size() < 8) return bad("has an incomplete ZIP64 field", "in its header");
         *number = load_u64(field.data());
         field = field.subspan(8);
       }
@@ -123,9 +123,9 @@ Status check_zip_entry_is_readable(const ByteSource& source, const ZipEntry& ent
   if (what != nullptr) return zip_entry_error(ErrorCode::unsupported, source, entry.name, what);
   if (entry.is_stored() || entry.method == deflate) return {};
   Error error = zip_entry_error(ErrorCode::unsupported, source, entry.name,
-                                "is compressed by " + method_name(entry.method));
+                                "is compressed with " + method_name(entry.method));
   error.expected = "stored or deflated data";
-  error.hint = "pack the archive again without compression";
+  error.hint = "repack the archive without compression";
   return error;
 }
 

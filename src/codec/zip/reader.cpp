@@ -259,7 +259,7 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
   }
   ANDIRON_ASSIGN(const std::uint64_t offset, check_zip_local_header(*source, asked, end, head));
   if (place != 0 && place != offset) {
-    return error(ErrorCode::bad_archive, index, "does not begin where the directory tells",
+    return error(ErrorCode::bad_archive, index, "does not begin where the directory says",
                  "data from byte " + std::to_string(offset), "byte " + std::to_string(place));
   }
   places[index].store(offset | checked, std::memory_order_release);
@@ -274,7 +274,7 @@ Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint6
     return {};
   }
   return error(ErrorCode::bad_archive, index,
-               asked.is_stored() ? "does not hold the bytes that were asked for"
+               asked.is_stored() ? "does not contain the requested bytes"
                                  : "is deflated and cannot be read in place",
                std::to_string(count) + " bytes from " + std::to_string(offset),
                "a range within " + std::to_string(asked.stored_bytes) + " bytes from " +
@@ -284,7 +284,7 @@ Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint6
 Status ZipState::check_can_inflate(std::uint32_t index) const {
   const ZipEntry& asked = entry(index);
   if (asked.is_stored() || can_inflate_to(asked.stored_bytes, asked.bytes)) return {};
-  return error(ErrorCode::bad_archive, index, "claims more than its data can inflate to",
+  return error(ErrorCode::bad_archive, index, "claims to inflate to more than it can",
                std::to_string(asked.bytes) + " bytes of " + std::to_string(asked.stored_bytes));
 }
 
@@ -304,7 +304,7 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
   Result<Bytes> memory = Bytes::allocate(index_block_bytes(count * sizeof(Place)));
   if (!memory) {
     return Error{.code = ErrorCode::out_of_memory,
-                 .message = "no memory for the zip directory",
+                 .message = "not enough memory for the zip directory",
                  .file = state->source->name()};
   }
   state->places_memory = *std::move(memory);
@@ -391,7 +391,7 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
   }
   if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
     Error error =
-        state_->error(ErrorCode::bad_archive, index, "is damaged: its checksum is another");
+        state_->error(ErrorCode::bad_archive, index, "is damaged: its checksum does not match");
     error.hint = "copy or download the file again";
     return error;
   }

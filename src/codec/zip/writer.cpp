@@ -72,13 +72,13 @@ Result<ZipPlace> ZipLayout::add(std::string_view name, std::uint64_t bytes,
                                 std::uint64_t alignment) {
   if (name.empty() || name.size() > zip_most_text_bytes) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "a zip archive cannot hold an entry of this name",
+                 .message = "a zip entry cannot have this name",
                  .found = std::to_string(name.size()) + " bytes",
                  .expected = "1 to " + std::to_string(zip_most_text_bytes)};
   }
   if (alignment > most_alignment) {
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = "this alignment cannot be had in a zip archive",
+                 .message = "a zip archive cannot have this alignment",
                  .found = std::to_string(alignment),
                  .expected = "at most " + std::to_string(most_alignment)};
   }
@@ -148,7 +148,7 @@ Status ZipWriter::write(std::span<const std::byte> data) {
   ANDIRON_TRY(expect(State::in_entry, "write"));
   if (data.size() > left_) {
     return Error{.code = ErrorCode::size_mismatch,
-                 .message = "a zip entry gets more data than was announced",
+                 .message = "a zip entry got more data than announced",
                  .found = std::to_string(bytes_ - left_ + data.size()) + " bytes",
                  .expected = std::to_string(bytes_)};
   }
@@ -162,7 +162,7 @@ Status ZipWriter::end() {
   ANDIRON_TRY(expect(State::in_entry, "end"));
   if (left_ != 0) {
     return Error{.code = ErrorCode::size_mismatch,
-                 .message = "a zip entry gets less data than was announced",
+                 .message = "a zip entry got less data than announced",
                  .found = std::to_string(bytes_ - left_) + " bytes",
                  .expected = std::to_string(bytes_)};
   }

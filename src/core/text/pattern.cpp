@@ -140,7 +140,7 @@ std::string Pattern::check_replacement(std::string_view replacement) const {
     std::string warning = "replacement " + detail::quoted(replacement) + " names the group " +
                           detail::quoted(piece.text) + ", which pattern " +
                           detail::quoted(shown_pattern(text())) +
-                          " lacks, and puts nothing in its place";
+                          " does not have; it becomes empty text";
     // $1x most likely means the group 1, then an x.
     const std::size_t digits = piece.text.find_first_not_of("0123456789");
     const std::string_view number = piece.text.substr(0, digits);

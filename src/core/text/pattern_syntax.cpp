@@ -282,7 +282,7 @@ class RegexTranslator {
         ++at_;
         ANDIRON_ASSIGN(const Escape high, take_item());
         if (low.kind != Kind::character || high.kind != Kind::character) {
-          return error(start, "a range runs from one character to another",
+          return error(start, "a range needs a character on each side",
                        "write \\- for a literal dash");
         }
         if (high.code < low.code) return error(start, "the range runs backwards");
@@ -290,7 +290,7 @@ class RegexTranslator {
       } else if (low.kind == Kind::not_word) {
         not_word = start;
       } else if (low.kind == Kind::assertion) {
-        return error(start, "an assertion cannot stand in a class");
+        return error(start, "an assertion is not allowed in a class");
       } else {
         items += low.text;
       }
@@ -303,7 +303,7 @@ class RegexTranslator {
     } else if (!negated) {
       out_ += "(?:" + bracketed(items) + "|" + bracketed_not(word) + ")";
     } else {
-      return error(*not_word, "\\W beside others in a negated class is not supported",
+      return error(*not_word, "\\W with other items in a negated class is not supported",
                    "name what should match instead, as in [\\p{L}\\p{N}]");
     }
     return {};
@@ -345,7 +345,7 @@ class RegexTranslator {
     while (!at_end() && (is_letter(peek()) || detail::is_digit(peek()) || peek() == '_')) ++at_;
     const std::string_view name = pattern_.substr(start, at_ - start);
     if (name.empty() || detail::is_digit(name[0]) || !take_if(">")) {
-      return error(group, "the group has no proper name",
+      return error(group, "the group name is invalid",
                    "names are letters, digits and _, not starting with a digit");
     }
     if (!group_names_.insert(name).second) return error(group, "another group has this name");
@@ -401,7 +401,7 @@ class RegexTranslator {
 
   Status close_group() {
     if (open_groups_.empty()) {
-      return error(at_, "nothing is open to be closed", "write \\) for a literal parenthesis");
+      return error(at_, "unmatched closing parenthesis", "write \\) for a literal parenthesis");
     }
     open_groups_.pop_back();
     out_ += take();
@@ -413,7 +413,7 @@ class RegexTranslator {
     const std::size_t start = at_;
     const char op = peek();
     if (before_ == Before::nothing) {
-      return error(start, "there is nothing to repeat",
+      return error(start, "nothing to repeat",
                    std::string("write \\") + op + " for a literal " + op);
     }
     if (op == '{') {
@@ -438,7 +438,7 @@ class RegexTranslator {
     const bool comma = take_if(",");
     if (comma) most = take_number();
     if (!least || !take_if("}")) {
-      return error(start, "a brace opens no repetition",
+      return error(start, "a brace does not start a repetition",
                    "write {2}, {2,} or {2,3}, and \\{ for a literal brace");
     }
     out_ += "{" + std::string(*least);

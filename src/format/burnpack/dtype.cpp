@@ -11,30 +11,31 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/tensor.h"
 #include "src/core/try.h"
+#include "src/format/formats.h"
 
 namespace andiron::inline v1::detail {
 namespace {
 
 using Generation = BurnpackGeneration;
 
-Error not_in_release(const TensorInfo& info, Generation generation) {
-  return Error{.code = ErrorCode::unsupported_dtype,
-               .message = "Burnpack has no such dtype",
-               .tensor = std::string(info.name),
-               .found = info.dtype == DType::qfloat ? std::string(info.file_dtype)
-                        : info.dtype == DType::raw  ? "raw:" + std::string(info.file_dtype)
-                                                    : std::string(dtype_name(info.dtype)),
-               .expected = "a type of Burn " + std::string(name_of(generation)),
-               .hint = info.dtype == DType::raw ? "leave it out"
-                                                : "cast it, leave it out, or write for another "
-                                                  "release"};
-}
-
 // Booleans of four bytes, which we have no type for. Raw bytes may have the name and another size.
 bool is_wide_boolean(const TensorInfo& info) {
   std::uint64_t bytes = 0;
   return info.file_dtype == "Bool(U32)" &&
          byte_count(DType::u32, info.shape, bytes) == SizeCheck::ok && bytes == info.byte_size;
+}
+
+Error not_in_release(const TensorInfo& info, Generation generation) {
+  const bool has_release = info.dtype == DType::qfloat || is_wide_boolean(info);
+  return Error{.code = ErrorCode::unsupported_dtype,
+               .message = "Burnpack cannot store this dtype",
+               .tensor = std::string(info.name),
+               .found = info.dtype == DType::qfloat ? std::string(info.file_dtype)
+                        : info.dtype == DType::raw  ? "raw:" + std::string(info.file_dtype)
+                                                    : std::string(dtype_name(info.dtype)),
+               .expected = "a dtype of Burn " + std::string(name_of(generation)),
+               .hint = has_release ? "leave it out, or set another BurnpackSettings::release"
+                                   : cast_or_leave_out(info.dtype, {DType::f32})};
 }
 
 // A dtype in the spelling of one generation.

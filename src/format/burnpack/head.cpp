@@ -54,7 +54,7 @@ Result<BurnpackHeadBytes> read_head_bytes(const ByteSource& source, const Limits
   const std::uint64_t end = burnpack_header_bytes + head.metadata_bytes;
   if (end > source.size()) {
     error.code = ErrorCode::truncated;
-    error.message = "the metadata passes the end of the file";
+    error.message = "the metadata extends past the end of the file";
     error.found = std::to_string(source.size()) + " bytes in the file";
     error.expected = "at least " + std::to_string(end);
     error.hint = "the download may be incomplete";

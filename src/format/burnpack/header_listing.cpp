@@ -141,7 +141,7 @@ class Labeller {
       case Kind::map:
       case Kind::list: {
         if (levels.size() >= max_cbor_depth) {
-          return reader_.fail(ErrorCode::limit_exceeded, "nested too deep");
+          return reader_.fail(ErrorCode::limit_exceeded, "nested too deeply");
         }
         const bool is_map = reader_.peek() == Kind::map;
         CborOpen open;

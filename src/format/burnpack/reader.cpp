@@ -118,18 +118,19 @@ class BurnpackReader {
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     const bool is_unknown = entry.dtype == DType::raw && entry.dtype_name != "Bool(U32)";
     if (is_unknown && options_.strictness == Strictness::strict) {
-      Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
+      Error result = error(ErrorCode::unsupported_dtype, "unknown dtype");
       result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name);
-      result.hint = "only strict reading refuses it";
+      result.hint = "only Strictness::strict refuses it";
       return result;
     }
     const bool has_odd_payload = entry.dtype == DType::qfloat && !fits_scheme(entry);
     if (has_odd_payload && options_.strictness == Strictness::strict) {
-      Error result = error(ErrorCode::size_mismatch, "the data does not fit scheme and shape");
+      Error result =
+          error(ErrorCode::size_mismatch, "the data size does not match scheme and shape");
       result.tensor = decode_text(entry.name);
       result.found = std::to_string(entry.end - entry.begin) + " bytes";
-      result.hint = "only strict reading refuses it";
+      result.hint = "only Strictness::strict refuses it";
       return result;
     }
     const std::string_view name = kept(entry.name);
@@ -196,9 +197,9 @@ class BurnpackReader {
     ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
     if (!twice) return {};
     if (options_.strictness == Strictness::strict) {
-      Error result = error(ErrorCode::duplicate_key, "a name given twice");
+      Error result = error(ErrorCode::duplicate_key, "duplicate name");
       result.tensor = builder_.state().name_at(*twice);
-      result.hint = "only strict reading refuses it";
+      result.hint = "only Strictness::strict refuses it";
       return result;
     }
     return drop_earlier_namesakes();
@@ -237,14 +238,14 @@ class BurnpackReader {
       const ArchiveEntry& entry = builder_.state().entries[i];
       const std::uint64_t end = entry.offset - data_begin_ + entry.byte_size;
       if (end != layout_.data_bytes) continue;
-      Error result = error(ErrorCode::truncated, "the data passes the end of the file");
+      Error result = error(ErrorCode::truncated, "the data extends past the end of the file");
       result.tensor = entry.name();
       result.found = "the data section has " + std::to_string(there) + " bytes";
       result.expected = "at least " + std::to_string(end);
-      result.hint = "the download, or the save, may be incomplete";
+      result.hint = "the download or the save may be incomplete";
       return result;
     }
-    return error(ErrorCode::truncated, "the data passes the end of the file");
+    return error(ErrorCode::truncated, "the data extends past the end of the file");
   }
 
   // Burn knows no ties: its metadata is free text.
@@ -277,7 +278,7 @@ class BurnpackReader {
         Error result = error(ErrorCode::bad_offsets, "the data overlaps another tensor's");
         result.tensor = name;
         result.found = "bytes of " + quoted(other);
-        result.hint = "only strict reading refuses it";
+        result.hint = "only Strictness::strict refuses it";
         return result;
       }
       overlaps_.add(name);
@@ -287,25 +288,26 @@ class BurnpackReader {
 
   void add_notes() {
     std::vector<std::string>& notes = builder_.state().notes;
-    unknown_dtypes_.note(notes, "tensor", "an unknown dtype is carried as raw bytes");
+    unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
     wrong_sizes_.note(notes, "tensor",
-                      "the data does not fit dtype and shape; carried as raw bytes");
-    odd_payloads_.note(notes, "tensor", "the data does not fit scheme and shape");
+                      "the data size does not match dtype and shape; kept as raw bytes");
+    odd_payloads_.note(notes, "tensor", "the data size does not match scheme and shape");
     unknown_keys_.note(notes, "tensor", "unknown keys in the description were ignored");
-    repeated_names_.note(notes, "tensor", "the name is given twice; the last one counts");
+    repeated_names_.note(notes, "tensor", "duplicate name; the last one is used");
     overlaps_.note(notes, "tensor", "the data overlaps another tensor's");
-    repeated_keys_.note(notes, "metadata", "given twice; the last one counts");
+    repeated_keys_.note(notes, "metadata", "given twice; the last one is used");
     if (unknown_parts_ != 0) {
-      notes.push_back("the metadata has " + std::to_string(unknown_parts_) +
-                      " parts that are unknown, and ignored");
+      notes.push_back(std::to_string(unknown_parts_) +
+                      " unknown parts of the metadata were ignored");
     }
     if (trailing_metadata_ != 0) {
-      notes.push_back(std::to_string(trailing_metadata_) + " bytes after the metadata, ignored");
+      notes.push_back(std::to_string(trailing_metadata_) +
+                      " bytes after the metadata were ignored");
     }
     const std::uint64_t end = data_begin_ + layout_.data_bytes;
     if (source_->size() > end) {
       notes.push_back(std::to_string(source_->size() - end) +
-                      " bytes after the last tensor, ignored");
+                      " bytes after the last tensor were ignored");
     }
   }
 

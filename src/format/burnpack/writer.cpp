@@ -76,8 +76,8 @@ class Layout {
 
   static Error beyond_burn(std::string message, std::string found, std::uint64_t most) {
     Error error = over_limit(std::move(found), most, {message, ""});
-    error.expected += ", which Burn reads";
-    error.hint = "raise the limit to write a file that Burn's reader refuses";
+    error.expected += ", which is Burn's limit";
+    error.hint = "raise WriteOptions::limits to write a file that Burn's reader refuses";
     return error;
   }
 
@@ -89,7 +89,7 @@ class Layout {
       ANDIRON_TRY(check_text(scalars_[i].name, "the name of a scalar"));
       if (i != 0 && scalars_[i].name == scalars_[i - 1].name) {
         return Error{.code = ErrorCode::duplicate_key,
-                     .message = "two scalars of one name",
+                     .message = "two scalars have the same name",
                      .found = quoted(scalars_[i].name)};
       }
     }
@@ -185,7 +185,7 @@ class Layout {
   }
 
   Status check_name(std::string_view name) const {
-    Error error{.message = "this name is not written to Burnpack", .tensor = std::string(name)};
+    Error error{.message = "this name cannot be written to Burnpack", .tensor = std::string(name)};
     if (!is_utf8(name)) {
       error.code = ErrorCode::bad_header;
       error.found = "it is not UTF-8";
@@ -193,7 +193,7 @@ class Layout {
       return error;
     }
     return check_limit(name.size(), options_.limits.name_bytes,
-                       {"this name is too long", "name_bytes", "bytes", {}, name});
+                       {"the name is too long", "name_bytes", "bytes", {}, name});
   }
 
   static void write_scalar(CborWriter& out, const Scalar& scalar) {

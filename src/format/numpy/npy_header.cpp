@@ -68,7 +68,7 @@ class HeaderParser {
                  .expected = std::move(expected)};
   }
   Error bad_form(std::string expected) const {
-    return bad("the header is none of a NumPy array", std::move(expected));
+    return bad("not the header of a NumPy array", std::move(expected));
   }
 
   void skip_space() {
@@ -94,7 +94,7 @@ class HeaderParser {
                                   [&](const Key& known) { return known.name == name; });
     if (key == std::end(keys_) || key->seen) {
       at_ = begin;
-      return bad(key == std::end(keys_) ? "an unknown key in the header" : "a key given twice",
+      return bad(key == std::end(keys_) ? "unknown key in the header" : "duplicate key",
                  "'descr', 'fortran_order' and 'shape'");
     }
     key->seen = true;
@@ -107,7 +107,7 @@ class HeaderParser {
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') return bad_form(what);
     const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == text_.npos) return bad_form("quotes that are closed");
+    if (end == text_.npos) return bad_form("closed quotes");
     const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
     // Neither keys nor plain types have any use for these.
     if (inside.find_first_of("\\\n") != inside.npos) return bad_form("plain text in quotes");
@@ -127,7 +127,7 @@ class HeaderParser {
     std::array<char, most_nesting> closing;
     std::size_t depth = 0;
     do {
-      if (at_ == text_.size()) return bad_form("brackets that are closed");
+      if (at_ == text_.size()) return bad_form("closed brackets");
       const char c = text_[at_];
       if (c == '\'' || c == '"') {
         ANDIRON_TRY(pass_quotes(c));
@@ -137,7 +137,7 @@ class HeaderParser {
         if (depth == most_nesting) return too_deep();
         closing[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
       } else if (c == ')' || c == ']' || c == '}') {
-        if (c != closing[depth - 1]) return bad_form("brackets that fit");
+        if (c != closing[depth - 1]) return bad_form("matching brackets");
         --depth;
       }
       ++at_;
@@ -152,7 +152,7 @@ class HeaderParser {
       if (text_[at_] == '\\') ++at_;
     }
     at_ = std::min(at_, text_.size());
-    if (at_ == text_.size()) return bad_form("quotes that are closed");
+    if (at_ == text_.size()) return bad_form("closed quotes");
     ++at_;
     return {};
   }
@@ -190,7 +190,7 @@ class HeaderParser {
       if (__builtin_mul_overflow(size, std::uint64_t{10}, &size) ||
           __builtin_add_overflow(size, digit, &size)) {
         at_ = begin;
-        Error error = bad("a dimension that does not fit 64 bits", "a size");
+        Error error = bad("a dimension does not fit in 64 bits", "a size");
         error.code = ErrorCode::overflow;
         return error;
       }
@@ -198,7 +198,7 @@ class HeaderParser {
     const bool is_padded = at_ - begin > 1 && text_[begin] == '0';
     if (at_ == begin || is_padded) {
       at_ = begin;
-      return bad_form("a size, which is 0 or more, or ')'");
+      return bad_form("a size of 0 or more, or ')'");
     }
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;
     header_.dims[header_.rank++] = size;
@@ -206,7 +206,7 @@ class HeaderParser {
   }
 
   Error too_deep() const {
-    return over_limit("", most_nesting, {"the type of a NumPy array is nested too deep", ""});
+    return over_limit("", most_nesting, {"the dtype of a NumPy array is nested too deeply", ""});
   }
 
   std::string_view text_;
@@ -221,7 +221,7 @@ Error cut_off(std::size_t there) {
   return Error{.code = ErrorCode::truncated,
                .message = "the array ends within its header",
                .found = std::to_string(there) + " bytes",
-               .hint = "the download, or the save, may be incomplete"};
+               .hint = "the download or the save may be incomplete"};
 }
 
 }  // namespace
@@ -230,8 +230,8 @@ Result<NpyFrame> read_npy_frame(std::string_view head, const Limits& limits) {
   if (!head.starts_with(npy_magic)) {
     if (npy_magic.starts_with(head)) return cut_off(head.size());
     return Error{.code = ErrorCode::bad_header,
-                 .message = "this is no NumPy array",
-                 .found = quoted(head.substr(0, npy_magic.size())) + " at its begin",
+                 .message = "not a NumPy array",
+                 .found = quoted(head.substr(0, npy_magic.size())) + " at its start",
                  .expected = "\\x93NUMPY"};
   }
   if (head.size() < version_bytes) return cut_off(head.size());
@@ -240,7 +240,7 @@ Result<NpyFrame> read_npy_frame(std::string_view head, const Limits& limits) {
   const auto minor = std::to_integer<unsigned>(bytes[npy_magic.size() + 1]);
   if (major < 1 || major > 3 || minor != 0) {
     return Error{.code = ErrorCode::unsupported,
-                 .message = "a version of NumPy's arrays that we do not know",
+                 .message = "unknown version of the NumPy format",
                  .found = std::to_string(major) + "." + std::to_string(minor),
                  .expected = "1.0, 2.0 or 3.0"};
   }

@@ -45,7 +45,7 @@ std::string what_it_holds(std::string_view code) {
     case 'm':
       return "time spans";
     default:
-      return "elements of a type that we do not know";
+      return "elements of an unknown type";
   }
 }
 

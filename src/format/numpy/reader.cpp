@@ -62,7 +62,7 @@ Result<std::size_t> header_bytes(const Bytes& head, std::uint64_t bytes, const L
                .message = "the array ends within its header",
                .found = std::to_string(bytes) + " bytes",
                .expected = "at least " + std::to_string(frame.data_offset),
-               .hint = "the download, or the save, may be incomplete"};
+               .hint = "the download or the save may be incomplete"};
 }
 
 // An array, by its header, which must tell of one that fits the `bytes` there are. An array of what
@@ -91,17 +91,17 @@ Result<Array> array_of(Bytes head, std::uint64_t bytes, const Limits& limits) {
   const auto shape = [&] { return Shape(array.header.shape()).to_string(); };
   if (!fits) {
     return Error{.code = ErrorCode::overflow,
-                 .message = "the size of the array does not fit 64 bits",
+                 .message = "the size of the array does not fit in 64 bits",
                  .found = shape()};
   }
   const std::uint64_t there = bytes - frame.data_offset;
   if (wanted > there) {
     return Error{
         .code = ErrorCode::truncated,
-        .message = "the array ends before its data does",
+        .message = "the array's data is cut off",
         .found = std::to_string(there) + " bytes",
         .expected = std::to_string(wanted) + " for " + shown(array.header.descr) + " " + shape(),
-        .hint = "the download, or the save, may be incomplete"};
+        .hint = "the download or the save may be incomplete"};
   }
   array.data_bytes = wanted;
   return array;
@@ -157,7 +157,7 @@ class NumpyReader {
     }
     if (has_arrays) return finish();
     return Error{.code = ErrorCode::not_a_weight_file,
-                 .message = "a zip archive without arrays of NumPy",
+                 .message = "the zip archive contains no NumPy arrays",
                  .expected = "entries whose names end in .npy"};
   }
 
@@ -217,9 +217,9 @@ class NumpyReader {
     const bool is_void = array.type.refused.empty() && array.type.dtype == DType::raw;
     if (is_strict() && (is_void || !array.type.refused.empty())) {
       return Error{.code = ErrorCode::unsupported_dtype,
-                   .message = "a dtype that no tensor has",
+                   .message = "no tensor has this dtype",
                    .found = shown(array.header.descr),
-                   .hint = "only strict reading refuses it"};
+                   .hint = "only Strictness::strict refuses it"};
     }
     if (!array.type.refused.empty()) {
       skip(name, "an array of " + array.type.refused + ", dtype " + shown(array.header.descr));
@@ -233,10 +233,10 @@ class NumpyReader {
     const std::uint64_t more = bytes - array.data_offset - array.data_bytes;
     if (more != 0 && is_strict()) {
       return Error{.code = ErrorCode::size_mismatch,
-                   .message = "bytes follow the data of the array",
+                   .message = "bytes follow the array's data",
                    .found = std::to_string(more) + " more bytes",
                    .expected = "none",
-                   .hint = "only strict reading refuses it"};
+                   .hint = "only Strictness::strict refuses it"};
     }
     ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
                             {"too many tensors", "tensors", "", source_->name()}));
@@ -292,13 +292,13 @@ class NumpyReader {
     ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
     if (twice) {
       return Error{.code = ErrorCode::duplicate_key,
-                   .message = "a name given twice",
+                   .message = "duplicate name",
                    .tensor = std::string(builder_.state().name_at(*twice))};
     }
     std::vector<std::string>& notes = builder_.state().notes;
     opaque_.note(notes, "tensor",
-                 "opaque elements, bfloat16 of ml_dtypes perhaps, are carried as raw bytes");
-    trailing_.note(notes, "tensor", "bytes after the data of the array are ignored");
+                 "opaque elements (perhaps bfloat16 of ml_dtypes), kept as raw bytes");
+    trailing_.note(notes, "tensor", "bytes after the array's data were ignored");
     return builder_.finish();
   }
 
@@ -358,7 +358,7 @@ Result<Archive> read_numpy(const ReadContext& context) {
   const std::string_view head(reinterpret_cast<const char*>(buffer.data()), count);
   if (!is_zip(head) && !npy_magic.starts_with(head)) {
     return Error{.code = ErrorCode::not_a_weight_file,
-                 .message = "not a file of NumPy",
+                 .message = "not a NumPy file",
                  .file = source->name(),
                  .found = "a file that begins with " + quoted(head),
                  .expected = "\\x93NUMPY, or a zip archive"};

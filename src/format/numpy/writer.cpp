@@ -40,21 +40,20 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
   const TensorInfo info = archive.info(item.tensor);
   const std::string descr = npy_descr(info);
   if (!descr.empty()) return npy_head(descr, info.shape);
-  return Error{
-      .code = ErrorCode::unsupported_dtype,
-      .message = "NumPy has no such dtype",
-      .tensor = std::string(item.name),
-      .found = std::string(dtype_name(info.dtype)) +
-               (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
-      .hint = is_opaque(info.dtype) ? "leave it out" : "convert it to f32, or leave it out"};
+  return Error{.code = ErrorCode::unsupported_dtype,
+               .message = "NumPy cannot store this dtype",
+               .tensor = std::string(item.name),
+               .found = std::string(dtype_name(info.dtype)) +
+                        (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
+               .hint = cast_or_leave_out(info.dtype, {DType::f32, DType::c64})};
 }
 
 Status check_name(std::string_view name, const Limits& limits) {
   ANDIRON_TRY(check_name_length(name, limits, {}));
   ANDIRON_TRY(check_limit(name.size(), most_entry_name_bytes - npy_ending.size(),
-                          {"this name is too long for an .npz file", "", "bytes", {}, name}));
+                          {"the name is too long for an .npz file", "", "bytes", {}, name}));
   Error error{.code = ErrorCode::bad_header,
-              .message = "this name is not written to an .npz file",
+              .message = "this name cannot be written to an .npz file",
               .tensor = std::string(name),
               .hint = "rename the tensor"};
   // TensorFlow's names end in ":0".
@@ -62,7 +61,7 @@ Status check_name(std::string_view name, const Limits& limits) {
   if (!is_utf8(name)) {
     error.found = "it is not UTF-8";
   } else if (fault != nullptr) {
-    error.found = std::string("as the name of a zip entry it ") + fault;
+    error.found = std::string("as a zip entry name it ") + fault;
   } else {
     return {};
   }
@@ -118,7 +117,7 @@ class NpzWriter {
       ANDIRON_TRY(check_name(item.name, options_.limits));
       if (names.emplace(item.name, item.tensor).second) continue;
       return Error{.code = ErrorCode::duplicate_key,
-                   .message = "a name given twice",
+                   .message = "duplicate name",
                    .tensor = std::string(item.name),
                    .hint = "rename one of the tensors"};
     }
@@ -127,7 +126,7 @@ class NpzWriter {
       const std::string_view other = item.name.substr(0, item.name.size() - npy_ending.size());
       if (!names.contains(other)) continue;
       return Error{.code = ErrorCode::name_collision,
-                   .message = "np.load cannot tell two names apart",
+                   .message = "np.load cannot tell these names apart",
                    .tensor = std::string(item.name),
                    .found = "a tensor " + quoted(other) + " beside it",
                    .hint = "rename one of the tensors"};

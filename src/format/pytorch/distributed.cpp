@@ -51,7 +51,7 @@ Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
   ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
   if (content.kind != TorchZip::Kind::torch_save) {
     return Error{.code = ErrorCode::bad_archive,
-                 .message = "an item of the checkpoint is no archive of torch.save",
+                 .message = "an item of the checkpoint is not a torch.save archive",
                  .file = source->name(),
                  .found = content.what};
   }
@@ -85,7 +85,7 @@ class PieceSource : public ByteSource {
     ANDIRON_ASSIGN(TensorSnapshot tensor, only_tensor(*file, options_));
     if (tensor.dtype() == dtype_ && tensor.shape() == shape_) return tensor;
     return Error{.code = ErrorCode::shape_mismatch,
-                 .message = "a piece of a tensor is not what the metadata says",
+                 .message = "a piece of a tensor does not match the metadata",
                  .file = item_->name(),
                  .found = tensor.dtype_text() + " " + tensor.shape().to_string(),
                  .expected = std::string(dtype_name(dtype_)) + " " + shape_.to_string()};
@@ -120,13 +120,13 @@ class DistributedReader {
     const auto tensors = attribute(content, root, "state_dict_metadata");
     const auto items = attribute(content, root, "storage_data");
     if (!tensors || !items || !content.is_dict(*tensors) || !content.is_dict(*items)) {
-      return bad("this is no metadata of a distributed checkpoint");
+      return bad("not the metadata of a distributed checkpoint");
     }
     ANDIRON_TRY(read_items(content, *items));
     const PickleItems pairs = content.graph().pairs(*tensors);
     for (auto at = pairs.begin(); at != pairs.end(); ++at) {
       const auto name = content.text(*at++);
-      if (!name) return bad("a tensor without a name");
+      if (!name) return bad("a tensor has no name");
       Status status = read_entry(content, std::string(*name), *at);
       if (status) continue;
       Error error = with_file(std::move(status).error(), path_);
@@ -209,14 +209,14 @@ class DistributedReader {
       Item item;
       if (!name || name->find('\0') != name->npos || !file || !offset || !length ||
           !content.size(*offset) || !content.size(*length)) {
-        return bad("an item without name, file, offset and length");
+        return bad("an item lacks its name, file, offset or length");
       }
       ANDIRON_TRY(names_.count(*name, 0));
       item.file = *file;
       item.offset = *content.size(*offset);
       item.bytes = *content.size(*length);
       if (!stays_in_folder(item.file)) {
-        return bad("an item in a file outside of the folder", item.file);
+        return bad("an item is in a file outside the folder", item.file);
       }
       const auto transforms = attribute(content, info, "transform_descriptors");
       const auto list = transforms ? content.tuple(*transforms) : std::nullopt;
@@ -226,7 +226,7 @@ class DistributedReader {
       const auto piece = attribute(content, index, "offset");
       std::optional<std::vector<std::uint64_t>> offsets;
       if (piece && piece->kind != PickleKind::none) {
-        ANDIRON_ASSIGN(offsets, sizes(content, *piece, bad("an item with bad offsets")));
+        ANDIRON_ASSIGN(offsets, sizes(content, *piece, bad("an item has bad offsets")));
       }
       items_.insert_or_assign(item_key(*name, offsets ? &*offsets : nullptr), std::move(item));
     }
@@ -237,7 +237,7 @@ class DistributedReader {
     const std::string_view kind = class_name(content, metadata);
     if (kind == "TensorStorageMetadata") return read_tensor(content, name, metadata);
     if (kind == "BytesStorageMetadata") return read_object(name);
-    return bad("an entry of a kind that we do not know", std::string(kind));
+    return bad("an entry of an unknown kind", std::string(kind));
   }
 
   Status read_tensor(const PickleDocument& content, const std::string& name, PickleValue metadata) {
@@ -246,21 +246,21 @@ class DistributedReader {
     const auto size = attribute(content, metadata, "size");
     const auto chunks = attribute(content, metadata, "chunks");
     const ElementType* type = properties ? dtype_of(content, *properties) : nullptr;
-    if (!size || !chunks || chunks->kind != PickleKind::list) return bad("a tensor without pieces");
+    if (!size || !chunks || chunks->kind != PickleKind::list) return bad("a tensor has no pieces");
     if (type == nullptr || type->dtype == DType::raw || type->per_item != 1) {
-      return skip(name, "a dtype that distributed checkpoints give no layout for here");
+      return skip(name, "this dtype is not supported in a distributed checkpoint");
     }
-    ANDIRON_ASSIGN(const auto shape, sizes(content, *size, bad("a tensor without a size")));
+    ANDIRON_ASSIGN(const auto shape, sizes(content, *size, bad("a tensor has no size")));
     std::vector<Piece> pieces;
     for (const PickleValue chunk : content.graph().items(*chunks)) {
       const auto offsets = attribute(content, chunk, "offsets");
       const auto extent = attribute(content, chunk, "sizes");
-      if (!offsets || !extent) return bad("a piece without offsets and sizes");
+      if (!offsets || !extent) return bad("a piece has no offsets or sizes");
       ANDIRON_TRY(check_limit(++pieces_, options_.limits.tensors,
                               {"too many pieces", "tensors", "", path_}));
       Piece piece;
-      ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece with bad offsets")));
-      ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece with bad sizes")));
+      ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece has bad offsets")));
+      ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece has bad sizes")));
       ANDIRON_ASSIGN(piece.tensor, piece_tensor(name, piece, type->dtype));
       pieces.push_back(std::move(piece));
     }
@@ -295,7 +295,7 @@ class DistributedReader {
     // A tensor takes more room in its archive than alone.
     if (bytes > source->size()) {
       return Error{.code = ErrorCode::size_mismatch,
-                   .message = "an item is smaller than the piece that it holds",
+                   .message = "an item is smaller than its piece",
                    .file = source->name(),
                    .tensor = name,
                    .found = std::to_string(source->size()) + " bytes",
@@ -329,7 +329,7 @@ class DistributedReader {
     if (item.offset > size || item.bytes > size - item.offset) {
       return Error{
           .code = ErrorCode::truncated,
-          .message = "an item passes the end of its file",
+          .message = "an item extends past the end of its file",
           .file = file->second->name(),
           .found = std::to_string(item.bytes) + " bytes from " + std::to_string(item.offset),
           .expected = "a range within " + std::to_string(size) + " bytes"};

@@ -109,10 +109,10 @@ std::unordered_map<std::string, std::uint64_t> element_sizes(const PickleDocumen
 Status check_pickle(const Storage& bytes, std::size_t place, const PickleGraph& pickle) {
   const PickleValue root = pickle.root();
   if (place == 0 && !is_legacy_magic(pickle, root)) {
-    return bad_file(bytes, "no file of PyTorch: the magic number is missing");
+    return bad_file(bytes, "not a PyTorch file: the magic number is missing");
   }
   if (place == 1 && (root.kind != PickleKind::integer || pickle.integer(root) != protocol)) {
-    return bad_file(bytes, "a protocol that we do not know");
+    return bad_file(bytes, "unknown protocol");
   }
   if (place == 2 && root.kind != PickleKind::dict) {
     return bad_file(bytes, "the description of the system is missing");
@@ -125,11 +125,11 @@ Status check_pickle(const Storage& bytes, std::size_t place, const PickleGraph& 
 
 Error cut_short(const Storage& bytes, const std::string& key, std::uint64_t at) {
   return Error{.code = ErrorCode::truncated,
-               .message = "the file ends before the data of a storage does",
+               .message = "the data of a storage is cut off",
                .file = bytes.source->name(),
                .found = "storage " + quoted(key) + " at byte " + std::to_string(at) + " of " +
                         std::to_string(bytes.offset + bytes.bytes),
-               .hint = "the download may be incomplete; a lenient reading gives what is there"};
+               .hint = "the download may be incomplete; Strictness::lenient reads what is there"};
 }
 
 }  // namespace
@@ -159,11 +159,11 @@ Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Lim
   for (const PickleValue value : keys.items(keys.root())) {
     std::string key;
     if (!append_storage_key(key, keys, value)) {
-      return bad_file(bytes, "a storage whose key is neither short text nor a number");
+      return bad_file(bytes, "a storage key is neither short text nor a number");
     }
     const auto size = sizes.find(key);
     if (size == sizes.end()) {
-      return bad_file(bytes, "a storage in the file that no tensor refers to",
+      return bad_file(bytes, "no tensor refers to a storage in the file",
                       "storage " + quoted(key) + ", of unknown size");
     }
     std::uint64_t count = 0;
@@ -187,7 +187,7 @@ Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits) 
   ANDIRON_ASSIGN(const std::shared_ptr<PickledFile> file, read_legacy(bytes, limits));
   const PickleValue root = file->content.graph().root();
   if (root.kind != PickleKind::persistent) {
-    return bad_file(bytes, "bytes within a pickle that hold no storage");
+    return bad_file(bytes, "bytes in a pickle do not contain a storage");
   }
   Storage storage;
   ANDIRON_TRY(StorageResolver(file->content, *file->storages, limits).resolve(root, storage));

@@ -33,7 +33,7 @@ struct ArrayType {
 ArrayType array_type(const PickleDocument& content, PickleValue dtype) {
   ArrayType type;
   if (content.callable_of(dtype) != Callable::numpy_dtype || content.args(dtype).empty()) {
-    type.refused = "a NumPy array of a type that we do not know";
+    type.refused = "a NumPy array of an unknown type";
     return type;
   }
   const PickleValue code = content.args(dtype)[0];
@@ -61,11 +61,11 @@ ArrayType array_type(const PickleDocument& content, PickleValue dtype) {
 
 Status set_shape(const PickleDocument& content, PickleValue shape, TorchTensor& tensor) {
   const auto dims = content.tuple(shape);
-  if (!dims || dims->size() > max_rank) return content.bad("a NumPy array without a shape");
+  if (!dims || dims->size() > max_rank) return content.bad("a NumPy array has no shape");
   tensor.rank = dims->size();
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     const auto dim = content.size((*dims)[d]);
-    if (!dim) return content.bad("a NumPy array with a dimension that is no size");
+    if (!dim) return content.bad("a NumPy array has an invalid dimension");
     tensor.shape[d] = *dim;
   }
   return {};
@@ -85,13 +85,13 @@ void set_strides(TorchTensor& tensor, bool fortran) {
 // An array in an order of its own: dimension i is dimension axes[i] of what is stored.
 Status permute(const PickleDocument& content, PickleValue axes, TorchTensor& tensor) {
   const auto order = content.tuple(axes);
-  if (!order || order->size() != tensor.rank) return content.bad("a NumPy array with bad axes");
+  if (!order || order->size() != tensor.rank) return content.bad("a NumPy array has bad axes");
   const TorchTensor stored = tensor;
   std::array<bool, max_rank> taken = {};
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     const auto axis = content.size((*order)[d]);
     if (!axis || *axis >= tensor.rank || taken[*axis]) {
-      return content.bad("a NumPy array with bad axes");
+      return content.bad("a NumPy array has bad axes");
     }
     taken[*axis] = true;
     tensor.shape[d] = stored.shape[*axis];
@@ -103,16 +103,16 @@ Status permute(const PickleDocument& content, PickleValue axes, TorchTensor& ten
 Status set_data(const PickleDocument& content, PickleValue data, const Limits& limits,
                 TorchTensor& tensor) {
   ANDIRON_ASSIGN(const auto storage, content.bytes(data, limits));
-  if (!storage) return content.bad("a NumPy array without bytes");
+  if (!storage) return content.bad("a NumPy array has no bytes");
   tensor.storage = *storage;
   std::uint64_t bytes = tensor.type->bytes;
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     if (__builtin_mul_overflow(bytes, tensor.shape[d], &bytes)) {
-      return content.bad("a NumPy array whose size does not fit 64 bits");
+      return content.bad("the size of a NumPy array does not fit in 64 bits");
     }
   }
   if (bytes == storage->bytes) return {};
-  Error error = content.bad("a NumPy array whose bytes do not fit its shape");
+  Error error = content.bad("the bytes of a NumPy array do not match its shape");
   error.code = ErrorCode::size_mismatch;
   error.found = std::to_string(storage->bytes) + " bytes";
   error.expected = std::to_string(bytes);
@@ -130,7 +130,7 @@ Result<NumpyArray> numpy_array(const PickleDocument& content, PickleValue object
   bool fortran = false;
   if (content.callable_of(object) == Callable::numpy_buffer) {
     const auto args = content.args(object);
-    if (args.size() < 4) return content.bad("a NumPy buffer without a shape");
+    if (args.size() < 4) return content.bad("a NumPy buffer has no shape");
     data = args[0];
     dtype = args[1];
     shape = args[2];
@@ -142,7 +142,7 @@ Result<NumpyArray> numpy_array(const PickleDocument& content, PickleValue object
     auto fields = state ? content.tuple(*state) : std::nullopt;
     // The oldest ones have no version in front.
     if (fields && fields->size() == 5) fields = fields->subspan(1);
-    if (!fields || fields->size() != 4) return content.bad("a NumPy array without content");
+    if (!fields || fields->size() != 4) return content.bad("a NumPy array has no content");
     shape = (*fields)[0];
     dtype = (*fields)[1];
     fortran = content.integer((*fields)[2]).value_or(0) != 0;

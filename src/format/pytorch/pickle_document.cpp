@@ -22,7 +22,7 @@ Result<Bytes> encode_latin1(std::string_view text, const std::string& file) {
     const CodePoint point = decode_utf8(at, end);
     if (point.length == 0 || point.value > 0xff) {
       return Error{.code = ErrorCode::bad_pickle,
-                   .message = "text that stands for bytes has a character that is none",
+                   .message = "text that stands for bytes has a character above 255",
                    .file = file};
     }
     out[count++] = static_cast<std::byte>(point.value);
@@ -107,9 +107,9 @@ Result<Bytes> PickleDocument::read_blob(const PickleBlob& blob, const Limits& li
   if (blob.data != nullptr || blob.size == 0) {
     return Bytes::copy(std::as_bytes(std::span(blob.view())));
   }
-  ANDIRON_TRY(check_limit(
-      blob.size, limits.inflated_bytes,
-      {"bytes in a pickle that are too long", "inflated_bytes", "bytes", source_->name()}));
+  ANDIRON_TRY(
+      check_limit(blob.size, limits.inflated_bytes,
+                  {"bytes in a pickle are too long", "inflated_bytes", "bytes", source_->name()}));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(blob.size));
   ANDIRON_TRY(source_->read_at(blob.offset, bytes.writable()));
   return bytes;

@@ -55,7 +55,7 @@ Status PickleWalk::next() {
       // A key that is given twice is a name that is, if both are tensors; this finds the others.
       ANDIRON_ASSIGN(const std::vector<bool> superseded, superseded_pairs(content_, frame.pairs));
       if (!superseded.empty()) {
-        return Error{.code = ErrorCode::name_collision, .message = "a dict has a key twice"};
+        return Error{.code = ErrorCode::name_collision, .message = "a dict has a duplicate key"};
       }
     }
     if (frame.ends) {
@@ -229,9 +229,7 @@ bool PickleWalk::may_share(PickleValue value, const char* skip) {
     repeats_left_ -= cost;
     return true;
   }
-  remark_skip(
-      "shared by more names than are followed; raise Limits::pickle_repeats if the file is "
-      "trusted");
+  remark_skip("shared by too many names; raise Limits::pickle_repeats if you trust the file");
   return false;
 }
 

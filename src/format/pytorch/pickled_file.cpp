@@ -75,10 +75,11 @@ class ArchiveFiller {
     const std::string_view stored = builder_.store(name);
     if (tensor.dtype() == DType::raw && options_.strictness == Strictness::strict) {
       return Error{.code = ErrorCode::unsupported_dtype,
-                   .message = "a type that we do not know",
+                   .message = "unknown dtype",
                    .file = origin(),
                    .tensor = std::string(stored),
-                   .found = std::string(tensor.type->torch_name)};
+                   .found = std::string(tensor.type->torch_name),
+                   .hint = "only Strictness::strict refuses it"};
     }
     return tensor.add_to(builder_, stored);
   }
@@ -110,12 +111,12 @@ Status fill_once(PickledFile& file, const OpenOptions& options, ArchiveBuilder& 
   ANDIRON_ASSIGN(const auto taken, builder.index_names());
   if (!taken) return {};
   return Error{.code = ErrorCode::name_collision,
-               .message = "two tensors of the file have this name",
+               .message = "two tensors in the file have this name",
                .file = builder.state().origin,
                .tensor = std::string(builder.state().name_at(*taken)),
                .hint =
-                   "names join keys with dots, and a key may have a dot of its own; a lenient "
-                   "reading takes the first"};
+                   "names join keys with dots, and a key may contain dots; Strictness::lenient "
+                   "reads the first"};
 }
 
 }  // namespace
@@ -158,11 +159,11 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
   if (!filled) return std::move(filled).error();
   if (builder.size() == 0) {
     builder.state().notes.push_back(builder.state().skipped.empty()
-                                        ? "there are no tensors in the file"
-                                        : "no tensor of the file can be taken");
+                                        ? "the file has no tensors"
+                                        : "no tensor in the file can be read");
   }
   if (file->content.graph().has_leftovers()) {
-    builder.state().notes.push_back("the pickle leaves values on its stack, which none uses");
+    builder.state().notes.push_back("the pickle leaves unused values on its stack");
   }
   builder.state().value = LazyValue([file = std::move(file), options] {
     std::uint64_t room = options.limits.metadata_bytes;

@@ -95,9 +95,9 @@ class Pt2Reader {
     }
     if (!models_.empty()) return {};
     return Error{.code = ErrorCode::unsupported,
-                 .message = "an archive of torch.export without a list of its weights",
+                 .message = "the torch.export archive has no list of weights",
                  .file = zip_->source()->name(),
-                 .hint = "save it anew with PyTorch 2.8 or later"};
+                 .hint = "save it again with PyTorch 2.8 or later"};
   }
 
   // The entries to hand to take_constants() and take_weights().
@@ -138,7 +138,7 @@ class Pt2Reader {
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (!taken) return {};
     return Error{.code = ErrorCode::duplicate_key,
-                 .message = "two tensors of the archive have this name",
+                 .message = "two tensors in the archive have this name",
                  .file = zip_->source()->name(),
                  .tensor = std::string(builder_.state().name_at(*taken))};
   }
@@ -156,7 +156,7 @@ class Pt2Reader {
     ANDIRON_ASSIGN(const Value parsed, parse_json(text));
     const Value* config = parsed.find("config");
     const auto* tensors = (config != nullptr ? *config : parsed).get<ValueDict>();
-    if (tensors == nullptr) return bad("a list of tensors is no JSON object");
+    if (tensors == nullptr) return bad("a list of tensors is not a JSON object");
     return *tensors;
   }
 
@@ -173,7 +173,7 @@ class Pt2Reader {
     const Value* path = weight.find("path_name");
     const Value* pickled = weight.find("use_pickle");
     const auto* record = path != nullptr ? path->get<std::string>() : nullptr;
-    if (record == nullptr) return bad("a weight without a record", name);
+    if (record == nullptr) return bad("a weight has no record", name);
     const auto entry = zip_->find(weights_ + *record);
     if (!entry) {
       Error error = bad("the archive has no data for a weight", name);
@@ -197,14 +197,14 @@ class Pt2Reader {
 
   Status read_raw(std::uint32_t entry, const std::string& name, const Value& weight) {
     const Value* meta = weight.find("tensor_meta");
-    if (meta == nullptr) return bad("a weight without a description", name);
+    if (meta == nullptr) return bad("a weight has no description", name);
     TorchTensor tensor;
     tensor.big_endian = big_endian_;
     ANDIRON_ASSIGN(tensor.storage, storage(entry));
     const auto dtype = integer(meta->find("dtype"));
     tensor.type = dtype ? export_dtype(*dtype) : nullptr;
     if (tensor.type == nullptr) {
-      builder_.state().skipped.push_back({name, "a dtype that we do not know"});
+      builder_.state().skipped.push_back({name, "unknown dtype"});
       return {};
     }
     const Value* sizes = meta->find("sizes");
@@ -213,18 +213,18 @@ class Pt2Reader {
     const auto* steps = strides != nullptr ? strides->get<ValueList>() : nullptr;
     if (dims == nullptr || steps == nullptr || dims->size() != steps->size() ||
         dims->size() > max_rank) {
-      return bad("a weight without sizes and strides", name);
+      return bad("a weight has no sizes or strides", name);
     }
     tensor.rank = dims->size();
     for (std::size_t d = 0; d < tensor.rank; ++d) {
       const auto size = integer(&(*dims)[d]);
       const auto stride = integer(&(*steps)[d]);
-      if (!size || *size < 0 || !stride) return bad("a weight with a size that is none", name);
+      if (!size || *size < 0 || !stride) return bad("a weight has an invalid size or stride", name);
       tensor.shape[d] = static_cast<std::uint64_t>(*size);
       tensor.strides[d] = *stride;
     }
     const auto offset = integer(meta->find("storage_offset"));
-    if (!offset || *offset < 0) return bad("a weight without an offset", name);
+    if (!offset || *offset < 0) return bad("a weight has no offset", name);
     tensor.offset = static_cast<std::uint64_t>(*offset);
     ANDIRON_TRY(tensor.check());
     ANDIRON_TRY(tensor.check_size(most_tensor_bytes(zip_->source()->size(), options_.limits)));
@@ -242,7 +242,7 @@ class Pt2Reader {
         ZipReader::open(slice_source(bytes.source, bytes.offset, bytes.bytes), options_.limits));
     ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*inner));
     if (content.kind != TorchZip::Kind::torch_save) {
-      return bad("a weight that is no archive of torch.save", name);
+      return bad("a weight is not a torch.save archive", name);
     }
     ANDIRON_ASSIGN(const auto file, read_zip_file(inner, content, Storage::no_file, options_,
                                                   builder_.state().notes));
@@ -250,7 +250,7 @@ class Pt2Reader {
     const std::size_t skipped = builder_.state().skipped.size();
     ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
     if (builder_.size() == first && builder_.state().skipped.size() == skipped) {
-      return bad("a weight that holds no tensor", name);
+      return bad("a weight contains no tensor", name);
     }
     pickled_[entry] = {first, builder_.size(), name.size()};
     return {};

@@ -31,12 +31,12 @@ class NoStorages : public StorageFinder {
   explicit NoStorages(std::string file) : file_(std::move(file)) {}
   Status find(const StorageId& id, Storage&) override {
     return Error{.code = ErrorCode::missing_storage,
-                 .message = "a pickle that refers to data outside of itself",
+                 .message = "the pickle refers to data outside itself",
                  .file = file_,
                  .found = "storage " + quoted(id.key),
                  .hint =
-                     "this may be the data.pkl of an archive that was unpacked: open the "
-                     "archive instead"};
+                     "this may be the data.pkl of an unpacked archive; open the archive "
+                     "instead"};
   }
 
  private:
@@ -110,7 +110,7 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   }
   if (content.kind == TorchZip::Kind::other) {
     return Error{.code = ErrorCode::not_a_weight_file,
-                 .message = "this is no weight file that we know",
+                 .message = "not a recognized weight file",
                  .file = opened.source->name(),
                  .found = content.what,
                  .hint = content.hint == nullptr ? "" : content.hint};
@@ -145,7 +145,7 @@ Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& option
     const std::string rest = std::to_string(source->size() - first.end()) + " bytes";
     if (options.strictness == Strictness::strict) {
       return Error{.code = ErrorCode::bad_pickle,
-                   .message = "bytes behind the end of the pickle",
+                   .message = "bytes after the end of the pickle",
                    .file = source->name(),
                    .found = rest};
     }
@@ -215,7 +215,7 @@ Result<Archive> read_pytorch(const ReadContext& context) {
   if (archive) return archive;
   Error error = with_file(std::move(archive).error(), context.source->name());
   if (context.source->name().ends_with(row_of(Format::pytorch).parts.ending)) {
-    error.hint = "this is a part of a distributed checkpoint: open the folder that it lies in";
+    error.hint = "this is part of a distributed checkpoint; open its folder";
   }
   return error;
 }

@@ -32,14 +32,14 @@ Error missing_storage(std::string_view kind, std::string_view key, std::string f
                .message = "the file has no data for a storage",
                .file = std::move(file),
                .found = "no " + std::string(kind) + " " + quoted(key),
-               .hint = "the file may be damaged, or made without its data"};
+               .hint = "the file may be damaged, or saved without its data"};
 }
 
 Status check_storage_size(const StorageId& id, std::uint64_t bytes, const std::string& file) {
   if (bytes / id.type->bytes == id.elements) return {};
   return Error{
       .code = ErrorCode::size_mismatch,
-      .message = "a storage has another size than the pickle says",
+      .message = "a storage does not have the size that the pickle says",
       .file = file,
       .found = std::to_string(bytes) + " bytes for " + storage_text(id.key),
       .expected = std::to_string(id.elements) + " elements of " + std::string(id.type->torch_name)};
@@ -62,7 +62,7 @@ Status StorageResolver::read_key(PickleValue value) {
   }
   key_.clear();
   if (!append_storage_key(key_, content_.graph(), value)) {
-    return content_.bad("a storage whose key is neither short text nor a number");
+    return content_.bad("a storage key is neither short text nor a number");
   }
   id_.key = key_;
   return {};
@@ -70,29 +70,29 @@ Status StorageResolver::read_key(PickleValue value) {
 
 Status StorageResolver::read_id(PickleValue value) {
   if (value.kind != PickleKind::tuple) {
-    return content_.bad("a storage that is named by what is no tuple");
+    return content_.bad("a storage id is not a tuple");
   }
   const std::span<const PickleValue> items = content_.graph().tuple(value);
   if (items.size() < 5 || content_.text(items[0]) != "storage") {
-    return content_.bad("a persistent id that names no storage");
+    return content_.bad("a persistent id does not name a storage");
   }
   id_.type = class_elements(items[1]);
   if (id_.type == nullptr) {
     std::string name;
     append_python_str(name, content_.graph(), items[1]);
-    return content_.bad("a storage of a class that we do not know", name);
+    return content_.bad("a storage of an unknown class", name);
   }
   ANDIRON_TRY(read_key(items[2]));
   id_.on_meta_device = content_.text(items[3]) == "meta";
   const auto elements = content_.size(items[4]);
-  if (!elements) return content_.bad("a storage without a size", storage_text(id_.key));
+  if (!elements) return content_.bad("a storage has no size", storage_text(id_.key));
   id_.elements = *elements;
   id_.view.reset();
   if (items.size() > 5 && items[5].kind != PickleKind::none) {
     const auto view = content_.tuple(items[5]);
     const auto offset = view && view->size() == 3 ? content_.size((*view)[1]) : std::nullopt;
     const auto size = offset ? content_.size((*view)[2]) : std::nullopt;
-    if (!size) return content_.bad("a view of a storage without offset and size");
+    if (!size) return content_.bad("a view of a storage has no offset or size");
     id_.view = {*offset, *size};
   }
   return {};
@@ -103,7 +103,7 @@ Status StorageResolver::resolve(PickleValue value, Storage& out) {
   // Some writers leave the id itself in place of what it names.
   const bool is_id = value.kind == PickleKind::tuple;
   if (value.kind != PickleKind::persistent && !is_id)
-    return content_.bad("a tensor without a storage");
+    return content_.bad("a tensor has no storage");
   ANDIRON_TRY(read_id(is_id ? value : content_.graph().persistent_id(value)));
   if (id_.on_meta_device) {
     out.type = id_.type;
@@ -119,7 +119,7 @@ Status StorageResolver::resolve(PickleValue value, Storage& out) {
   if (__builtin_mul_overflow(id_.view->offset, id_.type->bytes, &begin) ||
       __builtin_mul_overflow(id_.view->elements, id_.type->bytes, &size) || begin > out.bytes ||
       size > out.bytes - begin) {
-    return content_.bad("a view that leaves its storage", storage_text(id_.key));
+    return content_.bad("a view extends past its storage", storage_text(id_.key));
   }
   out.offset += begin;
   out.bytes = size;
@@ -139,7 +139,7 @@ Result<Storage> StorageResolver::numbers(PickleValue value, bool whole) {
   for (const PickleValue number : numbers) {
     const auto real = content_.real(number);
     const auto integer = content_.integer(number);
-    if (!real || (whole && !integer)) return content_.bad("a scale that is no number");
+    if (!real || (whole && !integer)) return content_.bad("a scale is not a number");
     store_u64(whole ? static_cast<std::uint64_t>(*integer) : std::bit_cast<std::uint64_t>(*real),
               out);
     out += 8;
@@ -152,9 +152,9 @@ Result<Storage> StorageResolver::numbers(PickleValue value, bool whole) {
 
 Status StorageResolver::embedded(PickleValue object, Storage& out) {
   const auto args = content_.args(object);
-  if (args.empty()) return content_.bad("a storage without bytes");
+  if (args.empty()) return content_.bad("a storage has no bytes");
   ANDIRON_ASSIGN(const auto bytes, content_.bytes(args[0], limits_));
-  if (!bytes) return content_.bad("a storage without bytes");
+  if (!bytes) return content_.bad("a storage has no bytes");
   // Bytes that are decoded are so once, so that their place tells them.
   const auto place = std::make_tuple(bytes->source.get(), bytes->offset, bytes->bytes);
   auto known = embedded_.find(place);

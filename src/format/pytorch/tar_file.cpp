@@ -119,13 +119,13 @@ class MemberReader {
   Status take_count(const PickleDocument& content) {
     items_left_ = content.size(content.graph().root());
     // Every item takes more than a byte.
-    if (!items_left_ || *items_left_ > end_ - at_) return bad("a count that cannot be");
+    if (!items_left_ || *items_left_ > end_ - at_) return bad("an impossible count");
     return check_count(*items_left_);
   }
 
   Error cut_short() const {
     return Error{.code = ErrorCode::truncated,
-                 .message = "a member of the archive ends too soon",
+                 .message = "a member of the archive ends too early",
                  .file = source_->name()};
   }
 
@@ -154,18 +154,18 @@ class StoragesReader : public MemberReader {
   Status take_item(const PickleDocument& content) override {
     const auto items = content.tuple(content.graph().root());
     if (!items || items->size() < 3 || (*items)[2].kind != PickleKind::global) {
-      return bad("a storage without key and class");
+      return bad("a storage has no key or class");
     }
     const std::string key = key_text(content, (*items)[0]);
     const std::string_view name = content.graph().global((*items)[2]).name;
     Storage storage;
     storage.type = storage_elements(name);
     if (storage.type == nullptr) {
-      return bad("a storage of a class that we do not know", std::string(name));
+      return bad("a storage of an unknown class", std::string(name));
     }
     ANDIRON_ASSIGN(const std::uint64_t elements, number(8));
     if (__builtin_mul_overflow(elements, storage.type->bytes, &storage.bytes)) {
-      return bad("a storage that is too large", "storage " + quoted(key));
+      return bad("a storage is too large", "storage " + quoted(key));
     }
     ANDIRON_ASSIGN(storage.offset, skip(storage.bytes));
     storage.source = source();
@@ -185,10 +185,10 @@ class StoragesReader : public MemberReader {
       const bool is_view = items && items->size() == 4;
       const auto offset = is_view ? content.size((*items)[2]) : std::nullopt;
       const auto elements = is_view ? content.size((*items)[3]) : std::nullopt;
-      if (!offset || !elements) return bad("a view without offset and size");
+      if (!offset || !elements) return bad("a view has no offset or size");
       const auto root = out_.storages.find(key_text(content, (*items)[1]));
       if (root == out_.storages.end()) {
-        return bad("a view of a storage that is not there");
+        return bad("a view refers to a missing storage");
       }
       Storage storage = root->second;
       std::uint64_t begin = 0;
@@ -196,7 +196,7 @@ class StoragesReader : public MemberReader {
       if (__builtin_mul_overflow(*offset, storage.type->bytes, &begin) ||
           __builtin_mul_overflow(*elements, storage.type->bytes, &bytes) || begin > storage.bytes ||
           bytes > storage.bytes - begin) {
-        return bad("a view that leaves its storage");
+        return bad("a view extends past its storage");
       }
       storage.offset += begin;
       storage.bytes = bytes;
@@ -222,11 +222,11 @@ class TensorsReader : public MemberReader {
 
   Status take_item(const PickleDocument& content) override {
     const auto items = content.tuple(content.graph().root());
-    if (!items || items->size() < 2) return bad("a tensor without a storage");
+    if (!items || items->size() < 2) return bad("a tensor has no storage");
     const auto storage = out_.storages.find(key_text(content, (*items)[1]));
     if (storage == out_.storages.end()) {
       return Error{.code = ErrorCode::missing_storage,
-                   .message = "a tensor of a storage that is not there",
+                   .message = "a tensor refers to a missing storage",
                    .file = source()->name(),
                    .found = "storage " + quoted(key_text(content, (*items)[1]))};
     }
@@ -235,7 +235,7 @@ class TensorsReader : public MemberReader {
     tensor.type = storage->second.type;
     ANDIRON_ASSIGN(const std::uint64_t rank, number(4));
     if (rank > max_rank) {
-      return bad("a tensor with too many dimensions", std::to_string(rank));
+      return bad("a tensor has too many dimensions", std::to_string(rank));
     }
     tensor.rank = static_cast<std::size_t>(rank);
     ANDIRON_TRY(number(4));
@@ -271,7 +271,7 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
   const TarMember* tensors = member(members, "tensors");
   if (pickle == nullptr || storages == nullptr) {
     return Error{.code = ErrorCode::not_a_weight_file,
-                 .message = "this is no weight file that we know",
+                 .message = "not a recognized weight file",
                  .file = source->name(),
                  .found = "a tar archive without 'pickle' and 'storages'",
                  .hint = "unpack it first"};

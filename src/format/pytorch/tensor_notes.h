@@ -23,7 +23,7 @@ class TensorNotes {
   void move_to(std::vector<std::string>& notes) {
     for (std::string& note : told_) notes.push_back(std::move(note));
     if (count_ > most) {
-      notes.push_back(std::to_string(count_ - most) + " more tensors are worth a note");
+      notes.push_back(std::to_string(count_ - most) + " more tensors have notes");
     }
   }
 

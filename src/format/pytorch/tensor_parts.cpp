@@ -11,7 +11,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 constexpr char nested_note[] = "a nested tensor, listed as its parts";
-constexpr char nested_otherwise[] = "a nested tensor with a part that is no tensor";
+constexpr char nested_otherwise[] = "a nested tensor has a part that is not a tensor";
 
 // The tensors that a sparse one is made of, as its layout names them.
 struct SparseParts {
@@ -36,12 +36,12 @@ Status show_packed_bytes(const PickleDocument& content, TorchTensor& tensor) {
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     if (__builtin_mul_overflow(values, tensor.shape[d], &values)) {
-      return content.bad("a quantized tensor that is too large");
+      return content.bad("a quantized tensor is too large");
     }
   }
   const std::uint64_t each = tensor.type->values_per_byte;
   if (!tensor.is_contiguous() || tensor.offset % each != 0) {
-    return content.bad("a quantized tensor whose values do not begin with a byte");
+    return content.bad("the values of a quantized tensor do not start at a whole byte");
   }
   tensor.offset /= each;
   tensor.rank = 1;
@@ -71,7 +71,7 @@ Status TensorResolver::quantized(std::span<const PickleValue> args, Resolution& 
   std::span<const PickleValue> params;
   if (args.size() > 4) params = content_.tuple(args[4]).value_or(params);
   if (!tensor.type->is_quantized() || params.size() < 3) {
-    return content_.bad("a quantized tensor without scale and zero point");
+    return content_.bad("a quantized tensor has no scale or zero point");
   }
   const bool per_channel = params.size() > 3;
   const std::uint64_t axis = per_channel ? content_.size(params[3]).value_or(max_rank) : max_rank;
@@ -83,7 +83,7 @@ Status TensorResolver::quantized(std::span<const PickleValue> args, Resolution& 
   out.parts.push_back({".int_repr", tensor});
   ANDIRON_TRY(add_scale(".scale", params[1], false, channels, out));
   ANDIRON_TRY(add_scale(".zero_point", params[2], true, channels, out));
-  if (per_channel) out.text = "quantized for each channel of dimension " + std::to_string(axis);
+  if (per_channel) out.text = "quantized per channel of dimension " + std::to_string(axis);
   return {};
 }
 
@@ -92,7 +92,7 @@ Status TensorResolver::add_scale(std::string_view name, PickleValue value, bool 
                                  std::uint64_t channels, Resolution& out) {
   const bool is_number = !is_tensor(value) && !content_.tuple(value);
   if (is_tensor(value)) {
-    ANDIRON_TRY(add_part(name, value, "a quantized tensor without its scales", out));
+    ANDIRON_TRY(add_part(name, value, "a quantized tensor has no scales", out));
   } else {
     TorchTensor scale;
     ANDIRON_ASSIGN(scale.storage, storages_.numbers(value, whole));
@@ -104,13 +104,13 @@ Status TensorResolver::add_scale(std::string_view name, PickleValue value, bool 
   }
   const TorchTensor& added = out.parts.back().tensor;
   if (is_number || (added.rank == 1 && added.shape[0] == channels)) return {};
-  Error error = content_.bad("a quantized tensor with scales that do not fit its channels");
+  Error error = content_.bad("the scales of a quantized tensor do not match its channels");
   error.expected = std::to_string(channels);
   return error;
 }
 
 Status TensorResolver::sparse(std::span<const PickleValue> args, Resolution& out) {
-  if (args.size() < 2) return content_.bad("a sparse tensor without parts");
+  if (args.size() < 2) return content_.bad("a sparse tensor has no parts");
   std::string_view layout;
   std::optional<std::span<const PickleValue>> values;
   std::optional<PickleValue> size;
@@ -126,32 +126,32 @@ Status TensorResolver::sparse(std::span<const PickleValue> args, Resolution& out
       if (layout.starts_with("torch.")) layout.remove_prefix(6);
     }
     values = content_.tuple(args[1]);
-    if (!values) return content_.bad("a sparse tensor without parts");
+    if (!values) return content_.bad("a sparse tensor has no parts");
   }
   for (const SparseParts& known : sparse_parts) {
     if (known.layout != layout) continue;
     std::size_t count = 0;
     for (const std::string_view name : known.parts) {
       if (name.empty()) continue;
-      if (count >= values->size()) return content_.bad("a sparse tensor with too few parts");
-      ANDIRON_TRY(
-          add_part(name, (*values)[count++], "a sparse tensor with a part that is no tensor", out));
+      if (count >= values->size()) return content_.bad("a sparse tensor has too few parts");
+      ANDIRON_TRY(add_part(name, (*values)[count++],
+                           "a sparse tensor has a part that is not a tensor", out));
     }
     if (!size && count < values->size()) size = (*values)[count];
     const auto dims = size ? content_.tuple(*size) : std::nullopt;
-    if (!dims || dims->size() > max_rank) return content_.bad("a sparse tensor without a size");
+    if (!dims || dims->size() > max_rank) return content_.bad("a sparse tensor has no size");
     std::vector<std::uint64_t> shape;
     for (const PickleValue dim : *dims) shape.push_back(content_.size(dim).value_or(0));
     out.text = "a " + std::string(layout) + " tensor, listed as its parts; its shape is " +
                Shape(shape).to_string();
     return {};
   }
-  return skip("a sparse tensor of a layout that we do not know: " + std::string(layout), out);
+  return skip("a sparse tensor of an unknown layout: " + std::string(layout), out);
 }
 
 Status TensorResolver::nested(std::span<const PickleValue> args, Resolution& out) {
   constexpr std::string_view names[] = {".values", ".sizes", ".strides", ".offsets"};
-  if (args.size() < std::size(names)) return content_.bad("a nested tensor with too few parts");
+  if (args.size() < std::size(names)) return content_.bad("a nested tensor has too few parts");
   for (std::size_t i = 0; i < std::size(names); ++i) {
     ANDIRON_TRY(add_part(names[i], args[i], nested_otherwise, out));
   }
@@ -162,14 +162,14 @@ Status TensorResolver::nested(std::span<const PickleValue> args, Resolution& out
 Status TensorResolver::jagged(std::span<const PickleValue> args, Resolution& out) {
   if (!args.empty() && args[0].kind == PickleKind::dict &&
       content_.graph().pairs(args[0]).size() > most_metadata) {
-    return content_.bad("a nested tensor with too many parts");
+    return content_.bad("a nested tensor has too many parts");
   }
   for (const std::string_view name : {".values", ".offsets", ".lengths"}) {
     const auto value = args.empty() ? std::nullopt : content_.entry(args[0], name.substr(1));
     if (!value || value->kind == PickleKind::none) continue;
     ANDIRON_TRY(add_part(name, *value, nested_otherwise, out));
   }
-  if (out.parts.empty()) return content_.bad("a nested tensor without values");
+  if (out.parts.empty()) return content_.bad("a nested tensor has no values");
   out.text = nested_note;
   return {};
 }

@@ -67,7 +67,7 @@ Status TensorResolver::resolve_inner(PickleValue value, Resolution& out) {
 Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
   if (out.wrappers++ > most_tensor_wrappers) return content_.bad("tensors are wrapped too deeply");
   if (out.is_part && makes_parts(call.callable)) {
-    return content_.bad("a part of a tensor that has parts itself");
+    return content_.bad("a part of a tensor has parts itself");
   }
   const std::span<const PickleValue> args = call.args;
   switch (call.callable) {
@@ -76,10 +76,10 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
       return plain(args, nullptr, at(args, 6), out);
     case Callable::rebuild_tensor_v3: {
       const PickleValue dtype = at(args, 6);
-      if (dtype.kind != PickleKind::global) return content_.bad("a tensor without a dtype");
+      if (dtype.kind != PickleKind::global) return content_.bad("a tensor has no dtype");
       const std::string_view name = content_.graph().global(dtype).name;
       const ElementType* type = torch_dtype(name);
-      if (type == nullptr) return skip("a dtype that we do not know: " + std::string(name), out);
+      if (type == nullptr) return skip("unknown dtype: " + std::string(name), out);
       return plain(args, type, at(args, 7), out);
     }
     case Callable::rebuild_from_tensor: {
@@ -87,7 +87,7 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
       const ElementType* type = dtype.kind == PickleKind::global
                                     ? torch_dtype(content_.graph().global(dtype).name)
                                     : nullptr;
-      if (type == nullptr) return skip("a tensor of a dtype that we do not know", out);
+      if (type == nullptr) return skip("a tensor of an unknown dtype", out);
       ANDIRON_TRY(resolve_inner(args[0], out));
       if (out.kind != Resolution::Kind::taken) return {};
       for (TensorPart& part : out.tensors()) {
@@ -97,16 +97,16 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
       return {};
     }
     case Callable::rebuild_parameter:
-      if (args.empty()) return content_.bad("a parameter without a tensor");
+      if (args.empty()) return content_.bad("a parameter has no tensor");
       ANDIRON_TRY(resolve_inner(args[0], out));
       if (out.kind == Resolution::Kind::no_tensor)
-        return content_.bad("a parameter that is made of no tensor");
+        return content_.bad("a parameter is not made from a tensor");
       if (!out.has_state()) out.state = at(args, 3);
       return {};
     case Callable::rebuild_from_type:
       return from_type(call, out);
     case Callable::rebuild_wrapper:
-      return skip("the shell of a tensor, without data", out);
+      return skip("a tensor object without data", out);
     case Callable::rebuild_quantized:
       return quantized(args, out);
     case Callable::rebuild_sparse:
@@ -118,10 +118,10 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
     case Callable::rebuild_meta:
       return skip("a tensor on the device 'meta', which has no data", out);
     case Callable::rebuild_from_numpy: {
-      if (args.empty()) return content_.bad("a tensor without an array");
+      if (args.empty()) return content_.bad("a tensor has no array");
       const Callable made_by = content_.callable_of(args[0]);
       if (made_by != Callable::numpy_array && made_by != Callable::numpy_buffer) {
-        return content_.bad("a tensor made of no array");
+        return content_.bad("a tensor is not made from an array");
       }
       return array(args[0], at(args, 1), true, out);
     }
@@ -134,11 +134,11 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
     case Callable::parameter_class: {
       const auto state = call.state ? content_.tuple(*call.state) : std::nullopt;
       const bool in_state = state && !state->empty() && is_tensor((*state)[0]);
-      if (!in_state && args.empty()) return skip("a parameter without a tensor", out);
+      if (!in_state && args.empty()) return skip("a parameter has no tensor", out);
       return resolve_inner(in_state ? (*state)[0] : args[0], out);
     }
     case Callable::numpy_masked:
-      return skip("an array with a mask, which a tensor has no place for", out);
+      return skip("a masked array, which a tensor cannot represent", out);
     case Callable::uninitialized:
       return skip("a parameter of a lazy module, not initialized yet", out);
     default:
@@ -148,8 +148,7 @@ Status TensorResolver::resolve_call(const Call& call, Resolution& out) {
 
 // A tensor of a class of its own, or with attributes.
 Status TensorResolver::from_type(const Call& call, Resolution& out) {
-  if (call.args.size() < 3)
-    return content_.bad("a tensor of a class of its own, without arguments");
+  if (call.args.size() < 3) return content_.bad("a tensor subclass has no arguments");
   const Callable function = content_.callable(call.args[0]);
   const PickleValue state = at(call.args, 3);
   if (function == Callable::rebuild_wrapper) {
@@ -161,7 +160,7 @@ Status TensorResolver::from_type(const Call& call, Resolution& out) {
   }
   const auto args = content_.tuple(call.args[2]);
   if (!makes_tensor(function) || !args) {
-    return skip("a tensor that is made by a function that we do not know", out);
+    return skip("a tensor made by an unknown function", out);
   }
   ANDIRON_TRY(resolve_call({function, *args, {}}, out));
   // A jagged tensor has its parts there again.
@@ -175,7 +174,7 @@ Status TensorResolver::plain(std::span<const PickleValue> args, const ElementTyp
   ANDIRON_TRY(set_view(args, out.whole.tensor));
   if (metadata.kind == PickleKind::dict) {
     if (content_.graph().pairs(metadata).size() > most_metadata) {
-      return content_.bad("a tensor with too many bits of metadata");
+      return content_.bad("a tensor has too many metadata bits");
     }
     const auto is_set = [&](std::string_view name) {
       const auto bit = content_.entry(metadata, name);
@@ -188,7 +187,7 @@ Status TensorResolver::plain(std::span<const PickleValue> args, const ElementTyp
 }
 
 Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& tensor) {
-  if (args.size() < 4) return content_.bad("a tensor without storage, offset, size and stride");
+  if (args.size() < 4) return content_.bad("a tensor lacks its storage, offset, size or stride");
   ANDIRON_TRY(storages_.resolve(args[0], tensor.storage));
   if (tensor.type == nullptr) tensor.type = tensor.storage.type;
   tensor.big_endian = big_endian_ && tensor.storage.home != Storage::Home::pickle;
@@ -196,9 +195,9 @@ Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& 
   const auto dims = content_.tuple(args[2]);
   const auto strides = content_.tuple(args[3]);
   if (!offset || !dims || !strides)
-    return content_.bad("a tensor whose size or stride is no tuple");
+    return content_.bad("the size or stride of a tensor is not a tuple");
   if (dims->size() != strides->size() || dims->size() > max_rank) {
-    return content_.bad("a tensor with " + std::to_string(dims->size()) + " dimensions and " +
+    return content_.bad("a tensor has " + std::to_string(dims->size()) + " dimensions and " +
                         std::to_string(strides->size()) + " strides");
   }
   tensor.offset = *offset;
@@ -206,7 +205,7 @@ Status TensorResolver::set_view(std::span<const PickleValue> args, TorchTensor& 
   for (std::size_t d = 0; d < tensor.rank; ++d) {
     const auto dim = content_.size((*dims)[d]);
     const auto stride = content_.integer((*strides)[d]);
-    if (!dim || !stride) return content_.bad("a tensor with a dimension that is no size");
+    if (!dim || !stride) return content_.bad("a tensor has an invalid dimension");
     tensor.shape[d] = *dim;
     tensor.strides[d] = *stride;
   }
@@ -239,14 +238,14 @@ Status TensorResolver::array(PickleValue value, PickleValue dtype, bool is_taken
   }
   if (!read.refused.empty()) return skip(std::move(read.refused), out);
   if (!is_taken) {
-    return skip("a NumPy array beside PyTorch's tensors (PytorchSettings::numpy_arrays)", out);
+    return skip("a NumPy array; set PytorchSettings::numpy_arrays to read it", out);
   }
   // NumPy has no bfloat16: such tensors are stored as wider ones.
   if (dtype.kind == PickleKind::global) {
     const std::string_view name = content_.graph().global(dtype).name;
     out.whole.tensor.converted = torch_dtype(name);
     if (out.whole.tensor.converted == nullptr) {
-      return skip("a dtype that we do not know: " + std::string(name), out);
+      return skip("unknown dtype: " + std::string(name), out);
     }
   }
   return take(out);

@@ -73,7 +73,7 @@ Status TorchTensor::check() const {
   for (std::size_t d = 0; d < rank; ++d) {
     if (strides[d] < 0) {
       return Error{.code = ErrorCode::bad_pickle,
-                   .message = "a tensor with a negative stride",
+                   .message = "a tensor has a negative stride",
                    .found = std::to_string(strides[d]),
                    .expected = "0 or more"};
     }
@@ -96,7 +96,7 @@ Status TorchTensor::check() const {
   }
   if (!fits || last >= elements) {
     return Error{.code = ErrorCode::bad_offsets,
-                 .message = "the tensor leaves its storage",
+                 .message = "the tensor extends past its storage",
                  .found = "elements " + std::to_string(offset) + " to " +
                           (fits ? std::to_string(last) : std::string("beyond 64 bits")) +
                           " for shape " + text_of(std::span(shape).first(rank)),
@@ -146,7 +146,7 @@ Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
   const bool taken_apart = !is_opaque(ours) && !is_sub_byte(ours);
   if (!taken_apart && (swaps || conjugate || negate)) {
     return Error{.code = ErrorCode::unsupported_dtype,
-                 .message = "data to be changed, of a type that we do not take apart",
+                 .message = "cannot change the elements of this dtype",
                  .found = std::string(type->torch_name)};
   }
   // Of types that are not taken apart, bytes are moved.

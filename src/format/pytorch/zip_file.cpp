@@ -130,10 +130,10 @@ Status check_root(const ZipReader& zip, const TorchZip& content, const OpenOptio
     const std::string_view name = entries[i].name;
     if (name.starts_with(content.root) || is_junk(name)) continue;
     if (options.strictness != Strictness::lenient) {
-      return bad_archive(zip, "a record outside of the archive's folder", quoted(name),
+      return bad_archive(zip, "a record outside the archive's folder", quoted(name),
                          "all records below " + quoted(content.root));
     }
-    notes.push_back("a record outside of the archive's folder: " + quoted(name));
+    notes.push_back("a record outside the archive's folder: " + quoted(name));
     return {};
   }
   return {};
@@ -145,12 +145,12 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   if (number && *number >= 1 && *number <= largest_version) return {};
   const std::string found = content.version ? quoted(*content.version) : "no record 'version'";
   if (options.strictness == Strictness::lenient) {
-    notes.push_back("the archive has no version that PyTorch would load: " + found);
+    notes.push_back("the archive does not have a version that PyTorch loads: " + found);
     return {};
   }
-  Error error = bad_archive(zip, "the archive has no version that PyTorch would load", found,
+  Error error = bad_archive(zip, "the archive does not have a version that PyTorch loads", found,
                             "1 to " + std::to_string(largest_version));
-  error.hint = "open it as lenient";
+  error.hint = "Strictness::lenient reads it anyway";
   return error;
 }
 
@@ -164,7 +164,7 @@ Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderP
   ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options.limits));
   if (graph.end() != size) {
     if (options.strictness == Strictness::strict) {
-      return bad_archive(*zip, "bytes behind the end of the pickle",
+      return bad_archive(*zip, "bytes after the end of the pickle",
                          std::to_string(size - graph.end()) + " bytes");
     }
     notes.push_back(std::to_string(size - graph.end()) + " bytes follow the pickle");
@@ -207,14 +207,14 @@ TorchZip content_by_names(const ZipReader& zip) {
       return content;
     }
     if (name == ".data/extern_modules" || name == ".data/python_version") {
-      content.what = "a package of torch.package";
+      content.what = "a torch.package archive";
       content.hint = "load it in Python and save its state_dict()";
     } else if (content.what.empty() && (name == "byteorder" || name == ".data/serialization_id")) {
       content.what = "a PyTorch archive without its object ('data.pkl')";
-      content.hint = "torch.save did not finish: save it again";
+      content.hint = "torch.save did not finish; save it again";
     } else if (name == "model.json") {
       content.what = "a TorchScript archive of PyTorch 1.0";
-      content.hint = "load it with PyTorch 1.0 to 1.5 and save it anew";
+      content.hint = "load it with PyTorch 1.0 to 1.5 and save it again";
     } else if (name == "model.weights.h5") {
       content.what = "a Keras model";
       content.hint = "convert it to SafeTensors first";
@@ -250,8 +250,7 @@ Result<TorchZip> read_torch_zip(const ZipReader& zip) {
 Result<bool> TorchZip::is_big_endian(const ZipReader& zip) const {
   if (!byte_order || *byte_order == "little") return false;
   if (*byte_order == "big") return true;
-  return bad_archive(zip, "a byte order that we do not know", quoted(*byte_order),
-                     "'little' or 'big'");
+  return bad_archive(zip, "unknown byte order", quoted(*byte_order), "'little' or 'big'");
 }
 
 std::uint64_t TorchZip::data_alignment() const {

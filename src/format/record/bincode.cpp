@@ -146,15 +146,15 @@ class BincodeReader {
       if (!take_count(bytes, size)) return error(ErrorCode::truncated, "the metadata has no end");
       at_ += looked_at - bytes.size();
       if (size > source_->size() - at_) {
-        return error(ErrorCode::truncated, "the metadata passes the end of the file");
+        return error(ErrorCode::truncated, "the metadata extends past the end of the file");
       }
       metadata_bytes += size;
       ANDIRON_TRY(
           check_limit(metadata_bytes, options_.limits.metadata_bytes,
-                      {"metadata that is too long", "metadata_bytes", "bytes", source_->name()}));
+                      {"the metadata is too long", "metadata_bytes", "bytes", source_->name()}));
       std::string text(static_cast<std::size_t>(size), '\0');
       ANDIRON_TRY(source_->read_at(at_, std::as_writable_bytes(std::span(text))));
-      if (!is_utf8(text)) return error(ErrorCode::bad_header, "metadata that is not UTF-8");
+      if (!is_utf8(text)) return error(ErrorCode::bad_header, "the metadata is not UTF-8");
       at_ += size;
       builder_.state().metadata.emplace(key, std::move(text));
     }
@@ -176,7 +176,7 @@ class BincodeReader {
       }
       ++at_;
       if (++passed > most_between) {
-        return cut_ ? *cut_ : error(ErrorCode::bad_header, "no parameter where one should be");
+        return cut_ ? *cut_ : error(ErrorCode::bad_header, "expected a parameter");
       }
     }
     if (cut_) return *cut_;
@@ -201,7 +201,7 @@ class BincodeReader {
     if (found.bytes > source_->size() - found.offset) {
       // No parameter, unless the file was cut here, which shows when none follows.
       if (!cut_) {
-        cut_ = error(ErrorCode::truncated, "a tensor passes the end of the file");
+        cut_ = error(ErrorCode::truncated, "a tensor extends past the end of the file");
         cut_->found = std::to_string(source_->size() - found.offset) + " bytes";
         cut_->expected = std::to_string(found.bytes);
       }
@@ -226,7 +226,8 @@ class BincodeReader {
     std::uint64_t code = 0;
     if (!take_count(bytes, code)) return false;
     if (code == quantized_code) {
-      return error(ErrorCode::unsupported, "a quantized tensor in a bincode record");
+      return error(ErrorCode::unsupported,
+                   "quantized tensors in bincode records are not supported");
     }
     if (code > quantized_code) return false;
     found.dtype_name = dtype_names[code];
@@ -264,16 +265,18 @@ class BincodeReader {
     result.found = parameters_.size() > places_.size()
                        ? "more tensors in the file"
                        : std::to_string(parameters_.size()) + " tensors in the file";
-    result.expected = std::to_string(places_.size()) + ", as the module has";
+    result.expected = std::to_string(places_.size()) + ", as in the module";
     if (places_.size() > common) result.tensor = places_[common].name;
     return result;
   }
 
   Error does_not_fit() const {
-    Error result = error(ErrorCode::shape_mismatch,
-                         "the file has no names, and its tensors do not fit the module's in order");
+    Error result =
+        error(ErrorCode::shape_mismatch,
+              "the file has no names, and its tensors do not match the module's in order");
     result.hint =
-        "list the module's fields as the Rust struct does, and the optional ones that were saved";
+        "list the module's fields in the order of the Rust struct, with the optional ones that "
+        "were saved";
     return result;
   }
 
@@ -303,10 +306,10 @@ bool is_bincode_record(std::string_view head) {
 
 Error needs_module(const std::string& file) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "a bincode record holds tensors without names",
+               .message = "the tensors of a bincode record have no names",
                .file = file,
                .expected = "a module whose fields are in the order of the Rust struct",
-               .hint = "load_from(model, BurnpackStore::from_file(...)), then save it under names"};
+               .hint = "load it with load_from(model, BurnpackStore::from_file(...))"};
 }
 
 Result<Archive> read_bincode(const ByteSourcePtr& source, const OpenOptions& options) {

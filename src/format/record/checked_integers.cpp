@@ -60,12 +60,12 @@ class CheckedIntegers : public ByteSource {
       const bool is_wrapped = has_wrapped_ones && value < 0;
       if (value <= largest && value >= -largest - 1 && !is_wrapped) continue;
       return Error{.code = ErrorCode::overflow,
-                   .message = "a number that does not fit " + std::string(dtype_name(dtype_)),
+                   .message = "a number does not fit in " + std::string(dtype_name(dtype_)),
                    .tensor = snapshot_.full_path(),
                    .found = is_wrapped ? std::to_string(static_cast<std::uint64_t>(value))
                                        : std::to_string(value),
                    .expected = std::to_string(-largest - 1) + " to " + std::to_string(largest),
-                   .hint = "write the record with a higher precision, or leave the tensor out"};
+                   .hint = "raise MpkSettings::precision, or leave the tensor out"};
     }
     return {};
   }

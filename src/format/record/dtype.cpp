@@ -11,6 +11,7 @@
 #include "andiron/tensor.h"
 #include "andiron/value.h"
 #include "src/core/try.h"
+#include "src/format/formats.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -111,7 +112,7 @@ Error unsupported(const TensorInfo& info, std::string hint) {
   std::string found(dtype_name(info.dtype));
   if (is_opaque(info.dtype)) found += ":" + std::string(info.file_dtype);
   return Error{.code = ErrorCode::unsupported_dtype,
-               .message = "Burn's records have no such dtype",
+               .message = "Burn's records cannot store this dtype",
                .tensor = std::string(info.name),
                .found = std::move(found),
                .hint = std::move(hint)};
@@ -229,7 +230,7 @@ Status write_record_dtype(MsgpackWriter& out, const TensorInfo& info, DType stor
         return {};
       }
   }
-  return unsupported(info, "cast it, or leave it out");
+  return unsupported(info, cast_or_leave_out(info.dtype, {DType::f32}));
 }
 
 }  // namespace andiron::inline v1::detail

@@ -67,7 +67,7 @@ class JsonCursor : public RecordCursor {
       while (count < chunk.size() && (another = reader_.next_item(']', level.is_first))) {
         std::uint64_t number = 0;
         if (reader_.unsigned_integer(number) && number > 0xff) {
-          reader_.fail(ErrorCode::bad_header, "a number that is no byte");
+          reader_.fail(ErrorCode::bad_header, "a number does not fit in a byte");
         }
         chunk[count++] = static_cast<std::byte>(number & 0xff);
       }
@@ -113,7 +113,7 @@ class JsonCursor : public RecordCursor {
     } else if (fits(item.floating)) {
       item.kind = Kind::floating;
     } else {
-      reader_.fail(ErrorCode::bad_header, "a number outside the range of double");
+      reader_.fail(ErrorCode::bad_header, "a number does not fit in a double");
     }
   }
 

@@ -69,7 +69,8 @@ class MsgpackCursor : public RecordCursor {
       case MsgpackKind::extension:
         break;
     }
-    return error(ErrorCode::unsupported, "an extension type, which records do not have");
+    return error(ErrorCode::unsupported,
+                 "MessagePack extension types are not supported in records");
   }
 
   Result<bool> more(RecordLevel& level) override {
@@ -82,8 +83,7 @@ class MsgpackCursor : public RecordCursor {
     ANDIRON_TRY(ensure(MsgpackReader::max_item_bytes));
     MsgpackItem head;
     ANDIRON_TRY(take(head));
-    if (head.kind != MsgpackKind::text)
-      return error(ErrorCode::bad_header, "a key that is no text");
+    if (head.kind != MsgpackKind::text) return error(ErrorCode::bad_header, "a key is not text");
     ANDIRON_TRY(check_text(head.size));
     ANDIRON_TRY(ensure(head.size));
     return take_text(head.size, key);
@@ -98,7 +98,7 @@ class MsgpackCursor : public RecordCursor {
         MsgpackItem head;
         ANDIRON_TRY(take(head));
         if (head.kind != MsgpackKind::unsigned_integer || head.number > 0xff) {
-          return error(ErrorCode::bad_header, "a number that is no byte");
+          return error(ErrorCode::bad_header, "a number does not fit in a byte");
         }
         chunk[count++] = static_cast<std::byte>(head.number);
       }
@@ -124,7 +124,7 @@ class MsgpackCursor : public RecordCursor {
   Status check_text(std::uint64_t size) const {
     ANDIRON_TRY(check_left(size));
     return check_limit(size, limits_.metadata_bytes,
-                       {"a text that is too long", "metadata_bytes", "bytes", source().name()});
+                       {"a text is too long", "metadata_bytes", "bytes", source().name()});
   }
 
   // Makes the window hold `count` bytes from here on, or all that are left. Nothing else reads.
@@ -172,7 +172,7 @@ class MsgpackCursor : public RecordCursor {
 
   Status take_text(std::uint64_t size, std::string_view& text) {
     text = window_.substr(at_, static_cast<std::size_t>(size));
-    if (!is_utf8(text)) return error(ErrorCode::bad_header, "text that is not UTF-8");
+    if (!is_utf8(text)) return error(ErrorCode::bad_header, "text is not UTF-8");
     at_ += text.size();
     return {};
   }

@@ -15,7 +15,7 @@ using Kind = RecordItem::Kind;
 
 Error does_not_fit(DType dtype) {
   return Error{.code = ErrorCode::bad_header,
-               .message = "a number that is no " + std::string(dtype_name(dtype))};
+               .message = "a number is not a valid " + std::string(dtype_name(dtype))};
 }
 
 bool is_signed(DType dtype) {

@@ -67,8 +67,9 @@ Result<Archive> read_record(const ReadContext& context) {
   origin.packaging = std::string(json ? "json" : "msgpack") + (head.compressed ? ".gz" : "");
   const bool holds_text = json && !origin.content->in_memory();
   if (head.compressed || holds_text) origin.held_bytes = origin.content->size();
-  ANDIRON_TRY(check_limit(origin.held_bytes, options.limits.inflated_bytes,
-                          {"JSON that is too long", "inflated_bytes", "bytes", source->name()}));
+  ANDIRON_TRY(
+      check_limit(origin.held_bytes, options.limits.inflated_bytes,
+                  {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
   if (!json) return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options);
   ANDIRON_ASSIGN(const auto cursor, json_cursor(origin.content));
   return read_tree(origin, *cursor, options);

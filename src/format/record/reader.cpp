@@ -122,11 +122,11 @@ class RecordTree {
     if (!is_at_end) ANDIRON_TRY(allow_more_bytes(notes));
     std::optional<Metadata> metadata = metadata_of(root_.find("metadata"));
     if (tensors_.size() == 0 && (!metadata || !item_)) {
-      Error error = cursor_.error(ErrorCode::not_a_weight_file, "there is no tensor in it");
-      error.found = "no record of Burn";
+      Error error = cursor_.error(ErrorCode::not_a_weight_file, "the file has no tensors");
+      error.found = "not a Burn record";
       return error;
     }
-    foreign_ids_.note(notes, "tensor", "its id is none that Burn would read");
+    foreign_ids_.note(notes, "tensor", "Burn would not read its parameter id");
     ANDIRON_ASSIGN(Archive archive, tensors_.finish());
     if (metadata) archive.set_metadata(*std::move(metadata));
     archive.set_value(item_ ? *std::move(item_) : std::move(root_));
@@ -152,7 +152,7 @@ class RecordTree {
 
   Status allow_more_bytes(std::vector<std::string>& notes) {
     Error error = cursor_.error(ErrorCode::size_mismatch, "bytes after the end of the record");
-    error.hint = "lenient reading ignores them";
+    error.hint = "Strictness::lenient ignores them";
     if (options_.strictness != Strictness::lenient) return error;
     error.hint = "ignored";
     notes.push_back(sentence_of(error));
@@ -163,7 +163,7 @@ class RecordTree {
   Status charge(std::uint64_t bytes) {
     tree_bytes_ += bytes;
     return check_limit(tree_bytes_, options_.limits.metadata_bytes,
-                       {"too much that is no tensor", "metadata_bytes", "bytes", file_});
+                       {"too much data outside of tensors", "metadata_bytes", "bytes", file_});
   }
 
   // Counts elements that are held in memory.
@@ -201,7 +201,7 @@ class RecordTree {
         break;
     }
     if (open_.size() >= max_msgpack_depth) {
-      return cursor_.error(ErrorCode::limit_exceeded, "nesting that is too deep");
+      return cursor_.error(ErrorCode::limit_exceeded, "nested too deeply");
     }
     open(item.level, before);
     return {};
@@ -269,7 +269,7 @@ class RecordTree {
       return numbers_.add(number);
     }
     if (number.kind != Kind::unsigned_integer || number.number > 0xff) {
-      return cursor_.error(ErrorCode::bad_header, "a number that is no byte");
+      return cursor_.error(ErrorCode::bad_header, "a number does not fit in a byte");
     }
     const auto byte = static_cast<std::byte>(number.number);
     return byte_list_.emplace(*this).write({&byte, 1});
@@ -307,7 +307,7 @@ class RecordTree {
   Status finish_dict(OpenNode& closed, Node& out) {
     ValueDict& dict = closed.dict;
     if (const std::string* twice = repeated_key(dict)) {
-      Error error = cursor_.error(ErrorCode::duplicate_key, "a key given twice");
+      Error error = cursor_.error(ErrorCode::duplicate_key, "duplicate key");
       error.found = quoted(*twice);
       return error;
     }
@@ -318,7 +318,7 @@ class RecordTree {
       set(dict, closed.elements->key, std::move(value));
     }
     if (closed.has_mixed_list && dict.size() == 2 && shape_of(find(dict, "shape"))) {
-      return cursor_.error(ErrorCode::bad_header, "a tensor with an element that is no number");
+      return cursor_.error(ErrorCode::bad_header, "a tensor has an element that is not a number");
     }
     ANDIRON_ASSIGN(out.value, closed.param ? named_param(closed) : Value(std::move(dict)));
     return {};
@@ -334,7 +334,7 @@ class RecordTree {
     auto sizes = shape_of(shape);
     if (!sizes && is_list) return tensor;
     if (!sizes) {
-      return cursor_.error(ErrorCode::bad_header, "a shape that is no list of at most " +
+      return cursor_.error(ErrorCode::bad_header, "a shape is not a list of at most " +
                                                       std::to_string(max_rank) + " sizes");
     }
     tensor.emplace();

@@ -76,7 +76,7 @@ class NameTree {
   Status add(std::string_view name, TensorIndex tensor) {
     if (!is_utf8(name)) {
       return Error{.code = ErrorCode::bad_header,
-                   .message = "this name is not written to records",
+                   .message = "this name cannot be written to records",
                    .tensor = std::string(name),
                    .found = "it is not UTF-8",
                    .hint = "rename the tensor"};
@@ -109,12 +109,12 @@ class NameTree {
 
   static Error too_deep(std::string_view name) {
     return over_limit("", max_tree_depth - 1,
-                      {"a name with too many dots for a record", "", "", {}, name});
+                      {"the name has too many dots for a record", "", "", {}, name});
   }
 
   static Error collision(std::string_view one, std::string_view longer) {
     return Error{.code = ErrorCode::name_collision,
-                 .message = "in a record a tensor cannot also hold others",
+                 .message = "in a record a tensor cannot contain other tensors",
                  .tensor = std::string(one),
                  .found = quoted(one) + " and " + quoted(longer),
                  .hint = "rename one of them"};

@@ -27,9 +27,9 @@ Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
   if (dtype == DType::raw && tensor.dtype.spelling != "Bool(U32)") {
     if (options_.strictness == Strictness::strict) {
       error.code = ErrorCode::unsupported_dtype;
-      error.message = "an unknown dtype";
+      error.message = "unknown dtype";
       error.found = std::string(tensor.dtype.spelling);
-      error.hint = "only strict reading refuses it";
+      error.hint = "only Strictness::strict refuses it";
       return error;
     }
     unknown_dtypes_.add(name);
@@ -40,8 +40,8 @@ Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
   if (expected && *expected == tensor.byte_size) return {};
   const std::string what = std::string(dtype_name(dtype)) + " " + tensor.shape.to_string();
   error.code = expected ? ErrorCode::size_mismatch : expected.error().code;
-  error.message = expected ? "the data has another size than dtype and shape ask for"
-                           : expected.error().message;
+  error.message =
+      expected ? "the data size does not match dtype and shape" : expected.error().message;
   error.found = expected ? std::to_string(tensor.byte_size) + " bytes" : what;
   if (expected) error.expected = std::to_string(*expected) + " for " + what;
   return error;
@@ -58,7 +58,7 @@ Status RecordTensors::check_names() {
   ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
   if (!twice) return {};
   return Error{.code = ErrorCode::duplicate_key,
-               .message = "a name given twice",
+               .message = "duplicate name",
                .file = file_,
                .tensor = std::string(builder_.state().name_at(*twice))};
 }
@@ -87,7 +87,7 @@ Result<TensorIndex> RecordTensors::add(std::string_view name, RecordTensor tenso
 Result<Archive> RecordTensors::finish() {
   ANDIRON_TRY(leave_runs());
   std::vector<std::string> notes;
-  unknown_dtypes_.note(notes, "tensor", "an unknown dtype is carried as raw bytes");
+  unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
   for (std::string& note : notes) archive_->add_note(std::move(note));
   return *std::move(archive_);
 }

@@ -63,9 +63,9 @@ Status patch_in_place(const std::string& path, const ByteSource& source, const s
   Error refused{.code = ErrorCode::unsupported,
                 .message = "the metadata cannot be changed in place",
                 .file = path,
-                .hint = "leave in_place off: the file is then replaced as a whole"};
+                .hint = "turn in_place off to rewrite the whole file"};
   if (header.size() != data_begin) {
-    refused.found = "the header would grow and the data move";
+    refused.found = "the header would grow and move the data";
     return refused;
   }
   ANDIRON_ASSIGN(Bytes old, Bytes::allocate(header.size()));

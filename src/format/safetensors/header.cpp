@@ -18,10 +18,9 @@ Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Li
   for (const auto& [key, value] : metadata) {
     const bool has_nul = (key + value).find('\0') != std::string::npos;
     if (has_nul || !is_utf8(key) || !is_utf8(value)) {
-      return Error{
-          .code = ErrorCode::bad_header,
-          .message = has_nul ? "metadata with a NUL byte is not written" : "metadata must be UTF-8",
-          .found = quoted(key)};
+      return Error{.code = ErrorCode::bad_header,
+                   .message = has_nul ? "metadata contains a NUL byte" : "metadata must be UTF-8",
+                   .found = quoted(key)};
     }
     if (out.size() > 1) out += ',';
     append_json_string(out, key);
@@ -42,7 +41,8 @@ Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
     Error error = over_limit(std::to_string(length), limits.header_bytes,
                              {"the header would be larger than allowed", "", "bytes"});
     error.code = ErrorCode::header_too_large;
-    error.hint = end > limits.header_bytes ? "write several shards" : "choose a smaller alignment";
+    error.hint = end > limits.header_bytes ? "split it with WriteOptions::max_shard_bytes"
+                                           : "choose a smaller alignment";
     return error;
   }
   header.append(static_cast<std::size_t>(padded - end), ' ');
@@ -67,12 +67,12 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
         over_limit(std::to_string(length), limits.header_bytes,
                    {"the header is larger than allowed", "header_bytes", "bytes", source.name()});
     error.code = ErrorCode::header_too_large;
-    error.hint += ", or this is not a SafeTensors file";
+    error.hint += "; it may not be a SafeTensors file";
     return error;
   }
   if (length > source.size() - safetensors_length_bytes) {
     return Error{.code = ErrorCode::truncated,
-                 .message = "the header passes the end of the file",
+                 .message = "the header extends past the end of the file",
                  .file = source.name(),
                  .found = std::to_string(source.size()) + " bytes in the file",
                  .expected = "at least " + std::to_string(safetensors_length_bytes + length),

@@ -45,11 +45,11 @@ class SafetensorsReader {
     take_param_ids(builder_);
     builder_.take_aliases_from_metadata();
     std::vector<std::string>& notes = builder_.state().notes;
-    unknown_dtypes_.note(notes, "tensor", "an unknown dtype is carried as raw bytes");
+    unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
     unknown_keys_.note(notes, "tensor", "unknown keys in the description were ignored");
     nul_names_.note(notes, "tensor", "a NUL byte in the name");
     nul_metadata_.note(notes, "metadata", "a NUL byte");
-    repeated_keys_.note(notes, "metadata", "given twice; the last one counts");
+    repeated_keys_.note(notes, "metadata", "given twice; the last one is used");
     return builder_.finish();
   }
 
@@ -100,7 +100,7 @@ class SafetensorsReader {
     if (status.code != ErrorCode::bad_header) return result;
     const std::string_view text = header_.text();
     if (text.ends_with('\0')) {
-      result.hint = "the header is padded with NUL bytes, which lenient reading ignores";
+      result.hint = "the header is padded with NUL bytes; Strictness::lenient ignores them";
     } else if (text.starts_with("\xef\xbb\xbf")) {
       result.hint = "the header begins with a byte order mark";
     }
@@ -113,10 +113,10 @@ class SafetensorsReader {
                             [&] { return LimitCheck{"too many tensors", "tensors", "", file}; }));
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
-      Error result = error(ErrorCode::unsupported_dtype, "an unknown dtype");
+      Error result = error(ErrorCode::unsupported_dtype, "unknown dtype");
       result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name.raw);
-      result.hint = "only strict reading refuses it";
+      result.hint = "only Strictness::strict refuses it";
       return result;
     }
     if (entry.end > data_bytes_) return beyond_end(entry);
@@ -134,13 +134,13 @@ class SafetensorsReader {
   Status check_names() {
     ANDIRON_ASSIGN(const std::optional<std::uint32_t> twice, builder_.index_names());
     if (!twice) return {};
-    Error result = error(ErrorCode::duplicate_key, "a name given twice");
+    Error result = error(ErrorCode::duplicate_key, "duplicate name");
     result.tensor = builder_.state().name_at(*twice);
     return result;
   }
 
   Error beyond_end(const SafetensorsEntry& entry) const {
-    Error result = error(ErrorCode::truncated, "the data passes the end of the file");
+    Error result = error(ErrorCode::truncated, "the data extends past the end of the file");
     result.tensor = decode_text(entry.name);
     result.found = "the data section has " + std::to_string(data_bytes_) + " bytes";
     result.expected = "at least " + std::to_string(entry.end);
@@ -160,9 +160,9 @@ class SafetensorsReader {
     }
     if (added) return {};
     if (options_.strictness != Strictness::lenient) {
-      Error result = error(ErrorCode::duplicate_key, "a metadata key given twice");
+      Error result = error(ErrorCode::duplicate_key, "duplicate metadata key");
       result.found = quoted(at->first);
-      result.hint = "in lenient reading the last one counts";
+      result.hint = "Strictness::lenient uses the last one";
       return result;
     }
     repeated_keys_.add(at->first);
@@ -198,7 +198,7 @@ class SafetensorsReader {
       Error result = error(ErrorCode::size_mismatch, "bytes after the last tensor");
       result.found = std::to_string(issue.found) + " bytes of data";
       result.expected = std::to_string(issue.expected);
-      result.hint = "lenient reading ignores them";
+      result.hint = "Strictness::lenient ignores them";
       return result;
     }
     Error result = error(ErrorCode::bad_offsets, issue.kind == Kind::gap
@@ -206,8 +206,8 @@ class SafetensorsReader {
                                                      : "the data overlaps another tensor's");
     result.tensor = builder_.state().name_at(static_cast<std::uint32_t>(issue.tag));
     result.found = "it begins at " + std::to_string(issue.found);
-    result.expected = std::to_string(issue.expected) + ", where the one before ends";
-    if (issue.kind == Kind::gap) result.hint = "lenient reading ignores gaps";
+    result.expected = std::to_string(issue.expected) + ", where the tensor before it ends";
+    if (issue.kind == Kind::gap) result.hint = "Strictness::lenient ignores gaps";
     return result;
   }
 

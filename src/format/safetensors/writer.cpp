@@ -37,7 +37,8 @@ std::string_view dtype_spelling(const TensorInfo& info) {
 }
 
 Status check_name(std::string_view name, const Limits& limits) {
-  Error error{.code = ErrorCode::bad_header, .message = "this name is not written to SafeTensors"};
+  Error error{.code = ErrorCode::bad_header,
+              .message = "this name cannot be written to SafeTensors"};
   error.tensor = name;
   if (name == "__metadata__") {
     error.found = "it is reserved for metadata";
@@ -47,7 +48,7 @@ Status check_name(std::string_view name, const Limits& limits) {
     error.found = "it is not UTF-8";
   } else {
     return check_limit(name.size(), limits.name_bytes,
-                       {"this name is too long", "name_bytes", "bytes", {}, name});
+                       {"the name is too long", "name_bytes", "bytes", {}, name});
   }
   error.hint = "rename the tensor";
   return error;
@@ -57,11 +58,11 @@ Status check_tensor(const TensorInfo& info, const Limits& limits) {
   ANDIRON_TRY(check_name(info.name, limits));
   if (!dtype_spelling(info).empty()) return {};
   return Error{.code = ErrorCode::unsupported_dtype,
-               .message = "SafeTensors has no such dtype",
+               .message = "SafeTensors cannot store this dtype",
                .tensor = std::string(info.name),
                .found = std::string(dtype_name(info.dtype)) +
                         (info.dtype == DType::raw ? ":" + std::string(info.file_dtype) : ""),
-               .hint = "cast it, or leave it out"};
+               .hint = cast_or_leave_out(info.dtype, {DType::c64})};
 }
 
 void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin) {
@@ -98,7 +99,7 @@ void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& or
 Status check_alignment(std::uint64_t alignment) {
   if (std::has_single_bit(alignment) && alignment >= 8) return {};
   return Error{.code = ErrorCode::invalid_argument,
-               .message = "this alignment cannot be had",
+               .message = "unsupported alignment",
                .found = std::to_string(alignment),
                .expected = "a power of two, at least 8"};
 }
