@@ -97,7 +97,7 @@ void reserve(const Descriptor& file, std::uint64_t size);
 // Puts a file's pages out of the page cache.
 void evict(const std::string& path);
 
-// Keeps a result that nobody looks at from being optimised away.
+// Keeps a result that nobody looks at from being optimized away.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");

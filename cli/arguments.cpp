@@ -77,13 +77,14 @@ constexpr const char* convert_footer =
     R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk,
 .mpk.gz, .npz or .npy, unless --to is given. Metadata, scalars and parameter ids
 are written where the format can store them; notes report what is lost. Elements
-keep their dtype, except in .mpk records. Names and layouts stay as they are: a
-PyTorch Linear keeps its [out, in] weight. The output appears whole or not at
-all; with --force it may be the input itself.
+keep their dtype unless you use --cast or write .mpk. Names and layouts stay as
+they are: a PyTorch Linear keeps its [out, in] weight. The output appears whole
+or not at all; with --force it may be the input itself.
 
 Examples:
   andiron convert model.safetensors -o model.bpk
   andiron convert --burn-release 0.20 model.safetensors -o model.bpk
+  andiron convert --cast '**=bf16' --cast '**.norm.*=f32' in.pt -o out.bpk
   andiron convert --max-shard-size 5GB model.bpk -o model.safetensors
   andiron convert --top-level-key model --sub '^net\.' '' in.mpk -o out.bpk
   andiron convert --dry-run --exclude 'optimizer.**' a.bpk -o b.safetensors)";
@@ -460,6 +461,9 @@ std::string settle_format(ConvertArguments& arguments) {
   for (const auto& [option, format] : particular) {
     if (option->count() == 0 || chosen->format == format) continue;
     return not_for(*option, format_name(format));
+  }
+  if (!options.casts.empty() && chosen->format == Format::mpk) {
+    return "--cast is not for mpk, which has one precision for the whole file; use --precision";
   }
   if (arguments.max_shard_size->count() == 0 || format_info(chosen->format).has_shards) return {};
   return not_for(*arguments.max_shard_size, list_of_sharded());

@@ -19,7 +19,7 @@ struct CastRule {
   DType dtype = DType::f32;
   /// A glob without wildcards names a tensor, which is cast whatever it holds. With wildcards,
   /// tensors of another kind (the integers among floats) stay as they are.
-  bool names_one = false;
+  bool is_whole_name = false;
 
   /// InvalidArgument, or InvalidPattern, with what is wrong.
   static Result<CastRule> parse(const std::string& text);
@@ -36,13 +36,14 @@ struct CastTensor {
 struct CastArchive {
   Archive archive;
   std::vector<CastTensor> tensors;
+  std::vector<std::string> notes;  ///< on rules that changed nothing
 };
 
-/// Casts the tensors that the rules match; of several rules the last one counts. InvalidArgument
-/// for a rule that matches nothing.
+/// Casts the tensors that the rules match; of several rules the last one counts. Fails with
+/// MissingTensor if a rule matches nothing.
 Result<CastArchive> cast_tensors(const Archive& archive, const std::vector<CastRule>& rules);
 
-/// Sentences on what was cast, and after a write on what was lost.
+/// After a write: sentences on the elements that were lost.
 std::vector<std::string> cast_notes(const std::vector<CastTensor>& tensors);
 /// Appends `,"casts":[{"name":"NAME","from":"f32","to":"f16","overflowed":0,"underflowed":0},...]`.
 void append_json_casts(std::string& out, const std::vector<CastTensor>& tensors, bool written);

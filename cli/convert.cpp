@@ -98,6 +98,11 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   const bool to_record = options.format() == Format::mpk;
   const bool keeps_notes = !to_record && options.format() != Format::numpy;
   if (source.is_pickled() && keeps_notes) note_origin(*archive);
+  if (source.is_pickled() && !keeps_notes) {
+    notes.push_back(std::string(format_name(options.format())) +
+                    " cannot record that the tensors have PyTorch's layout; load them with "
+                    "PyTorchToBurnAdapter");
+  }
   if (is_record && !to_record) drop_recorder_metadata(*archive);
   return archive;
 }
@@ -139,13 +144,14 @@ std::string json_line(const std::string& path, const Archive& source, const Conv
   return out + "}\n";
 }
 
-std::string text_line(const ConvertOptions& options, const WriteReport& report) {
+std::string text_line(const ConvertOptions& options, const WriteReport& report, std::size_t casts) {
   std::string line =
       display_text(options.writing.output) + ": " + count_of(report.tensors, "tensor");
   if (is_size_known(options)) line += ", " + format_size(report.bytes);
   line.append(", ").append(format_name(options.format()));
   // The last file of several is their index.
   if (report.files.size() > 1) line += ", " + count_of(report.files.size() - 1, "shard");
+  if (casts != 0) line += ", " + format_count(casts) + " cast";
   if (options.writing.write.dry_run) line += " (dry run, nothing written)";
   return line + "\n";
 }
@@ -167,6 +173,7 @@ ExitCode run(const ConvertOptions& options) {
         Result<WriteReport> report = write_output(cast->archive, options);
         if (!report) return std::move(report).error();
 
+        for (std::string& note : cast->notes) notes.push_back(std::move(note));
         for (std::string& note : cast_notes(cast->tensors)) notes.push_back(std::move(note));
         notes.insert(notes.end(), report->notes.begin(), report->notes.end());
         if (json) {
@@ -178,7 +185,7 @@ ExitCode run(const ConvertOptions& options) {
         for (const std::string& note : notes) {
           print_message(display_text(options.writing.output) + ": note: " + in_flags(note));
         }
-        out += text_line(options, *report);
+        out += text_line(options, *report, cast->tensors.size());
         return {};
       });
 }

@@ -14,7 +14,7 @@
 #include "andiron/stores.h"
 #include "andiron/write.h"
 #include "fuzz/archive_property.h"
-#include "src/format/record/record_tree.h"
+#include "src/format/record/name_tree.h"
 #include "tests/support/gzip_writing.h"
 #include "tests/support/module_fingerprint.h"
 

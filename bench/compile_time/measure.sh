@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# What ten_modules.cpp costs to compile without optimisation: the median of five runs, in seconds of
+# What ten_modules.cpp costs to compile without optimization: the median of five runs, in seconds of
 # the compiler's own time, which other work on the machine disturbs least; beside it the umbrella
 # header alone and the standard headers that this includes.
 #

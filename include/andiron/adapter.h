@@ -204,7 +204,7 @@ struct AdapterRule {
 /// Fails with AdapterFailed, naming both tensors, if a tensor is made from several and some are
 /// missing or filtered out. Rules for one tensor leave quantized tensors unchanged.
 ///
-/// A subclass may add rules but no behaviour: chain() copies only the rules.
+/// A subclass may add rules but no behavior: chain() copies only the rules.
 class RuleAdapter : public Chainable<RuleAdapter> {
  public:
   /// If `forward`, the source has the `from` side. Otherwise it has the `to` side, and the inverse

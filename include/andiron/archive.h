@@ -166,7 +166,8 @@ class Archive {
 
   /// Appends a tensor under its full path. Fails with DuplicateKey if the name is taken.
   Status add(TensorSnapshot snapshot);
-  /// Puts another tensor in the place of one, under the same name. REQUIRES: index < size().
+  /// Replaces a tensor and keeps its name; the snapshot's own path is ignored. REQUIRES: index <
+  /// size().
   Status replace(std::size_t index, TensorSnapshot snapshot);
 
   /// Returns the tensors at `indices`, in that order. Drops aliases of other tensors; in value(),

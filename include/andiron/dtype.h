@@ -92,6 +92,15 @@ static_assert([] {
   }
   return next == dtype_count;
 }());
+// "BF16" for "bf16".
+constexpr bool is_upper_case_of(std::string_view upper, std::string_view lower) noexcept {
+  if (upper.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const char c = lower[i];
+    if (upper[i] != (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c)) return false;
+  }
+  return true;
+}
 }  // namespace detail
 
 /// Bits per element; 0 for opaque types.
@@ -100,15 +109,17 @@ constexpr unsigned bit_width(DType dtype) noexcept { return detail::row_of(dtype
 /// The name in JSON output: "bool", "f32", "f8e4m3fn". The tool writes "raw:NAME" for raw.
 constexpr std::string_view dtype_name(DType dtype) noexcept { return detail::row_of(dtype).name; }
 
-/// Parses a name: "f32", or "float32" and "torch.float32" as PyTorch and NumPy write it. Returns
-/// false for any other text and for opaque types.
+/// Parses a name: "f32", or "float32" and "torch.float32" as PyTorch and NumPy write it, or "BF16"
+/// as SafeTensors does. Returns false for any other text and for opaque types.
 constexpr bool dtype_from_name(std::string_view name, DType& dtype) noexcept {
   constexpr std::string_view torch = "torch.";
   const bool is_torch = name.substr(0, torch.size()) == torch;
   if (is_torch) name.remove_prefix(torch.size());
   for (const detail::DTypeRow& row : detail::dtype_rows) {
     if (row.kind == detail::ElementKind::opaque) continue;
-    if (name != row.usual_name && (is_torch || name != row.name)) continue;
+    const bool is_ours =
+        !is_torch && (name == row.name || detail::is_upper_case_of(name, row.name));
+    if (!is_ours && name != row.usual_name) continue;
     dtype = row.dtype;
     return true;
   }

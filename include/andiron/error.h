@@ -82,7 +82,7 @@ using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
 }  // namespace detail
 
 /// A T or an Error. Move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
-/// error are undefined behaviour. value() throws Exception instead, or traps in programs built
+/// error are undefined behavior. value() throws Exception instead, or traps in programs built
 /// without exceptions.
 template <class T>
 class [[nodiscard]] Result {

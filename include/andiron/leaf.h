@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Leaves: the types that hold a tensor of a module. Specialise Leaf to keep tensors in your own
+// Leaves: the types that hold a tensor of a module. Specialize Leaf to keep tensors in your own
 // type.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace andiron::inline v1 {
 
-/// Specialise this to keep tensors in your own type. Three functions are required. make() builds
+/// Specialize this to keep tensors in your own type. Three functions are required. make() builds
 /// the new value next to the old one; when everything is read, the old value is replaced by move
 /// assignment.
 ///

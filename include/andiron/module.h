@@ -22,7 +22,7 @@
 //   numbers, bool, enums, std::string, Constant<T>
 //                                     constants: listed, but not saved. Wrap containers of numbers:
 //                                     Constant<std::array<int, 2>>
-//   your own type                     if you specialise Leaf (leaf.h)
+//   your own type                     if you specialize Leaf (leaf.h)
 // Anything else does not compile; the message says what to do.
 //
 // Names and kinds are those of Burn's visitor, so files work in both libraries.
@@ -36,7 +36,7 @@
 
 namespace andiron::inline v1 {
 
-/// A type with ANDIRON_MODULE, a static `fields` function, or a Fields specialisation.
+/// A type with ANDIRON_MODULE, a static `fields` function, or a Fields specialization.
 template <class T>
 concept Module = detail::is_module<T>;
 

@@ -69,20 +69,25 @@ class TensorSnapshot {
                                              bool big_endian = false);
 
   /// The dotted path of the tensor.
-  const std::string& full_path() const noexcept { return path_; }
-  const Container& container() const noexcept { return container_; }
+  const std::string& full_path() const& noexcept { return path_; }
+  const Container& container() const& noexcept { return container_; }
   std::optional<ParamId> param_id() const noexcept { return param_id_; }
   DType dtype() const noexcept;
   /// The file's name for a raw dtype, or the scheme's text for a quantized one (quant_scheme_text).
   /// Otherwise empty.
-  const std::string& raw_name() const noexcept;
+  const std::string& raw_name() const& noexcept;
   /// The scheme of a quantized tensor; nothing for others.
   std::optional<QuantScheme> scheme() const;
   /// "f32", or "raw:NAME".
   std::string dtype_text() const;
-  const Shape& shape() const noexcept;
+  const Shape& shape() const& noexcept;
   /// The size of read()'s result in bytes.
   std::uint64_t byte_size() const noexcept;
+  // Of a temporary, by value: `for (auto dim : file.get("w").value().shape())` is right.
+  std::string full_path() && { return std::move(path_); }
+  Container container() && { return std::move(container_); }
+  std::string raw_name() && { return raw_name(); }
+  Shape shape() && { return shape(); }
 
   /// Renames this snapshot.
   void set_full_path(std::string path) { path_ = std::move(path); }
@@ -143,8 +148,8 @@ class TensorSnapshot {
   /// and clamps. Between integers: wraps. bool becomes 0 or 1; to bool, every nonzero element is
   /// true. Complex types convert only to each other.
   Result<TensorSnapshot> cast(DType dtype) const;
-  /// The same, and every read of the result adds to `loss` the elements that it lost. Slower, since
-  /// each element is compared with what became of it.
+  /// Also counts the elements that the cast loses: every read of the result adds to `loss`. Slower,
+  /// because each element is compared before and after. Without `loss`, a plain cast.
   Result<TensorSnapshot> cast(DType dtype, std::shared_ptr<CastLoss> loss) const;
   /// Changes the sign. Integers wrap. Fails with UnsupportedDType for bool and f8e8m0.
   Result<TensorSnapshot> negate() const;

@@ -69,11 +69,15 @@ class Tensor {
   std::string dtype_text() const;
   /// The file's name for a raw dtype, or the scheme's text for a quantized one (quant_scheme_text).
   /// Otherwise empty.
-  const std::string& raw_name() const noexcept { return raw_name_; }
+  const std::string& raw_name() const& noexcept { return raw_name_; }
   /// The scheme of a quantized tensor; nothing for others.
   std::optional<QuantScheme> scheme() const;
-  const Shape& shape() const noexcept { return shape_; }
-  const Bytes& bytes() const noexcept { return bytes_; }
+  const Shape& shape() const& noexcept { return shape_; }
+  const Bytes& bytes() const& noexcept { return bytes_; }
+  // Of a temporary, by value.
+  std::string raw_name() && { return std::move(raw_name_); }
+  Shape shape() && { return std::move(shape_); }
+  Bytes bytes() && { return std::move(bytes_); }
   std::size_t byte_size() const noexcept { return bytes_.size(); }
 
   /// Returns the elements without a copy, valid until this tensor is changed or destroyed: keep it
@@ -117,7 +121,6 @@ class Tensor {
   /// Returns the elements for writing. Copies them first if this tensor is not their only owner.
   template <Element T>
   Result<std::span<T>> as_mutable() & {
-    /// Returns the bytes for writing. Copies them first if this tensor is not their only owner.
     Result<std::span<std::byte>> data = mutable_bytes();
     if (!data) return std::move(data).error();
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
@@ -126,7 +129,7 @@ class Tensor {
     return std::span<T>(reinterpret_cast<T*>(data->data()), data->size() / sizeof(T));
   }
 
-  /// The bytes for writing; copies first unless this tensor alone owns its memory.
+  /// Returns the bytes for writing. Copies them first if this tensor is not their only owner.
   Result<std::span<std::byte>> mutable_bytes();
   /// Returns the bytes for writing if this tensor is their only owner. Otherwise returns an empty
   /// span.

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "src/core/place.h"
+#include "src/core/path_segments.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

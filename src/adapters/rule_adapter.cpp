@@ -12,7 +12,7 @@
 #include "andiron/adapter.h"
 #include "src/adapters/rule_index.h"
 #include "src/adapters/rule_steps.h"
-#include "src/core/place.h"
+#include "src/core/path_segments.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 

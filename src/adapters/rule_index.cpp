@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "src/core/place.h"
+#include "src/core/path_segments.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -142,7 +142,7 @@ Result<std::vector<std::size_t>> count_tensors(const AdapterRule& rule) {
 }
 
 // Equal parts are shares of 1; a common divisor would ask for more than is needed.
-void normalise(std::vector<std::uint64_t>& shares, std::size_t parts) {
+void normalize(std::vector<std::uint64_t>& shares, std::size_t parts) {
   if (shares.empty()) shares.assign(parts, 1);
   std::uint64_t divisor = 0;
   for (const std::uint64_t share : shares) divisor = std::gcd(divisor, share);
@@ -302,8 +302,8 @@ Result<RuleSteps> RuleSteps::make(const AdapterRule& rule) {
   made.outputs_ = counts.back();
   for (std::size_t i = 0; i < rule.steps.size(); ++i) {
     AdapterStep step = rule.steps[i];
-    if (auto* split = std::get_if<SplitStep>(&step)) normalise(split->shares, counts[i + 1]);
-    if (auto* concat = std::get_if<ConcatStep>(&step)) normalise(concat->shares, counts[i]);
+    if (auto* split = std::get_if<SplitStep>(&step)) normalize(split->shares, counts[i + 1]);
+    if (auto* concat = std::get_if<ConcatStep>(&step)) normalize(concat->shares, counts[i]);
     if (!acts_on_each(step)) made.tail_ = i + 1;
     made.steps_.push_back({std::move(step), counts[i + 1]});
   }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "src/codec/inflate.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "src/codec/entry_name.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

@@ -13,8 +13,8 @@
 #include "src/core/archive_state.h"
 #include "src/core/name_collision.h"
 #include "src/core/sole_owner.h"
+#include "src/core/text/nearest_name.h"
 #include "src/core/text/quoted.h"
-#include "src/core/text/similarity.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {

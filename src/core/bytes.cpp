@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include "src/core/large_blocks.h"
+#include "src/core/huge_page_memory.h"
 #include "src/core/sole_owner.h"
 #include "src/core/try.h"
 

@@ -7,9 +7,10 @@
 
 #include "andiron/limits.h"
 #include "andiron/tensor.h"
+#include "src/core/cast_source.h"
+#include "src/core/check_limit.h"
 #include "src/core/expression_source.h"
 #include "src/core/kernels/convert.h"
-#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -406,13 +407,20 @@ Result<ExpressionPtr> Expression::apply(ElementStep::Kind kind, DType to) const 
   }
   if (is_sub_byte(dtype_) || is_sub_byte(to)) {
     ANDIRON_ASSIGN(const std::uint64_t bytes, shape_.byte_count(to));
-    return over(packed_cast_source(self(), to, bytes), to, shape_, depth_);
+    return over(cast_source(self(), to, bytes), to, shape_, depth_);
   }
   const auto& leaf = std::get<StridedLeaf>(node_);
   StridedLeaf mapped = leaf;
   mapped.map = leaf.map.then({kind, to});
   ANDIRON_TRY(check_depth(static_cast<unsigned>(mapped.map.step_count())));
   return make(to, shape_, std::move(mapped), depth_);
+}
+
+Result<ExpressionPtr> Expression::cast(DType to, std::shared_ptr<CastLoss> loss) const {
+  // Says why where there is no such cast.
+  ANDIRON_ASSIGN(ExpressionPtr plain, apply(ElementStep::Kind::cast, to));
+  if (to == dtype_ || loss == nullptr) return plain;
+  return over(cast_source(self(), to, plain->byte_size(), std::move(loss)), to, shape_, depth_);
 }
 
 Result<ExpressionPtr> Expression::join(std::vector<ExpressionPtr> parts, std::size_t dim) {

@@ -76,6 +76,8 @@ class Expression : public std::enable_shared_from_this<Expression> {
   Result<ExpressionPtr> reshape(Shape shape) const;
   Result<ExpressionPtr> expand(const Shape& shape) const;
   Result<ExpressionPtr> apply(ElementStep::Kind kind, DType to) const;
+  // A cast whose reads add to `loss`, if there is one.
+  Result<ExpressionPtr> cast(DType to, std::shared_ptr<CastLoss> loss) const;
   static Result<ExpressionPtr> join(std::vector<ExpressionPtr> parts, std::size_t dim);
 
   // Only its own functions make one.

@@ -10,8 +10,4 @@ namespace andiron::inline v1::detail {
 // The row-major bytes of `below`.
 ByteSourcePtr expression_source(ExpressionPtr below);
 
-// The row-major bytes of `below` after a cast in which f4, packed two to a byte, is one of the
-// types.
-ByteSourcePtr packed_cast_source(ExpressionPtr below, DType to, std::uint64_t byte_size);
-
 }  // namespace andiron::inline v1::detail

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "src/core/sha256_portable.h"
+#include "src/core/tensor_windows.h"
 #include "src/core/try.h"
-#include "src/core/windows.h"
 
 #if defined(ANDIRON_HAVE_OPENSSL)
 #include <openssl/evp.h>

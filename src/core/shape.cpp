@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "andiron/limits.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 
 namespace andiron::inline v1 {
 

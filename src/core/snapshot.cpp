@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "andiron/tensor.h"
-#include "src/core/counting_cast.h"
 #include "src/core/expression.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
@@ -93,13 +92,13 @@ Result<TensorSnapshot> TensorSnapshot::from_strided(std::string path, ByteSource
 }
 
 DType TensorSnapshot::dtype() const noexcept { return expression_->dtype(); }
-const std::string& TensorSnapshot::raw_name() const noexcept { return expression_->raw_name(); }
+const std::string& TensorSnapshot::raw_name() const& noexcept { return expression_->raw_name(); }
 
 std::optional<QuantScheme> TensorSnapshot::scheme() const {
   if (dtype() != DType::qfloat) return std::nullopt;
   return quant_scheme_from_text(raw_name()).value();
 }
-const Shape& TensorSnapshot::shape() const noexcept { return expression_->shape(); }
+const Shape& TensorSnapshot::shape() const& noexcept { return expression_->shape(); }
 std::uint64_t TensorSnapshot::byte_size() const noexcept { return expression_->byte_size(); }
 
 std::string TensorSnapshot::dtype_text() const {
@@ -297,15 +296,7 @@ Result<TensorSnapshot> TensorSnapshot::cast(DType to) const {
 }
 
 Result<TensorSnapshot> TensorSnapshot::cast(DType to, std::shared_ptr<CastLoss> loss) const {
-  ANDIRON_ASSIGN(const TensorSnapshot plain, cast(to));
-  if (to == dtype()) return plain;
-  ANDIRON_ASSIGN(
-      TensorSnapshot counting,
-      from_source(path_, detail::counting_cast(*this, to, plain.byte_size(), std::move(loss)), 0,
-                  plain.byte_size(), to, shape()));
-  counting.container_ = container_;
-  counting.param_id_ = param_id_;
-  return counting;
+  return with(expression_->cast(to, std::move(loss)));
 }
 
 Result<TensorSnapshot> TensorSnapshot::negate() const {

@@ -66,7 +66,7 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
                  .expected = "an address divisible by " + std::to_string(alignment),
                  .hint = "read the tensor instead of borrowing it"};
   }
-  // A bool of any other value is undefined behaviour in C++, and files hold what they like.
+  // A bool of any other value is undefined behavior in C++, and files hold what they like.
   const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
   if (wanted == DType::boolean &&
       !std::all_of(bytes_.span().begin(), bytes_.span().end(), is_bool)) {

@@ -2,8 +2,8 @@
 // Tested by tests/format/write_test.cpp
 #include "src/format/data_copier.h"
 
+#include "src/core/tensor_windows.h"
 #include "src/core/try.h"
-#include "src/core/windows.h"
 
 namespace andiron::inline v1::detail {
 

@@ -11,7 +11,7 @@
 #include "src/core/try.h"
 #include "src/format/formats.h"
 #include "src/format/model_in_folder.h"
-#include "src/format/recognise.h"
+#include "src/format/recognize.h"
 #include "src/format/sharded.h"
 #include "src/io/folder.h"
 
@@ -21,7 +21,7 @@ namespace {
 using namespace detail;
 
 // Content that nobody knows is shown by its first bytes, by which its owner may know it.
-Error not_a_weight_file(const ByteSource& source, Recognised content) {
+Error not_a_weight_file(const ByteSource& source, Recognized content) {
   if (content.what.empty()) {
     std::array<std::byte, 16> first{};
     const auto head = std::span(first).first(
@@ -42,7 +42,7 @@ Result<const FormatRow*> format_of(const ReadContext& context) {
   const bool is_index = context.name.ends_with(index_ending);
   if (context.options.format && !is_index) return &row_of(*context.options.format);
   const ByteSource& source = *context.source;
-  ANDIRON_ASSIGN(const Recognised content, recognise(source));
+  ANDIRON_ASSIGN(const Recognized content, recognize(source));
   if (content.row != nullptr || content.is_json) return content.row;
   // A broken file deserves the reason why: the name cannot make it readable, but it tells what it
   // was meant to be.

@@ -3,7 +3,7 @@
 #include "src/format/output_file.h"
 
 #include "src/core/try.h"
-#include "src/io/target.h"
+#include "src/io/write_target.h"
 
 namespace andiron::inline v1::detail {
 

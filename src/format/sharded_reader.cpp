@@ -12,7 +12,7 @@
 #include "andiron/text.h"
 #include "src/codec/decode_text.h"
 #include "src/core/archive_builder.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/name_table.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

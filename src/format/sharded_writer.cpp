@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "andiron/value.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/format/output_file.h"
 #include "src/format/sharded.h"

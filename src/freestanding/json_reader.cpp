@@ -216,7 +216,7 @@ bool JsonReader::number(std::string_view& out) noexcept {
 bool JsonReader::literal(std::string_view word) noexcept {
   if (failed()) return false;
   skip_space();
-  // As starts_with, which firmware built without optimisation cannot link: it names a throw.
+  // As starts_with, which firmware built without optimization cannot link: it names a throw.
   const bool fits = static_cast<std::size_t>(end_ - at_) >= word.size();
   if (!fits || std::string_view(at_, word.size()) != word) {
     return fail(ErrorCode::bad_header, "expected a value");

@@ -10,8 +10,8 @@
 
 #include "andiron/file.h"
 #include "src/core/try.h"
-#include "src/io/system.h"
-#include "src/io/target.h"
+#include "src/io/system_calls.h"
+#include "src/io/write_target.h"
 
 namespace andiron::inline v1 {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "andiron/file.h"
 #include "src/core/try.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1 {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "src/core/try.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1 {
 namespace detail {

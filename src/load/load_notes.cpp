@@ -12,7 +12,7 @@
 #include <unordered_set>
 
 #include "src/core/parse_index.h"
-#include "src/core/place.h"
+#include "src/core/path_segments.h"
 #include "src/core/text/quoted.h"
 #include "src/names/training_names.h"
 

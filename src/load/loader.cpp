@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/check_limit.h"
 #include "src/core/expression.h"
-#include "src/core/limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "src/core/text/digit.h"
-#include "src/core/text/similarity.h"
+#include "src/core/text/nearest_name.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "andiron/text.h"
+#include "src/core/text/nearest_name.h"
 #include "src/core/text/quoted.h"
-#include "src/core/text/similarity.h"
 #include "src/names/rename.h"
 
 namespace andiron::inline v1 {

@@ -58,7 +58,7 @@ TEST_F(Arguments, MistakesAreOneLineAndExitCode4) {
       {"fro\nbnicate"},
       {"ls"},
       {"ls", "--nope", file},
-      {"ls", "--sort", "colour", file},
+      {"ls", "--sort", "color", file},
       {"ls", "--io", "psychic", file},
       {"ls", "--color", "blue", file},
       {"ls", "--sub", "a", file},

@@ -45,7 +45,7 @@ TEST_F(Casts, AGlobCastsFloatsAndLeavesIntegersAlone) {
 
 TEST_F(Casts, OverflowAndUnderflowAreCounted) {
   const Outcome run = convert({"**=f16"}, "half.safetensors");
-  EXPECT_TRUE(contains(run.err, "cast 2 tensors; 1 tensor lost elements")) << run.err;
+  EXPECT_TRUE(contains(run.out, "3 tensors, ") && contains(run.out, ", 2 cast")) << run.out;
   EXPECT_TRUE(contains(run.err,
                        "tensor 'net.weight': 2 elements overflowed and 1 element became 0 "
                        "in the cast from f32 to f16"))
@@ -100,12 +100,38 @@ TEST_F(Casts, MakeFilesThatNumPyCanHold) {
 
 TEST_F(Casts, ARuleThatMatchesNothingIsAMistake) {
   const Outcome run = convert({"nett.*=f16"}, "none.safetensors");
-  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_EQ(run.exit_code, 2);
   EXPECT_TRUE(contains(run.err, "no tensor matches --cast 'nett.*=f16'")) << run.err;
 }
 
+TEST_F(Casts, ARuleThatChangesNothingIsNoted) {
+  const Outcome run = convert({"**.weight=i8"}, "none.safetensors");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.err,
+                       "--cast '**.weight=i8' changed nothing: 1 matching tensor of "
+                       "another kind"))
+      << run.err;
+}
+
+TEST_F(Casts, RecordsHaveAPrecisionInstead) {
+  const Outcome run = convert({"**=f16"}, "model.mpk");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_TRUE(contains(run.err, "use --precision")) << run.err;
+}
+
+TEST_F(Casts, AreWrittenToShardsBurnpackAndNumPy) {
+  ASSERT_EQ(convert({"**=f16"}, "shards.safetensors", {"--max-shard-size", "8"}).exit_code, 0);
+  EXPECT_EQ(dtype_of("shards.safetensors", "net.weight"), DType::f16);
+  for (const char* output : {"model.bpk", "model.npz"}) {
+    const Outcome run = convert({"**=f16"}, output, {"--json"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(dtype_of(output, "net.weight"), DType::f16);
+    EXPECT_EQ(objects_of(run).at(0).at("casts").size(), 2u);
+  }
+}
+
 TEST_F(Casts, WhatIsNotGlobEqualsDtypeIsRefused) {
-  for (const char* text : {"f16", "=f16", "**=", "**=float17", "**=qfloat"}) {
+  for (const char* text : {"f16", "=f16", "**=", "**=float17", "**=qfloat", "**=f6e2m3"}) {
     const Outcome run = convert({text}, "none.safetensors");
     EXPECT_EQ(run.exit_code, 4) << text;
     EXPECT_TRUE(contains(run.err, "--cast")) << run.err;

@@ -158,5 +158,14 @@ TEST_F(PytorchInput, InfoTellsTiesAndWhatLiesBesideTheTensors) {
       << tool({"info", file}).out;
 }
 
+TEST_F(PytorchInput, ConvertSaysWhenTheLayoutCannotBeRecorded) {
+  const std::string file = sample();
+  const Outcome bare = tool({"convert", file, "-o", path("m.npz")});
+  EXPECT_EQ(bare.exit_code, 0) << bare.err;
+  EXPECT_TRUE(contains(bare.err, "numpy cannot record that the tensors have PyTorch's layout"));
+  const Outcome marked = tool({"convert", file, "-o", path("m.safetensors")});
+  EXPECT_FALSE(contains(marked.err, "PyTorch's layout")) << marked.err;
+}
+
 }  // namespace
 }  // namespace andiron::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Element types.
 #include "andiron/dtype.h"
+#include "andiron/shape.h"
 
 #include <gtest/gtest.h>
 
@@ -80,6 +81,23 @@ TEST(DType, ByteCountTellsOverflowFromAPartOfAByte) {
   EXPECT_EQ(byte_count(DType::f4e2m1, odd, bytes), SizeCheck::partial_byte);
   EXPECT_EQ(byte_count(DType::f32, odd, bytes), SizeCheck::ok);
   EXPECT_EQ(bytes, 12u);
+}
+
+TEST(DType, IsReadFromItsNames) {
+  const auto parsed = [](std::string_view name) {
+    DType dtype = DType::raw;
+    return dtype_from_name(name, dtype) ? to_string(dtype) : "none";
+  };
+  for (const char* name : {"bf16", "BF16", "bfloat16", "torch.bfloat16"}) {
+    EXPECT_EQ(parsed(name), "bf16") << name;
+  }
+  for (unsigned i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    EXPECT_EQ(parsed(dtype_name(dtype)), is_opaque(dtype) ? "none" : dtype_name(dtype));
+  }
+  for (const char* name : {"", "f17", "torch.f32", "torch.", "Bf16", "raw", "qfloat"}) {
+    EXPECT_EQ(parsed(name), "none") << name;
+  }
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(PytorchLegacy, TensorsShareAStorageAndHaveTheirOwnParts) {
   EXPECT_EQ(archive.ties()[2], std::optional<std::size_t>(0));
 }
 
-TEST(PytorchLegacy, ViewsOfStoragesAreHonoured) {
+TEST(PytorchLegacy, ViewsOfStoragesAreHonored) {
   EXPECT_EQ(floats(open_text(with_view(view_of(2, 2))).value(), "w"), (Floats{3, 4}));
   EXPECT_EQ(floats(open_text(with_view(view_of(1, 3), 1)).value(), "w"), (Floats{3, 4}));
 }

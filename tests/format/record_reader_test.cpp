@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests src/format/record/reader.cpp and what it reads with.
+// Tests src/format/record/tree_reader.cpp and what it reads with.
 #include <gtest/gtest.h>
 
 #include "andiron/value.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The library as a program, for comparison with Burn's own reader and writer of Burnpack files. A
 // file is given as lines of JSON (burnpack/src/lines.rs); a dtype is text: "F32", "Bool(Native)",
-// "Bool(U32)", "QFloat(...)" as in quantized.h.
+// "Bool(U32)", "QFloat(...)" as in tensor.h.
 //
 //   list FILE                      the file as lines, in file order
 //   pack LINES OUT [RELEASE]       the file for such lines, as a release of Burn writes it

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "andiron/file.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 #include "tests/support/noise.h"
 #include "tests/support/temp_dir.h"
 

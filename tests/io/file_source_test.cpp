@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "andiron/file.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 #include "tests/support/noise.h"
 #include "tests/support/temp_dir.h"
 

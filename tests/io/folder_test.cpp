@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "andiron/file.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::detail {

@@ -109,7 +109,7 @@ TEST(Param, ReplacingALazyTensorComputesNothing) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST(Param, GivesTheErrorOfItsInitialiserAndTriesAgain) {
+TEST(Param, GivesTheErrorOfItsInitializerAndTriesAgain) {
   int calls = 0;
   const Param param = Param::lazy(DType::f32, {1}, [&calls]() -> Result<Tensor> {
     if (++calls == 1) return Error{.code = ErrorCode::out_of_memory, .message = "full"};
@@ -119,7 +119,7 @@ TEST(Param, GivesTheErrorOfItsInitialiserAndTriesAgain) {
   EXPECT_EQ(param.as<float>().value()[0], 3);
 }
 
-TEST(Param, RefusesAnInitialiserThatGivesAnotherShape) {
+TEST(Param, RefusesAnInitializerThatGivesAnotherShape) {
   const Param param = Param::lazy(DType::f32, {3}, []() -> Result<Tensor> { return numbers({1}); });
   EXPECT_EQ(param.val().error().code, ErrorCode::shape_mismatch);
   const Param other = Param::lazy(DType::f64, {1}, []() -> Result<Tensor> { return numbers({1}); });

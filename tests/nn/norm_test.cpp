@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Normalisation layers: their parameters and how they start.
+// Normalization layers: their parameters and how they start.
 #include "andiron/nn/norm.h"
 
 #include <gtest/gtest.h>

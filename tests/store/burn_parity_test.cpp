@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Behaviour that burn-store users rely on, tested on whole models (listed in tests/burn_parity.md).
+// Behavior that burn-store users rely on, tested on whole models (listed in tests/burn_parity.md).
 #include <gtest/gtest.h>
 
 #include <memory>

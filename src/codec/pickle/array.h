@@ -14,7 +14,7 @@
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
-#include "src/core/large_blocks.h"
+#include "src/core/huge_page_memory.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

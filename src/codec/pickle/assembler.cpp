@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "src/codec/pickle/machine.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/codec/pickle/input.h"
 #include "src/codec/pickle/opcode.h"
 #include "src/codec/pickle/operands.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 

@@ -10,7 +10,7 @@
 
 #include "src/codec/pickle/literals.h"
 #include "src/codec/pickle/machine.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/text/utf8.h"
 

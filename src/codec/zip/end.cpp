@@ -10,7 +10,7 @@
 
 #include "andiron/bytes.h"
 #include "src/codec/zip/layout.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

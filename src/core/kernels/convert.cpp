@@ -44,10 +44,10 @@ std::uint32_t half_to_single(std::uint16_t half) {
   std::uint32_t bits = static_cast<std::uint32_t>(half & 0x7fff) << 13;
   const std::uint32_t exponent = bits & 0x0f800000;
   bits += (127 - 15) << 23;
-  // Infinity and NaN keep an all-ones exponent; subnormals are renormalised by one subtraction.
+  // Infinity and NaN keep an all-ones exponent; subnormals are renormalized by one subtraction.
   bits += exponent == 0x0f800000 ? (128u - 16) << 23 : 0;
-  const float renormalised = std::bit_cast<float>(bits + (1u << 23)) - 0x1p-14f;
-  return sign | (exponent == 0 ? std::bit_cast<std::uint32_t>(renormalised) : bits);
+  const float renormalized = std::bit_cast<float>(bits + (1u << 23)) - 0x1p-14f;
+  return sign | (exponent == 0 ? std::bit_cast<std::uint32_t>(renormalized) : bits);
 }
 
 std::uint16_t single_to_half(std::uint32_t single) {
@@ -275,19 +275,29 @@ bool is_real(DType dtype) {
          (is_float(dtype) && dtype != DType::f6e2m3 && dtype != DType::f6e3m2);
 }
 
-DType component(DType complex) {
-  return complex == DType::c32 ? DType::f16 : complex == DType::c64 ? DType::f32 : DType::f64;
-}
-
 }  // namespace
 
 bool can_convert(DType from, DType to) noexcept {
   return (is_real(from) && is_real(to)) || (is_complex(from) && is_complex(to));
 }
 
+DType component_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::c32:
+      return DType::f16;
+    case DType::c64:
+      return DType::f32;
+    case DType::c128:
+      return DType::f64;
+    default:
+      return dtype;
+  }
+}
+
 void convert(DType from, const std::byte* source, DType to, std::byte* out,
              std::size_t count) noexcept {
-  if (is_complex(from)) return convert(component(from), source, component(to), out, 2 * count);
+  if (is_complex(from))
+    return convert(component_of(from), source, component_of(to), out, 2 * count);
   if (convert_common(from, source, to, out, count)) return;
   for (std::size_t done = 0; done < count; done += tile) {
     convert_tile(from, source + done * bit_width(from) / 8, to, out + done * bit_width(to) / 8,

@@ -12,6 +12,9 @@ namespace andiron::inline v1 {
 // real; f6 and opaque types do not convert.
 bool can_convert(DType from, DType to) noexcept;
 
+// The type that a complex type has two of; other types as they are.
+DType component_of(DType dtype) noexcept;
+
 // Converts `count` elements (rules at TensorSnapshot::cast). f4 is packed two per byte; an odd last
 // element is in the low half of its byte. Source and destination must not overlap; any alignment
 // works. REQUIRES: can_convert(from, to).

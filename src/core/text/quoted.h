@@ -22,7 +22,7 @@ inline std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// "'a', 'b' and 12 more": enough of them to recognise the rest by.
+// "'a', 'b' and 12 more": enough of them to recognize the rest by.
 inline std::string quoted_list(const std::vector<std::string_view>& names) {
   constexpr std::size_t most = 8;
   std::string list;

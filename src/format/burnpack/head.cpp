@@ -7,7 +7,7 @@
 #include <string>
 
 #include "andiron/file.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/header_listing.h"
 

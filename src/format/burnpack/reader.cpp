@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Burnpack to Archive: the parser of src/view over the metadata, plus what needs a heap: names in a
-// hash table, errors with names and numbers. The byte layout is in
+// Burnpack to Archive: the parser of src/freestanding over the metadata, plus what needs a heap:
+// names in a hash table, errors with names and numbers. The byte layout is in
 // src/freestanding/burnpack_view.cpp. Tested by tests/format/burnpack_reader_test.cpp and
 // burnpack_hostile_test.cpp
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/tensor.h"
 #include "src/core/archive_builder.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"

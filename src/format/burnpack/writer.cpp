@@ -9,7 +9,7 @@
 
 #include "andiron/burnpack_view.h"
 #include "src/codec/cbor_writer.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"

@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

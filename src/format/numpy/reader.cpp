@@ -10,7 +10,7 @@
 
 #include "src/codec/zip/reader.h"
 #include "src/core/archive_builder.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"

@@ -10,7 +10,7 @@
 
 #include "src/codec/entry_name.h"
 #include "src/codec/zip/writer.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"

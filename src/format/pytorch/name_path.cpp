@@ -6,9 +6,9 @@
 #include <charconv>
 #include <span>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
-#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/pickled_numpy.h"
 #include "src/format/pytorch/python_text.h"
 
 namespace andiron::inline v1::detail {

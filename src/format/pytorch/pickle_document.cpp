@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/format/formats.h"
 #include "src/format/pytorch/repeated_tensors.h"

@@ -25,7 +25,7 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

@@ -3,7 +3,7 @@
 #include "src/format/pytorch/tensor_resolver.h"
 
 #include "src/core/try.h"
-#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/pickled_numpy.h"
 #include "src/format/pytorch/python_text.h"
 
 namespace andiron::inline v1::detail {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

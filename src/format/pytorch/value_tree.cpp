@@ -10,7 +10,7 @@
 #include "src/core/little_endian.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
-#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/pickled_numpy.h"
 #include "src/format/pytorch/python_text.h"
 #include "src/format/pytorch/repeated_tensors.h"
 

@@ -263,7 +263,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
   ANDIRON_TRY(check_root(*zip, content, options, notes));
   ANDIRON_TRY(check_version(*zip, content, options, notes));
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
-  // It is there: the archive was recognised by it.
+  // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
   ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
   ANDIRON_ASSIGN(

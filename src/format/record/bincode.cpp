@@ -24,7 +24,7 @@
 #include "andiron/limits.h"
 #include "andiron/param_id.h"
 #include "src/core/archive_builder.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/record/dtype.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/record/cursor.h"

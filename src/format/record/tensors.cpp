@@ -2,7 +2,7 @@
 // Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include "src/format/record/tensors.h"
 
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {

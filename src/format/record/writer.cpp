@@ -8,8 +8,8 @@
 
 #include "src/codec/gzip.h"
 #include "src/codec/msgpack_writer.h"
+#include "src/core/check_limit.h"
 #include "src/core/kernels/convert.h"
-#include "src/core/limit.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
@@ -17,8 +17,8 @@
 #include "src/format/record/checked_integers.h"
 #include "src/format/record/dtype.h"
 #include "src/format/record/metadata.h"
+#include "src/format/record/name_tree.h"
 #include "src/format/record/record.h"
-#include "src/format/record/record_tree.h"
 
 namespace andiron::inline v1::detail {
 namespace {

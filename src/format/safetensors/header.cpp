@@ -5,7 +5,7 @@
 #include <array>
 
 #include "andiron/value.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"

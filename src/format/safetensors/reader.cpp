@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SafeTensors to Archive: the parser of src/view over the header, plus what needs a heap: names in
-// a hash table, ranges compared with each other, errors with names and numbers. The byte layout is
-// in src/freestanding/safetensors_view.cpp. Tested by tests/format/safetensors_reader_test.cpp
+// SafeTensors to Archive: the parser of src/freestanding over the header, plus what needs a heap:
+// names in a hash table, ranges compared with each other, errors with names and numbers. The byte
+// layout is in src/freestanding/safetensors_view.cpp. Tested by
+// tests/format/safetensors_reader_test.cpp
 #include <vector>
 
 #include "andiron/safetensors_view.h"
 #include "src/codec/decode_text.h"
 #include "src/core/archive_builder.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"

@@ -10,7 +10,7 @@
 
 #include "andiron/safetensors_view.h"
 #include "andiron/value.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"

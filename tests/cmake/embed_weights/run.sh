@@ -92,7 +92,7 @@ program=$work/lto
 quietly configure -B "$program" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
 build_and_run
-say "link-time optimisation works"
+say "link-time optimization works"
 
 # refused CASE MESSAGE
 refused() {
@@ -102,9 +102,9 @@ refused() {
   tr -s ' \n' ' ' <"$log" | grep -qF "$2" || fail "$1: the message is another than '$2'"
 }
 refused clash "the target already has embedded::model"
-refused no_identifier "'no-identifier' is not an identifier"
-refused keyword "'default' is a keyword"
-refused namespace "'net:weights' is not an identifier"
+refused no_identifier "'no-identifier' is not a C++ identifier"
+refused keyword "'default' is a C++ keyword"
+refused namespace "'net:weights' is not a C++ identifier"
 refused missing_file "there is no file"
 refused folder "there is no file"
 refused missing_target "there is no target missing"

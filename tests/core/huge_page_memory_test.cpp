@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/core/large_blocks.h"
+#include "src/core/huge_page_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 namespace andiron::inline v1::detail {
 
-struct Recognised {
+struct Recognized {
   const FormatRow* row = nullptr;  // nullptr for all else
   bool is_json = false;            // an index of shards, perhaps
   // What it is that we do not read, and what to do about it; empty for what nobody knows.
@@ -18,6 +18,6 @@ struct Recognised {
   std::string hint = {};
 };
 
-Result<Recognised> recognise(const ByteSource& source);
+Result<Recognized> recognize(const ByteSource& source);
 
 }  // namespace andiron::inline v1::detail

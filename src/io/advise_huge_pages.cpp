@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Huge pages for large buffers.
-#include "src/core/huge_pages.h"
+#include "src/core/advise_huge_pages.h"
 
 #include <sys/mman.h>
 
 #include <cstdint>
 
 #include "andiron/bytes.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1 {
 

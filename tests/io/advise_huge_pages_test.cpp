@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests of src/io/huge_pages.cpp.
-#include "src/core/huge_pages.h"
+// Tests of src/io/advise_huge_pages.cpp.
+#include "src/core/advise_huge_pages.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "andiron/bytes.h"
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 namespace andiron {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/format/pytorch/numpy.h"
+#include "src/format/pytorch/pickled_numpy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // "Did you mean": the nearest name.
-#include "src/core/text/similarity.h"
+#include "src/core/text/nearest_name.h"
 
 #include <gtest/gtest.h>
 

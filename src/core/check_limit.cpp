@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/limit_test.cpp
-#include "src/core/limit.h"
+// Tested by tests/core/check_limit_test.cpp
+#include "src/core/check_limit.h"
 
 #include <utility>
 

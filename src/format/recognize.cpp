@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/recognise_test.cpp
-#include "src/format/recognise.h"
+// Asks the rows of the table (formats.cpp), whose formats know their own first bytes; here are
+// those of files that are not read. Tested by tests/format/recognize_test.cpp
+#include "src/format/recognize.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +32,7 @@ constexpr Signature signatures[] = {
 };
 
 // Content of no format, by its first bytes.
-Recognised by_signature(std::string_view head) {
+Recognized by_signature(std::string_view head) {
   for (const Signature& known : signatures) {
     if (head.starts_with(known.bytes)) return {.what = known.what, .hint = known.hint};
   }
@@ -43,36 +44,36 @@ Recognised by_signature(std::string_view head) {
           .hint = "the download returned a web page instead of the file"};
 }
 
-std::string in_words(const Recognised& content) {
+std::string in_words(const Recognized& content) {
   if (content.row != nullptr) return "a " + std::string(content.row->info.title) + " file";
   if (content.is_json) return "JSON that is not a record";
   return content.what.empty() ? "unknown content" : content.what;
 }
 
 // By how the content begins: inflating all of it may take long and much memory.
-Result<Recognised> by_content_of_gzip(std::string_view head) {
+Result<Recognized> by_content_of_gzip(std::string_view head) {
   std::string what = "another gzip file";
   if (!is_gzip(head)) {
     const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head)));
-    ANDIRON_ASSIGN(Recognised content, recognise(*memory_source(bytes)));
+    ANDIRON_ASSIGN(Recognized content, recognize(*memory_source(bytes)));
     if (content.row != nullptr && content.row->may_be_gzip) return content;
     what = in_words(content);
   }
-  return Recognised{.what = "a gzip file that contains " + what, .hint = "unpack it first"};
+  return Recognized{.what = "a gzip file that contains " + what, .hint = "unpack it first"};
 }
 
 }  // namespace
 
-Result<Recognised> recognise(const ByteSource& source) {
+Result<Recognized> recognize(const ByteSource& source) {
   if (source.size() == 0) {
-    return Recognised{.what = "an empty file", .hint = "the download may have failed"};
+    return Recognized{.what = "an empty file", .hint = "the download may have failed"};
   }
   std::array<std::byte, head_bytes> buffer;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, source.size()));
   ANDIRON_TRY(source.read_at(0, std::span(buffer).first(count)));
   const std::string_view bytes(reinterpret_cast<const char*>(buffer.data()), count);
   for (const FormatRow& row : format_rows()) {
-    if (row.is_format({bytes, source})) return Recognised{.row = &row};
+    if (row.is_format({bytes, source})) return Recognized{.row = &row};
   }
   if (!is_gzip(bytes)) return by_signature(bytes);
   ANDIRON_ASSIGN(const ContentHead content, content_head(source, head_bytes));

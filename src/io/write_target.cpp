@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Follows symbolic links by hand, since the last one may lead to a file that does not exist yet.
-#include "src/io/target.h"
+#include "src/io/write_target.h"
 
 #include <fcntl.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/adapters/adapter_test.cpp and rule_adapter_test.cpp
-#include "src/core/place.h"
+#include "src/core/path_segments.h"
 
 #include <algorithm>
 #include <string>

@@ -8,7 +8,7 @@
 namespace andiron::inline v1 {
 
 /// Requests huge pages for the part of the range that can have them. A hint only: it changes speed,
-/// never behaviour. If the system refuses, nothing happens.
+/// never behavior. If the system refuses, nothing happens.
 void advise_huge_pages(void* begin, std::size_t bytes) noexcept;
 
 }  // namespace andiron::inline v1

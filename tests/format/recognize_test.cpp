@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/format/recognise.h"
+#include "src/format/recognize.h"
 
 #include <gtest/gtest.h>
 
@@ -10,19 +10,19 @@
 namespace andiron::detail {
 namespace {
 
-Recognised recognised(std::string_view content) {
-  return recognise(*memory_source(test::bytes_of_text(content))).value();
+Recognized recognized(std::string_view content) {
+  return recognize(*memory_source(test::bytes_of_text(content))).value();
 }
 
 // The format's name; "json" for other JSON, "foreign" for what is known and not read.
 std::string_view format_of(std::string_view content) {
-  const Recognised found = recognised(content);
+  const Recognized found = recognized(content);
   if (found.row != nullptr) return found.row->info.name;
   if (found.is_json) return "json";
   return found.what.empty() ? "unknown" : "foreign";
 }
 
-TEST(Recognise, HeadersThatBeginLikeAPickleOrAZipAreSafetensors) {
+TEST(Recognize, HeadersThatBeginLikeAPickleOrAZipAreSafetensors) {
   // 640, 896, 1152 and 1408 begin with 80 02 .. 80 05; 559903 with 1f 8b.
   for (std::size_t length : {640u, 896u, 1152u, 1408u, 559903u}) {
     std::string header = "{}";
@@ -31,7 +31,7 @@ TEST(Recognise, HeadersThatBeginLikeAPickleOrAZipAreSafetensors) {
   }
 }
 
-TEST(Recognise, BrokenSafetensorsAreStillSafetensors) {
+TEST(Recognize, BrokenSafetensorsAreStillSafetensors) {
   const std::string file =
       test::safetensors_file(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1);
   EXPECT_EQ(format_of(file.substr(0, 20)), "safetensors");
@@ -41,7 +41,7 @@ TEST(Recognise, BrokenSafetensorsAreStillSafetensors) {
   EXPECT_EQ(format_of(test::safetensors_file(std::string(600, ' ') + "{}", 0)), "safetensors");
 }
 
-TEST(Recognise, NamesWhatElseAFileIs) {
+TEST(Recognize, NamesWhatElseAFileIs) {
   const std::pair<std::string, const char*> cases[] = {
       {"", "empty"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00", "Git LFS"},
@@ -52,7 +52,7 @@ TEST(Recognise, NamesWhatElseAFileIs) {
       {"\x89HDF\r\n\x1a\n", "HDF5"},
   };
   for (const auto& [content, what] : cases) {
-    const Recognised result = recognised(content);
+    const Recognized result = recognized(content);
     EXPECT_EQ(result.row, nullptr) << what;
     EXPECT_NE(result.what.find(what), std::string::npos) << result.what;
   }
@@ -61,7 +61,7 @@ TEST(Recognise, NamesWhatElseAFileIs) {
   EXPECT_EQ(format_of("hello"), "unknown");
 }
 
-TEST(Recognise, FindsNumpysArraysAndTheirArchives) {
+TEST(Recognize, FindsNumpysArraysAndTheirArchives) {
   EXPECT_EQ(format_of("\x93NUMPY\1"), "numpy");
   const std::string name = "w.npy";
   const std::string local = "PK\3\4" + std::string(22, '\0') + std::string("\5\0\0\0", 4);
@@ -69,7 +69,7 @@ TEST(Recognise, FindsNumpysArraysAndTheirArchives) {
   EXPECT_EQ(format_of(local + "a.pkl"), "pytorch");
 }
 
-TEST(Recognise, FindsTheContainersOfPytorch) {
+TEST(Recognize, FindsTheContainersOfPytorch) {
   EXPECT_EQ(format_of(std::string("PK\3\4") + std::string(30, '\0')), "pytorch");
   EXPECT_EQ(format_of(std::string("PK\5\6") + std::string(18, '\0')), "numpy");
   EXPECT_EQ(format_of(std::string("\x80\2}q\0.", 6)), "pytorch");
@@ -80,7 +80,7 @@ TEST(Recognise, FindsTheContainersOfPytorch) {
             "pytorch");
 }
 
-TEST(Recognise, ATarOrAPickleThatIsNoneIsNoFileOfPytorch) {
+TEST(Recognize, ATarOrAPickleThatIsNoneIsNoFileOfPytorch) {
   EXPECT_EQ(format_of(std::string(257, 'x') + "ustar"), "unknown");
   EXPECT_EQ(format_of(test::tar_file({{.name = "readme", .content = "x", .magic = ""}})),
             "unknown");
@@ -89,12 +89,12 @@ TEST(Recognise, ATarOrAPickleThatIsNoneIsNoFileOfPytorch) {
   EXPECT_EQ(format_of("\x80\7}q"), "unknown");
 }
 
-TEST(Recognise, FindsTheFormatsOfBurn) {
+TEST(Recognize, FindsTheFormatsOfBurn) {
   EXPECT_EQ(format_of("NRUB"), "burnpack");
   EXPECT_EQ(format_of(std::string("NRUB\1\0\xff\xff\xff\xff", 10)), "burnpack");
   EXPECT_EQ(format_of("NRU"), "unknown");
   EXPECT_EQ(format_of("BURN"), "unknown");
-  EXPECT_EQ(recognise(*memory_source(test::bytes_of_text("\x1f\x8b\x08"))).error().code,
+  EXPECT_EQ(recognize(*memory_source(test::bytes_of_text("\x1f\x8b\x08"))).error().code,
             ErrorCode::truncated);
   EXPECT_EQ(format_of("\x82\xa8metadata\x80\xa4item\x80"), "mpk");
   EXPECT_EQ(
@@ -105,7 +105,7 @@ TEST(Recognise, FindsTheFormatsOfBurn) {
   EXPECT_EQ(format_of(R"({"metadata":{},"weight_map":{}})"), "json");
 }
 
-TEST(Recognise, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
+TEST(Recognize, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
   // A map of three, or a text of 131 bytes, an empty one and the name of a recorder.
   std::string file =
       "\x83\xa8metadata\x81\xa1"
@@ -117,7 +117,7 @@ TEST(Recognise, ARecordThatCouldAlsoBeReadAsBincodeIsMessagePack) {
   EXPECT_EQ(format_of(file), "mpk");
 }
 
-TEST(Recognise, ABurnpackFileIsNoSafetensorsWhateverItsMetadata) {
+TEST(Recognize, ABurnpackFileIsNoSafetensorsWhateverItsMetadata) {
   // The first eight bytes, taken as a length, are far beyond any header.
   std::string file("NRUB\1\0", 6);
   EXPECT_EQ(format_of(file + std::string("\0\0\0\0{\"", 6)), "burnpack");

@@ -7,8 +7,8 @@
 //   numpy.core.multiarray.scalar(dtype, bytes)
 //   numpy.dtype('f4', False, True) with the state (3, '<', ...)
 //
-// Tested by tests/format/pytorch_numpy_test.cpp
-#include "src/format/pytorch/numpy.h"
+// Tested by tests/format/pytorch_pickled_numpy_test.cpp
+#include "src/format/pytorch/pickled_numpy.h"
 
 #include <algorithm>
 #include <array>

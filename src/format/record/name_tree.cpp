@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/format/record_writer_test.cpp
-#include "src/format/record/record_tree.h"
+#include "src/format/record/name_tree.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "andiron/limits.h"
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"

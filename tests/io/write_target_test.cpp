@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests of src/io/target.cpp.
-#include "src/io/target.h"
+// Tests of src/io/write_target.cpp.
+#include "src/io/write_target.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/core/limit.h"
+#include "src/core/check_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1 {
 

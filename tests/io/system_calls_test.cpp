@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests of src/io/system.cpp.
-#include "src/io/system.h"
+// Tests of src/io/system_calls.cpp.
+#include "src/io/system_calls.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/large_blocks_test.cpp
-#include "src/core/large_blocks.h"
+// Tested by tests/core/huge_page_memory_test.cpp
+#include "src/core/huge_page_memory.h"
 
 #include <array>
 #include <mutex>
 #include <new>
 
 #include "andiron/bytes.h"
-#include "src/core/huge_pages.h"
+#include "src/core/advise_huge_pages.h"
 
 namespace andiron::inline v1::detail {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/pytorch_pieces_test.cpp
-#include "src/format/pytorch/pieces.h"
+// Tested by tests/format/pytorch_distributed_pieces_test.cpp
+#include "src/format/pytorch/distributed_pieces.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The real system calls, and errno in words.
-#include "src/io/system.h"
+#include "src/io/system_calls.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

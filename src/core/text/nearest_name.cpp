@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/similarity_test.cpp
-#include "src/core/text/similarity.h"
+// Tested by tests/core/nearest_name_test.cpp
+#include "src/core/text/nearest_name.h"
 
 #include <algorithm>
 #include <array>

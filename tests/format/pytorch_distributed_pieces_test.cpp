@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "src/format/pytorch/pieces.h"
+#include "src/format/pytorch/distributed_pieces.h"
 
 #include <gtest/gtest.h>
 
