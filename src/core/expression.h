@@ -18,6 +18,10 @@
 #include "andiron/shape.h"
 #include "src/core/element_map.h"
 
+namespace andiron::inline v1 {
+struct CastLoss;
+}
+
 namespace andiron::inline v1::detail {
 
 class Expression;
