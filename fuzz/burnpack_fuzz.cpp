@@ -19,7 +19,7 @@
 
 using namespace andiron;
 using namespace andiron::fuzz;
-using test::decoded;
+using test::decode_text;
 
 namespace {
 
@@ -81,13 +81,13 @@ void compare_with_view(const Archive& archive, const BurnpackView& view) {
 
 // The fields of the header follow each other up to the data, or to the end of a file without any.
 void label_header(const ByteSource& source, const Result<Archive>& archive) {
-  const Result<BurnpackHead> head = read_burnpack_head(source);
+  const Result<detail::BurnpackHead> head = detail::read_burnpack_head(source);
   if (archive) ANDIRON_HOLDS(head.ok());
   if (!head) return;
   ANDIRON_HOLDS(!head->generation.empty());
   ANDIRON_HOLDS(head->bytes.size() == std::min(head->layout.data_begin, source.size()));
   std::uint64_t at = 0;
-  for (const BurnpackField& field : must(burnpack_fields(*head))) {
+  for (const detail::BurnpackField& field : must(detail::burnpack_fields(*head))) {
     ANDIRON_HOLDS(field.offset == at && field.size != 0 && !field.meaning.empty());
     at += field.size;
   }

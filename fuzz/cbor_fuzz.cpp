@@ -21,7 +21,7 @@ using detail::CborOpen;
 using detail::CborReader;
 using detail::CborTextPieces;
 using detail::CborWriter;
-using test::decoded;
+using test::decode_text;
 using test::written_by;
 using Kind = CborReader::Kind;
 

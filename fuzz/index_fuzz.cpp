@@ -5,11 +5,11 @@
 
 #include <filesystem>
 
+#include "andiron/file.h"
 #include "andiron/open.h"
 #include "andiron/value.h"
 #include "andiron/write.h"
 #include "fuzz/property.h"
-#include "src/format/sharded.h"
 
 using namespace andiron;
 using namespace andiron::fuzz;
@@ -45,6 +45,22 @@ class ShardFolder {
   std::string path_;
 };
 
+constexpr const char* index_name = "model.safetensors.index.json";
+
+// The shards of a folder beside an index in memory.
+class IndexedShards final : public FileSet {
+ public:
+  IndexedShards(FileSetPtr shards, Bytes index) : shards_(std::move(shards)), index_(index) {}
+  std::string name() const override { return shards_->name(); }
+  Result<ByteSourcePtr> open(const std::string& name) const override {
+    return name == index_name ? memory_source(index_, name) : shards_->open(name);
+  }
+
+ private:
+  FileSetPtr shards_;
+  Bytes index_;
+};
+
 void check_archive(const Archive& archive, std::string_view index) {
   for (std::size_t i = 0; i < archive.size(); ++i) {
     ANDIRON_HOLDS(archive.find(archive.info(i).name) == i);
@@ -70,10 +86,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const ShardFolder folder;
   const Bytes text = Bytes::borrow(std::as_bytes(std::span(data, size)));
   for (const char* place : {"/nowhere", ""}) {
-    const FileSetPtr files = folder_files(folder.path() + place);
-    const std::string name = "model.safetensors.index.json";
-    const Result<Archive> archive =
-        detail::read_sharded({memory_source(text, name), {}, files.get(), name});
+    const IndexedShards files(folder_files(folder.path() + place), text);
+    const Result<Archive> archive = open(files, index_name);
     if (archive) {
       check_archive(*archive, text.text());
     } else {

@@ -94,7 +94,7 @@ void write_and_read_back(const Archive& archive, RecordPrecision precision) {
   const Archive again = must(open_as(Format::mpk, memory_source(*written), Strictness::standard));
   ANDIRON_HOLDS(again.packaging() == "msgpack");
   compare_metadata(archive, again);
-  if (detail::is_structure_of(archive.value(), archive)) {
+  if (detail::is_tree_of(archive.value(), archive)) {
     ANDIRON_HOLDS(same_value(archive.value(), again.value()));
   }
   match_tensors(archive, again, [&](std::size_t before, std::size_t after) {
