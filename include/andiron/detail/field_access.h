@@ -2,7 +2,6 @@
 // Reaches the fields of a module and names types. Freestanding.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
@@ -18,7 +17,8 @@ namespace detail {
 
 // Not substr, which may throw: firmware cannot link it.
 constexpr std::string_view up_to_any(std::string_view text, std::string_view ends) {
-  return {text.data(), std::min(text.find_first_of(ends), text.size())};
+  const std::size_t end = text.find_first_of(ends);
+  return {text.data(), end == std::string_view::npos ? text.size() : end};
 }
 
 // "Block" for "nets::Block<float>", "Inner" for "nets::Block<nets::Cell>::Inner".
