@@ -129,7 +129,7 @@ bool PickleOperands::decimal(std::string_view text, PickleValue& out) {
     case IntegerText::big: {
       char* digits = nullptr;
       if (!builder_.decoded_text(big.size(), digits)) return false;
-      std::memcpy(digits, big.data(), big.size());
+      std::copy(big.begin(), big.end(), digits);
       return decoded_blob(PickleKind::big_integer, digits, big.size(), out);
     }
     case IntegerText::too_long:
