@@ -13,6 +13,7 @@
 #include "andiron/write.h"
 #include "cli/casts.h"
 #include "cli/inputs.h"
+#include "cli/interruption.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
@@ -110,13 +111,14 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
 Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& options) {
   const std::string& path = options.writing.output;
   WriteOptions write_options = options.writing.write;
+  const Interruption interruption;
   std::optional<ProgressBar> bar;
   std::uint64_t shown = 0;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!bar) bar.emplace(path, total);
     bar->advance(done - shown);
     shown = done;
-    return true;
+    return !interruption.is_requested();
   };
   return write(archive, path, write_options);
 }

@@ -4,12 +4,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "andiron/byte_source.h"
 #include "andiron/sink.h"
 
 namespace andiron::inline v1 {
+
+namespace detail {
+class FileDraft;
+}
 
 /// How a file is read.
 enum class IoMode : std::uint8_t {
@@ -41,7 +47,10 @@ struct AtomicFileOptions {
 /// Without commit(), nothing is left behind, and an old target keeps its content.
 ///
 /// Follows a symlink: its target is replaced or created. Without `overwrite`, any symlink fails
-/// with AlreadyExists. Keeps the mode bits of a replaced file. Used by one thread at a time.
+/// with AlreadyExists. Links of other users in a folder that everybody can write to are refused.
+/// Keeps owner, group, permissions and extended attributes of a replaced file as far as the process
+/// may; notes() tells what it may not. A file that would pass RLIMIT_FSIZE fails with Io. Temporary
+/// files that killed processes left beside the target are removed. Used by one thread at a time.
 class AtomicFile : public Sink {
  public:
   /// Prepares to write `path`. Fails with AlreadyExists, NotFound if there is no such folder,
@@ -57,11 +66,12 @@ class AtomicFile : public Sink {
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);
   /// Makes the file visible. Call it at most once; nothing can be written afterwards.
   Status commit();
+  /// What could not be kept of the replaced file: "could not keep the old file's owner".
+  const std::vector<std::string>& notes() const& noexcept;
 
  private:
-  struct State;
-  explicit AtomicFile(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit AtomicFile(std::unique_ptr<detail::FileDraft> draft);
+  std::unique_ptr<detail::FileDraft> draft_;
 };
 
 }  // namespace andiron::inline v1

@@ -32,7 +32,8 @@ struct WriteOptions {
   /// If not 0, tensors are distributed in archive order over files
   /// `STEM-00001-of-0000N.safetensors` of at most this many tensor bytes, with an index
   /// `STEM.safetensors.index.json`. A larger tensor gets its own file. A model that fits in one
-  /// file is written as one file. Each shard uses two file descriptors until all are written.
+  /// file is written as one file. Shards that replace others have a number in their names,
+  /// `STEM-1-00001-of-0000N.safetensors`: WriteReport::files tells the names.
   ///
   /// If the archive has no "format" metadata, shards get format=pt, which Hugging Face's loaders
   /// require.
@@ -59,10 +60,18 @@ struct WriteReport {
 /// Writes an archive to a file. The layout is fixed before any tensor is read. Tensor data passes
 /// through one window of limits.window_bytes.
 ///
-/// A file appears whole or not at all, so the target may be a file that the archive is read from.
-/// Shards appear only when all of them are written. A model has one form: a new single file next to
-/// an index of the same name, or new shards next to a single file, fails with AlreadyExists; with
-/// `overwrite` the old form is removed. Old shards that the new index does not name stay.
+/// The model changes at once, so the target may be a file that the archive is read from. Whatever
+/// fails, and whenever the process is killed, the path names the old model or the new one; shards
+/// count as one model, and the rename of their index changes it. What a killed process left is
+/// removed by the next save to the same path. Programs that look for shards without the index may
+/// see old and new ones side by side for a moment.
+///
+/// A model has one form: a new single file next to an index of the same name, or new shards next to
+/// a single file, fails with AlreadyExists. With `overwrite`, the old form is removed, and so are
+/// shards that the old index named.
+///
+/// A replaced file keeps its owner, group, permissions and extended attributes as far as the
+/// process may; a note tells what was lost. New shards take these from the old index.
 ///
 /// Values, metadata and ids that the format cannot store are left out, with a note.
 ///
@@ -102,9 +111,9 @@ Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& option
 struct MetadataEdit {
   Metadata set = {};                     ///< added or replaced
   std::vector<std::string> remove = {};  ///< dropped; absent keys are ignored
-  /// Change the file itself instead of replacing it. Fails with Unsupported unless all changed
-  /// bytes are in one 4 KiB page of the file, so that a crash leaves either the old or the new
-  /// header.
+  /// Change the file itself instead of replacing it. Not atomic: a power cut during the write can
+  /// leave a header that is neither the old nor the new one. Fails with Unsupported unless all
+  /// changed bytes are in one 4 KiB page of the file.
   bool in_place = false;
   bool sync = true;  ///< survive a power cut (fsync)
   Limits limits = {};

@@ -30,6 +30,12 @@ Test is_called(const FormatRow& row, std::string_view suffix) {
   };
 }
 
+// The file that an index stands for, or the index where there are only shards.
+std::string file_or_index(const Names& names, std::string index) {
+  const std::string file = index.substr(0, index.size() - index_ending.size());
+  return std::binary_search(names.begin(), names.end(), file) ? file : std::move(index);
+}
+
 // The models of formats of one rank: the first usual name, else all indexes, else all files.
 Names candidates_of_rank(const Names& names, unsigned rank) {
   Names indexes;
@@ -37,14 +43,14 @@ Names candidates_of_rank(const Names& names, unsigned rank) {
   for (const FormatRow& row : format_rows()) {
     if (row.folder_rank != rank) continue;
     for (const std::string_view usual : row.usual_names) {
+      if (std::binary_search(names.begin(), names.end(), usual)) return {std::string(usual)};
       const std::string index = std::string(usual) += index_ending;
       if (row.info.has_shards && std::binary_search(names.begin(), names.end(), index))
         return {index};
-      if (std::binary_search(names.begin(), names.end(), usual)) return {std::string(usual)};
     }
     if (row.info.has_shards) {
       for (std::string& name : those_that(names, is_called(row, index_ending))) {
-        indexes.push_back(std::move(name));
+        indexes.push_back(file_or_index(names, std::move(name)));
       }
     }
     for (std::string& name : those_that(names, is_called(row, ""))) {

@@ -10,9 +10,9 @@
 
 namespace andiron::inline v1::detail {
 
-// Returns the name of the only model: a shard index before a single file, usual names before
-// others, a pickle only if there is nothing else. Fails with NotAWeightFile if there is none, or
-// more than one.
+// Returns the name of the only model: usual names before others, a single file before an index of
+// the same name, an index before other files, a pickle only if there is nothing else. Fails with
+// NotAWeightFile if there is none, or more than one.
 Result<std::string> model_in(const FileSet& files);
 
 // A file in its folder, or a folder with the empty name. The system's reason for a path that names

@@ -14,6 +14,7 @@
 #include "src/format/recognize.h"
 #include "src/format/sharded.h"
 #include "src/io/folder.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -69,10 +70,31 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
       row->info.has_shards) {
     Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
     if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
+    // Meanwhile, a save may have made one file of the shards.
+    source = files.open(name);
   }
   if (!source) return std::move(source).error();
   return NamedSource{*std::move(source), std::move(name)};
 }
+
+// Whether the index that was read is no longer the model's: a save has replaced it. Unknown, and
+// false, for what is not a file.
+bool was_replaced(const FileSet& files, const NamedSource& index) {
+  const int descriptor = index.source->file_descriptor();
+  if (descriptor == -1) return false;
+  const Result<ByteSourcePtr> now = files.open(index.name);
+  return !now || !is_same_file((*now)->file_descriptor(), descriptor);
+}
+
+Error replaced_while_opened(const NamedSource& index) {
+  return Error{.code = ErrorCode::file_changed,
+               .message = "the model was replaced while it was opened",
+               .file = index.source->name(),
+               .hint = "open it again when nothing saves to it"};
+}
+
+// How often a model is opened that is replaced each time.
+constexpr int max_attempts = 4;
 
 }  // namespace
 
@@ -90,16 +112,24 @@ Result<Archive> open(const std::string& path, const OpenOptions& options) {
 }
 
 Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options) {
-  ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
-  const ReadContext context{found.source, options, &files, found.name};
-  ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
-  if (format != nullptr) return format->read(context);
-  ANDIRON_ASSIGN(ShardedModel model, ShardedModel::read_index(context));
-  for (;;) {
-    ANDIRON_ASSIGN(const bool has_shard, model.next());
-    if (!has_shard) return model.finish();
-    ANDIRON_ASSIGN(Archive shard, model.format().read(model.shard()));
-    model.add(std::move(shard));
+  for (int attempt = 1;; ++attempt) {
+    ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
+    const ReadContext context{found.source, options, &files, found.name};
+    ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
+    if (format != nullptr) return format->read(context);
+    ANDIRON_ASSIGN(ShardedModel model, ShardedModel::read_index(context));
+    Result<bool> has_shard = model.next();
+    while (has_shard && *has_shard) {
+      Result<Archive> shard = model.format().read(model.shard());
+      if (shard) model.add(*std::move(shard));
+      has_shard = shard ? model.next() : std::move(shard).error();
+    }
+    Result<Archive> archive = has_shard ? model.finish() : std::move(has_shard).error();
+    // A set of shards is the old one or the new one, never parts of both.
+    const bool missed_one = !archive && archive.error().code == ErrorCode::missing_shard;
+    const bool is_stale = was_replaced(files, found);
+    if (!is_stale && !(missed_one && attempt == 1)) return archive;
+    if (attempt == max_attempts) return replaced_while_opened(found);
   }
 }
 

@@ -8,28 +8,30 @@
 namespace andiron::inline v1::detail {
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
-                                                       const WriteOptions& options) {
-  std::unique_ptr<AtomicFile> file;
-  if (!options.dry_run) {
-    ANDIRON_ASSIGN(file, AtomicFile::create(path, {options.overwrite, options.sync}));
+                                                       const FileDraftOptions& options,
+                                                       bool dry_run) {
+  std::unique_ptr<FileDraft> draft;
+  if (!dry_run) {
+    ANDIRON_ASSIGN(draft, FileDraft::create(path, options));
   } else {
     ANDIRON_ASSIGN(const Target target, find_target(path));
-    if (!options.overwrite && target.is_taken()) {
-      return Error{.code = ErrorCode::already_exists,
-                   .message = "the file exists",
-                   .file = path,
-                   .hint = "pass .overwrite(true) to replace it, or choose another name"};
-    }
+    if (!options.overwrite && target.is_taken()) return already_exists(path);
   }
-  return std::unique_ptr<OutputFile>(new OutputFile(std::move(file)));
+  return std::unique_ptr<OutputFile>(new OutputFile(std::move(draft)));
 }
 
-Status OutputFile::reserve(std::uint64_t total) { return file_ ? file_->reserve(total) : Status(); }
+Status OutputFile::reserve(std::uint64_t total) {
+  return draft_ ? draft_->reserve(total) : Status();
+}
 
 Status OutputFile::write(std::span<const std::byte> data) {
-  return file_ ? file_->write(data) : Status();
+  return draft_ ? draft_->write(data) : Status();
 }
 
-Status OutputFile::commit() { return file_ ? file_->commit() : Status(); }
+Status OutputFile::commit() { return draft_ ? draft_->commit() : Status(); }
+
+std::vector<std::string> OutputFile::notes() const {
+  return draft_ ? draft_->notes() : std::vector<std::string>();
+}
 
 }  // namespace andiron::inline v1::detail

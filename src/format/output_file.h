@@ -4,11 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "andiron/error.h"
-#include "andiron/file.h"
 #include "andiron/sink.h"
-#include "andiron/write.h"
+#include "src/io/file_draft.h"
 
 namespace andiron::inline v1::detail {
 
@@ -16,17 +16,19 @@ class OutputFile : public Sink {
  public:
   // Fails with AlreadyExists if the file may not be replaced.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
-                                                    const WriteOptions& options);
+                                                    const FileDraftOptions& options, bool dry_run);
 
   Status reserve(std::uint64_t total) override;
   Status write(std::span<const std::byte> data) override;
   // Gives the file its name.
   Status commit();
+  bool is_published() const noexcept { return draft_ && draft_->is_published(); }
+  std::vector<std::string> notes() const;
 
  private:
-  explicit OutputFile(std::unique_ptr<AtomicFile> file) : file_(std::move(file)) {}
+  explicit OutputFile(std::unique_ptr<FileDraft> draft) : draft_(std::move(draft)) {}
 
-  std::unique_ptr<AtomicFile> file_;  // none in a dry run
+  std::unique_ptr<FileDraft> draft_;  // none in a dry run
 };
 
 }  // namespace andiron::inline v1::detail

@@ -47,12 +47,13 @@ class ShardedModel {
   std::unique_ptr<State> state_;
 };
 
+// The tensors of each shard.
+using ShardPlan = std::vector<std::vector<std::size_t>>;
 // Tensors in archive order, a new shard whenever the next tensor does not fit.
-std::vector<std::vector<std::size_t>> plan_shards(const Archive& archive, std::uint64_t most);
+ShardPlan plan_shards(const Archive& archive, std::uint64_t most);
 // `named`: the format, and the end of the path.
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
-                                  const NamedFormat& named,
-                                  const std::vector<std::vector<std::size_t>>& shards,
+                                  const NamedFormat& named, const ShardPlan& shards,
                                   const WriteOptions& options);
 
 }  // namespace andiron::inline v1::detail

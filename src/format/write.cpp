@@ -4,6 +4,7 @@
 #include "andiron/write.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "src/core/with_file.h"
 #include "src/format/formats.h"
 #include "src/format/output_file.h"
+#include "src/format/shard_set.h"
 #include "src/format/sharded.h"
 #include "src/io/folder.h"
 
@@ -166,19 +168,27 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
 
 Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
                                  const std::string& path, const WriteOptions& options) {
-  ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, OutputFile::create(path, options));
+  // Where shards give way to one file, it is as private as they were.
+  const std::string index = path + std::string(index_ending);
+  const bool replaces_shards = named.row->info.has_shards && file_exists(index);
+  ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file,
+                 OutputFile::create(path,
+                                    {.overwrite = options.overwrite,
+                                     .sync = options.sync,
+                                     .like = replaces_shards ? index : ""},
+                                    options.dry_run));
   ANDIRON_ASSIGN(const std::uint64_t bytes,
                  named.row->write({archive, *file, options, named.ending}));
   ANDIRON_TRY(file->commit());
-  return WriteReport{{path}, bytes};
+  return WriteReport{.files = {path}, .bytes = bytes, .notes = file->notes()};
 }
 
 // A model has one form. A file beside shards of the same name, or an index beside a file, would
 // leave it to each reader which of the two it takes.
 Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& archive,
                                        const std::string& path, const WriteOptions& options) {
-  const auto shards = options.max_shard_bytes == 0 ? std::vector<std::vector<std::size_t>>()
-                                                   : plan_shards(archive, options.max_shard_bytes);
+  const ShardPlan shards =
+      options.max_shard_bytes == 0 ? ShardPlan() : plan_shards(archive, options.max_shard_bytes);
   const bool sharded = shards.size() > 1;
   // Under a name that is not the format's, an index beside it is somebody else's.
   const bool has_own_name = path.ends_with(named.ending);
@@ -190,9 +200,13 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
                  .file = other,
                  .hint = "pass .overwrite(true) to replace it, or choose another name"};
   }
-  Result<WriteReport> report = sharded ? write_sharded(archive, path, named, shards, options)
-                                       : write_single(named, archive, path, options);
-  if (report && !options.dry_run && !other.empty()) remove_file(other);
+  if (sharded) return write_sharded(archive, path, named, shards, options);
+  ANDIRON_ASSIGN(WriteReport report, write_single(named, archive, path, options));
+  if (has_own_name && !options.dry_run) {
+    for (std::string& note : remove_shard_set(path, named.ending, options)) {
+      report.notes.push_back(std::move(note));
+    }
+  }
   return report;
 }
 
@@ -205,7 +219,8 @@ Result<WriteReport> write_to_path(const Archive& archive, const std::string& pat
                      ? write_as_only_form(named, prepared.archive, path, options)
                      : write_single(named, prepared.archive, path, options));
   report.tensors = prepared.archive.size();
-  report.notes = std::move(prepared.notes);
+  report.notes.insert(report.notes.begin(), std::make_move_iterator(prepared.notes.begin()),
+                      std::make_move_iterator(prepared.notes.end()));
   note_ending(path, *named.row, report.notes);
   return report;
 }

@@ -2,10 +2,12 @@
 // Tested by tests/io/folder_test.cpp
 #include "src/io/folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "src/core/try.h"
 #include "src/io/system_calls.h"
@@ -14,6 +16,14 @@ namespace andiron::inline v1 {
 namespace detail {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
+};
+
+}  // namespace
 
 FolderFiles::FolderFiles(std::string folder, IoMode mode)
     : folder_(folder.empty() ? "." : std::move(folder)), mode_(mode) {}
@@ -47,6 +57,38 @@ Result<std::vector<std::string>> list_files(const std::string& folder) {
   return names;
 }
 
+Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
+  const int opened = retry(
+      [&] { return system_calls().openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  if (opened == -1) return io_error("list the folder of the file", path, errno);
+  const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(opened));
+  if (stream == nullptr) {
+    system_calls().close(opened);
+    return io_error("list the folder of the file", path, errno);
+  }
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
+  if (errno != 0) return io_error("list the folder of the file", path, errno);
+  return names;
+}
+
+std::optional<std::string> read_text(int file, std::uint64_t most) {
+  struct stat status{};
+  if (system_calls().fstat(file, &status) != 0) return {};
+  if (static_cast<std::uint64_t>(status.st_size) > most) return {};
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t got = retry([&] {
+      return system_calls().pread(file, text.data() + done, text.size() - done,
+                                  static_cast<off_t>(done));
+    });
+    if (got <= 0) return {};
+    done += static_cast<std::size_t>(got);
+  }
+  return text;
+}
+
 std::string folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -73,13 +115,21 @@ std::string join_path(const std::string& folder, const std::string& name) {
 }
 
 bool file_exists(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error);
+  struct stat found{};
+  return system_calls().fstatat(AT_FDCWD, path.c_str(), &found, 0) == 0;
 }
 
-void remove_file(const std::string& path) {
-  System& system = system_calls();
-  system.unlinkat(AT_FDCWD, path.c_str(), 0);
+Status remove_file(const std::string& path) {
+  if (system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) == 0 || errno == ENOENT) return {};
+  return io_error("remove the file", path, errno);
+}
+
+Status sync_folder(const std::string& folder, const std::string& path) {
+  const Descriptor opened(retry([&] {
+    return system_calls().openat(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  }));
+  if (opened && andiron::sync_folder(opened.get()) == 0) return {};
+  return io_error("flush its folder to disk", path, errno);
 }
 
 Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,
@@ -89,12 +139,7 @@ Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t off
   const Descriptor file(
       retry([&] { return system.openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC, 0); }));
   if (!file) return io_error("open for writing", path, errno);
-  struct stat wanted{};
-  struct stat found{};
-  if (system.fstat(same_file, &wanted) != 0 || system.fstat(file.get(), &found) != 0) {
-    return io_error("identify the file", path, errno);
-  }
-  if (wanted.st_dev != found.st_dev || wanted.st_ino != found.st_ino) {
+  if (!is_same_file(same_file, file.get())) {
     return Error{.code = ErrorCode::file_changed,
                  .message = "the file was replaced while it was being changed",
                  .file = path,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ class FolderFiles : public FileSet {
 bool is_folder(const std::string& path);
 // Names of the regular files in a folder, sorted.
 Result<std::vector<std::string>> list_files(const std::string& folder);
+// Names of everything in an open folder.
+Result<std::vector<std::string>> names_in(int folder, const std::string& path);
+// The content of an open file; nothing if it cannot be read or has more than `most` bytes.
+std::optional<std::string> read_text(int file, std::uint64_t most);
 // "a/b" for "a/b/c"; "." for "c".
 std::string folder_of(const std::string& path);
 std::string file_name_of(const std::string& path);
@@ -39,8 +44,10 @@ std::string file_name_of(const std::string& path);
 bool stays_in_folder(std::string_view name);
 std::string join_path(const std::string& folder, const std::string& name);
 bool file_exists(const std::string& path);
-// Removes a file. Ignores a file that does not exist.
-void remove_file(const std::string& path);
+// Removes a file, and is content if there is none.
+Status remove_file(const std::string& path);
+// Flushes changes of names in a folder to disk. `path`: the file concerned, for messages.
+Status sync_folder(const std::string& folder, const std::string& path);
 // Overwrites bytes of a file in place. Fails with FileChanged if the path no longer names the file
 // that is open as `same_file`.
 Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,

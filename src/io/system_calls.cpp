@@ -3,15 +3,19 @@
 #include "src/io/system_calls.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <limits>
 #include <system_error>
 
 #ifdef __linux__
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #endif
 
 namespace andiron::inline v1 {
@@ -44,10 +48,27 @@ int start_writeback(int file, off_t offset, off_t count) {
   return ::sync_file_range(file, offset, count, SYNC_FILE_RANGE_WRITE);
 }
 
+// By number: not every C library wraps it.
+int rename_with(unsigned flags, int from_folder, const char* from, int to_folder, const char* to) {
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+
 int rename_noreplace(int from_folder, const char* from, int to_folder, const char* to) {
-  // By number: not every C library wraps it.
-  return static_cast<int>(
-      ::syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE));
+  return rename_with(RENAME_NOREPLACE, from_folder, from, to_folder, to);
+}
+
+int rename_exchange(int folder, const char* one, const char* other) {
+  return rename_with(RENAME_EXCHANGE, folder, one, folder, other);
+}
+
+ssize_t flistxattr(int file, char* out, std::size_t size) { return ::flistxattr(file, out, size); }
+
+ssize_t fgetxattr(int file, const char* name, void* out, std::size_t size) {
+  return ::fgetxattr(file, name, out, size);
+}
+
+int fsetxattr(int file, const char* name, const void* value, std::size_t size) {
+  return ::fsetxattr(file, name, value, size, 0);
 }
 
 #else
@@ -63,11 +84,25 @@ int clone_range(int, off_t, int, off_t, std::size_t) { return not_here(); }
 int fallocate(int, off_t, off_t) { return not_here(); }
 int start_writeback(int, off_t, off_t) { return not_here(); }
 int rename_noreplace(int, const char*, int, const char*) { return not_here(); }
+int rename_exchange(int, const char*, const char*) { return not_here(); }
+ssize_t flistxattr(int, char*, std::size_t) { return not_here(); }
+ssize_t fgetxattr(int, const char*, void*, std::size_t) { return not_here(); }
+int fsetxattr(int, const char*, const void*, std::size_t) { return not_here(); }
 
 #endif
 
 int openat(int folder, const char* path, int flags, mode_t mode) {
   return ::openat(folder, path, flags, mode);
+}
+
+int duplicate(int file) { return ::fcntl(file, F_DUPFD_CLOEXEC, 0); }
+
+int lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB); }
+
+std::uint64_t file_size_limit() {
+  struct rlimit limit{};
+  const bool is_limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_limited ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
 }
 
 ErrorCode code_of(int error_number) {
@@ -96,6 +131,8 @@ const char* hint_for(int error_number) {
     case ENOSPC:
     case EDQUOT:
       return "free some space, or write to another disk";
+    case EFBIG:
+      return "raise the limit on file sizes with `ulimit -f`, or write smaller shards";
     case EROFS:
       return "write to another folder";
     case ELOOP:
@@ -116,7 +153,9 @@ System& system_calls() noexcept {
       .openat = openat,
       .open_nameless = open_nameless,
       .open_direct = open_direct,
+      .duplicate = duplicate,
       .close = ::close,
+      .lock = lock,
       .fstat = ::fstat,
       .fstatat = ::fstatat,
       .fstatvfs = ::fstatvfs,
@@ -128,14 +167,20 @@ System& system_calls() noexcept {
       .pwrite = ::pwrite,
       .copy_file_range = copy_file_range,
       .clone_range = clone_range,
+      .file_size_limit = file_size_limit,
       .fallocate = fallocate,
       .ftruncate = ::ftruncate,
+      .fchown = ::fchown,
       .fchmod = ::fchmod,
+      .flistxattr = flistxattr,
+      .fgetxattr = fgetxattr,
+      .fsetxattr = fsetxattr,
       .start_writeback = start_writeback,
       .fsync = ::fsync,
       .linkat = ::linkat,
       .renameat = ::renameat,
       .rename_noreplace = rename_noreplace,
+      .rename_exchange = rename_exchange,
       .unlinkat = ::unlinkat,
   };
   return calls;
@@ -149,6 +194,18 @@ int Descriptor::close() noexcept {
 }
 
 std::string descriptor_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
+bool is_same_file(int one, int other) {
+  struct stat first{};
+  struct stat second{};
+  return system_calls().fstat(one, &first) == 0 && system_calls().fstat(other, &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+int sync_folder(int folder) {
+  const int result = retry([&] { return system_calls().fsync(folder); });
+  return result == 0 || errno == EINVAL ? 0 : -1;
+}
 
 Error io_error(std::string_view action, const std::string& file, int error_number) {
   Error error;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +28,12 @@ struct System {
   int (*open_nameless)(int folder, mode_t mode);
   /// For reads that bypass the page cache.
   int (*open_direct)(const char* path);
+  /// Another descriptor of the same open file.
+  int (*duplicate)(int file);
   int (*close)(int file);
+  /// Locks an open file against other processes until its last descriptor is closed. Fails with
+  /// EWOULDBLOCK if another holds it.
+  int (*lock)(int file);
 
   int (*fstat)(int file, struct stat* out);
   int (*fstatat)(int folder, const char* path, struct stat* out, int flags);
@@ -44,9 +50,16 @@ struct System {
                              std::size_t count);
   /// Lets two files share blocks (FICLONERANGE).
   int (*clone_range)(int from, off_t from_offset, int to, off_t to_offset, std::size_t count);
+  /// The size beyond which writing a file raises a signal that ends the process (RLIMIT_FSIZE).
+  std::uint64_t (*file_size_limit)();
   int (*fallocate)(int file, off_t offset, off_t count);
   int (*ftruncate)(int file, off_t size);
+  int (*fchown)(int file, uid_t owner, gid_t group);
   int (*fchmod)(int file, mode_t mode);
+  /// The names of extended attributes, each ended by a zero byte.
+  ssize_t (*flistxattr)(int file, char* out, std::size_t size);
+  ssize_t (*fgetxattr)(int file, const char* name, void* out, std::size_t size);
+  int (*fsetxattr)(int file, const char* name, const void* value, std::size_t size);
   /// Starts writing a range to disk without waiting.
   int (*start_writeback)(int file, off_t offset, off_t count);
   int (*fsync)(int file);
@@ -55,6 +68,8 @@ struct System {
   int (*renameat)(int from_folder, const char* from, int to_folder, const char* to);
   /// Fails with EEXIST if `renameat` would replace a file.
   int (*rename_noreplace)(int from_folder, const char* from, int to_folder, const char* to);
+  /// Two files of one folder trade their names.
+  int (*rename_exchange)(int folder, const char* one, const char* other);
   int (*unlinkat)(int folder, const char* path, int flags);
 };
 
@@ -96,6 +111,12 @@ class Descriptor {
 
 /// A path under which an open file can be opened again and linked, even if it has no other name.
 std::string descriptor_path(int file);
+
+/// Whether two open files are one. False if the system cannot tell.
+bool is_same_file(int one, int other);
+
+/// Flushes changes of names in a folder to disk. Succeeds on file systems that have no such call.
+int sync_folder(int folder);
 
 /// "cannot ACTION: what errno means", with the code that fits and a hint where there is one.
 Error io_error(std::string_view action, const std::string& file, int error_number);

@@ -3,6 +3,7 @@
 #include "src/io/write_target.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -20,6 +21,22 @@ Error not_replaceable(const std::string& path, const char* what) {
                .file = path,
                .expected = "a regular file, or none",
                .hint = "choose another name"};
+}
+
+// The system's own rule for links in such folders, which following by hand would pass by.
+Status check_owner(const Target& link, const struct stat& status, const std::string& path) {
+  struct stat folder{};
+  if (system_calls().fstat(link.folder.get(), &folder) != 0) {
+    return io_error("check what is there", path, errno);
+  }
+  const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  if (!is_shared || status.st_uid == ::geteuid() || status.st_uid == folder.st_uid) return {};
+  return Error{.code = ErrorCode::io,
+               .message = "the symbolic link belongs to another user",
+               .file = path,
+               .found = "a link of user " + std::to_string(status.st_uid) +
+                        " in a folder that everybody can write to",
+               .hint = "write to a folder of your own, or to the link's target by its own path"};
 }
 
 Result<std::string> read_link(const Target& link, const std::string& path) {
@@ -59,13 +76,14 @@ Result<Target> find_target(const std::string& path) {
       return io_error("check what is there", path, errno);
     }
     if (S_ISREG(found.st_mode)) {
-      target.old_mode = found.st_mode & mode_t{0777};
+      target.old = found;
       return target;
     }
     if (S_ISDIR(found.st_mode)) return not_replaceable(path, "this is a folder");
     if (!S_ISLNK(found.st_mode)) {
       return not_replaceable(path, "this is a pipe, a device or a socket");
     }
+    ANDIRON_TRY(check_owner(target, found, path));
     target.is_behind_link = true;
     ANDIRON_ASSIGN(rest, read_link(target, path));
   }

@@ -13,15 +13,16 @@ namespace andiron::inline v1 {
 struct Target {
   Descriptor folder;
   std::string name;                ///< in `folder`, without a slash
-  std::optional<mode_t> old_mode;  ///< permissions of the file that is there now, if one is
+  std::optional<struct stat> old;  ///< the file that is there now, if one is
   bool is_behind_link = false;     ///< the path itself is a symbolic link
 
   /// Something has the path already, be it a link that leads nowhere.
-  bool is_taken() const { return old_mode.has_value() || is_behind_link; }
+  bool is_taken() const { return old.has_value() || is_behind_link; }
 };
 
 /// Follows `path`. Nothing need be there yet, not even at the end of a symbolic link, but its
-/// folder must. Unsupported when there is something that is not a regular file.
+/// folder must. Unsupported when there is something that is not a regular file. In a folder that
+/// everybody may write to (sticky, as /tmp), links of other users are not followed.
 Result<Target> find_target(const std::string& path);
 
 }  // namespace andiron::inline v1

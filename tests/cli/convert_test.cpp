@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron convert: what arrives in the other file, what is said of what does not, and what is
 // refused before anything is written.
+#include <signal.h>
+
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "andiron/open.h"
 #include "andiron/param_id.h"
@@ -480,6 +484,33 @@ TEST_F(Convert, WhatBurnRefusesIsWrittenOnlyWhenAsked) {
       << refused.err;
   EXPECT_EQ(tool({"convert", "--beyond-burn", in, "-o", out}).exit_code, 0);
   EXPECT_EQ(open(out).value().size(), 100'001u);
+}
+
+TEST_F(Convert, ASignalThatEndsTheToolLeavesNothingBehind) {
+  std::string header =
+      R"({"a":{"dtype":"U8","shape":[200000000],"data_offsets":[0,200000000]},)"
+      R"("b":{"dtype":"U8","shape":[200000000],"data_offsets":[200000000,400000000]}})";
+  header.insert(0, std::string({static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0}));
+  const std::string input = write_text("big.safetensors", header);
+  std::filesystem::resize_file(input, header.size() + 400'000'000);
+  const std::vector<std::string> before = files();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(STDERR_FILENO);
+    process::become({ANDIRON_TOOL, "convert", input, "-o", path("out.safetensors"), "--no-sync",
+                     "--max-shard-size", "1MB"},
+                    {});
+  }
+  const std::string draft = path(".out.safetensors.index.json.0.tmp");
+  while (!std::filesystem::exists(draft) && ::waitpid(child, nullptr, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "it ended before the signal";
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_EQ(files(), before);
 }
 
 }  // namespace

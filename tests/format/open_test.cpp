@@ -185,6 +185,9 @@ TEST(Open, OfFilesOfPytorchTheUsualNameComesFirst) {
   test::write_file(folder.file("pytorch_model-1.bin"), torch_sample());
   test::write_file(folder.file("pytorch_model.bin.index.json"),
                    R"({"weight_map":{"w":"pytorch_model-1.bin","b":"pytorch_model-1.bin"}})");
+  // A single file wins over an index.
+  EXPECT_EQ(open(folder.path()).value().origin(), folder.file("pytorch_model.bin"));
+  std::filesystem::remove(folder.file("pytorch_model.bin"));
   EXPECT_EQ(open(folder.path()).value().packaging(), "sharded");
 }
 

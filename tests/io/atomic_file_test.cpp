@@ -409,8 +409,8 @@ TEST_P(AtomicFileTest, TakesTheLongestNames) {
       ASSERT_EQ(during.size(), 1u);
       EXPECT_LE(during[0].size(), 255u);
       EXPECT_EQ(during[0].front(), '.');
-      EXPECT_EQ(during[0].substr(during[0].size() - 4), ".tmp");
-      const std::string kept = during[0].substr(1, during[0].size() - 12);
+      EXPECT_TRUE(during[0].ends_with(".0.tmp"));
+      const std::string kept = during[0].substr(1, during[0].size() - 7);
       EXPECT_EQ(name.compare(0, kept.size(), kept), 0);
       if (name == accented) {
         EXPECT_EQ(kept.size() % 2, 0u);
@@ -482,11 +482,55 @@ TEST_P(AtomicFileTest, LosesNothingWhenTheProcessIsKilled) {
     ASSERT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(read_file(path_), "old");
     EXPECT_FALSE(fs::exists(dir_.file("other.bin")));
-    // A named file has to stay behind: nobody is left to remove it.
+    // A named file has to stay behind: nobody is left to remove it, until somebody saves again.
     if (GetParam() == Draft::nameless) {
+      EXPECT_EQ(dir_.names(), Names{"model.bin"});
+    } else {
+      EXPECT_EQ(dir_.names(), (Names{"." + std::string(name) + ".0.tmp", "model.bin"}));
+      ASSERT_TRUE(save(dir_.file(name), "new", {.overwrite = true}));
+      fs::remove(dir_.file("other.bin"));
+      write_file(path_, "old");
       EXPECT_EQ(dir_.names(), Names{"model.bin"});
     }
   }
+}
+
+TEST_P(AtomicFileTest, LeavesTheFilesOfLiveProcessesAlone) {
+  make_nameless_fail();
+  auto first = AtomicFile::create(path_, {.overwrite = true}).value();
+  auto second = AtomicFile::create(path_, {.overwrite = true}).value();
+  EXPECT_EQ(dir_.names(), (Names{".model.bin.0.tmp", ".model.bin.1.tmp"}));
+  ASSERT_TRUE(first->write(bytes_of("first")));
+  ASSERT_TRUE(second->write(bytes_of("second")));
+  ASSERT_TRUE(second->commit());
+  ASSERT_TRUE(first->commit());
+  EXPECT_EQ(read_file(path_), "first");
+  EXPECT_EQ(dir_.names(), Names{"model.bin"});
+}
+
+TEST_P(AtomicFileTest, DoesNotTakeWhatIsNotAFileForALeftover) {
+  fs::create_directory(dir_.file(".model.bin.0.tmp"));
+  fs::create_symlink(dir_.file("elsewhere"), dir_.file(".model.bin.1.tmp"));
+  write_file(dir_.file("elsewhere"), "precious");
+  write_file(path_, "old");
+  ASSERT_TRUE(save(path_, "new", {.overwrite = true}));
+  EXPECT_EQ(dir_.names(),
+            (Names{".model.bin.0.tmp", ".model.bin.1.tmp", "elsewhere", "model.bin"}));
+  EXPECT_EQ(read_file(dir_.file("elsewhere")), "precious");
+}
+
+TEST_P(AtomicFileTest, ALimitOnFileSizesIsAnErrorBeforeItIsASignal) {
+  system_calls().file_size_limit = [] { return std::uint64_t{1000}; };
+  write_file(dir_.file("source"), noise(2000));
+  const ByteSourcePtr source = open_file(dir_.file("source")).value();
+  auto file = AtomicFile::create(path_).value();
+  EXPECT_EQ(file->reserve(1001).error().code, ErrorCode::io);
+  ASSERT_TRUE(file->write(bytes_of(noise(1000))));
+  const Status past = file->copy_from(*source, 0, 1);
+  ASSERT_FALSE(past);
+  EXPECT_EQ(past.error().found, "1001 bytes");
+  EXPECT_EQ(past.error().expected, "at most 1000 bytes in a file of this process");
+  EXPECT_NE(past.error().hint.find("ulimit -f"), std::string::npos);
 }
 
 TEST_P(AtomicFileTest, LosesNothingOnAFullDisk) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -29,7 +30,7 @@ TEST(FindTarget, FindsAPlaceWhereNothingIs) {
   ASSERT_TRUE(target) << target.error().message;
   EXPECT_TRUE(is_folder(target->folder, dir.path()));
   EXPECT_EQ(target->name, "new.bin");
-  EXPECT_FALSE(target->old_mode);
+  EXPECT_FALSE(target->old);
 }
 
 TEST(FindTarget, TellsThePermissionsOfAnOldFile) {
@@ -38,7 +39,7 @@ TEST(FindTarget, TellsThePermissionsOfAnOldFile) {
   ASSERT_EQ(::chmod(dir.file("old.bin").c_str(), 04640), 0);
   const auto target = find_target(dir.file("old.bin"));
   ASSERT_TRUE(target);
-  EXPECT_EQ(target->old_mode, mode_t{0640});
+  EXPECT_EQ(target->old->st_mode & 0777, mode_t{0640});
 }
 
 TEST(FindTarget, FollowsChainsOfLinksRelativeToWhereEachLies) {
@@ -95,6 +96,25 @@ TEST(FindTarget, RefusesNamesThatAreTooLongAtOnce) {
   const auto target = find_target(dir.file(std::string(256, 'n')));
   ASSERT_FALSE(target);
   EXPECT_EQ(target.error().hint, "choose a shorter name");
+}
+
+TEST(FindTarget, DoesNotFollowLinksOfOthersInAFolderOfEverybody) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+  const test::TempDir dir;
+  const std::string link = dir.file("link");
+  std::filesystem::create_symlink(dir.file("precious"), link);
+  ASSERT_EQ(::lchown(link.c_str(), 1234, 1234), 0);
+  EXPECT_TRUE(find_target(link)) << "a folder of our own";
+  ASSERT_EQ(::chmod(dir.path().c_str(), 01777), 0);
+  const Result<Target> target = find_target(link);
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().code, ErrorCode::io);
+  EXPECT_NE(target.error().found.find("user 1234"), std::string::npos);
+  // The folder's owner could change everything in it anyway.
+  ASSERT_EQ(::chown(dir.path().c_str(), 1234, 1234), 0);
+  EXPECT_TRUE(find_target(link));
+  ASSERT_EQ(::lchown(link.c_str(), 0, 0), 0);
+  EXPECT_TRUE(find_target(link)) << "a link of our own";
 }
 
 }  // namespace

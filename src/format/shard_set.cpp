@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/format/shard_set_test.cpp
+#include "src/format/shard_set.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "src/core/try.h"
+#include "src/format/formats.h"
+#include "src/io/folder.h"
+#include "src/io/temporary_name.h"
+#include "src/io/write_target.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+using ShardList = std::set<std::string>;
+
+ShardNames pattern_of(const std::string& path, std::string_view ending) {
+  std::string stem = file_name_of(path);
+  if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+  return {std::move(stem), std::string(ending)};
+}
+
+std::string index_name(const ShardNames& pattern) {
+  return pattern.stem + pattern.ending + std::string(index_ending);
+}
+
+Descriptor open_for_reading(const Target& target) {
+  return Descriptor(retry([&] {
+    return system_calls().openat(target.folder.get(), target.name.c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  }));
+}
+
+// The shards that an open index names, none if it is not an index; nothing if it cannot be read.
+std::optional<ShardList> shards_in(const Descriptor& index, const ShardNames& pattern,
+                                   const Limits& limits) {
+  if (!index) return {};
+  const std::optional<std::string> text = read_text(index.get(), limits.index_bytes);
+  if (!text) return {};
+  return pattern.in_index(*text).value_or(ShardList());
+}
+
+// Whether all of them are gone.
+bool remove_shards(const std::string& folder, const ShardList& names, const ShardList& except) {
+  bool all = true;
+  for (const std::string& name : names) {
+    if (!except.contains(name)) all &= remove_file(join_path(folder, name)).ok();
+  }
+  return all;
+}
+
+// Tidies up after processes that were killed while they saved this model.
+void remove_abandoned_shards(const Target& index, const std::string& folder,
+                             const ShardNames& pattern, const Limits& limits) {
+  const auto in_folder = names_in(index.folder.get(), index.name);
+  if (!in_folder) return;
+  for (const std::string& name : *in_folder) {
+    if (!temporary_number(name, index.name)) continue;
+    const Descriptor abandoned = lock_abandoned(index.folder.get(), name);
+    if (!abandoned) continue;
+    // Asked each time: another process may have saved meanwhile.
+    const Descriptor now = open_for_reading(index);
+    if (!now && errno != ENOENT) return;
+    const std::optional<ShardList> current =
+        now ? shards_in(now, pattern, limits) : std::optional<ShardList>(ShardList());
+    const std::optional<ShardList> left = shards_in(abandoned, pattern, limits);
+    if (!current || !left || !remove_shards(folder, *left, *current)) return;
+    system_calls().unlinkat(index.folder.get(), name.c_str(), 0);
+  }
+}
+
+// Names are not used again while a model has shards: a reader that has opened half of a set
+// never finds the rest in another.
+unsigned next_number(const std::vector<std::string>& in_folder, const ShardNames& pattern) {
+  unsigned next = 1;
+  for (const std::string& name : in_folder) {
+    if (const auto number = pattern.set_number(name)) next = std::max(next, *number + 1);
+  }
+  return next;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std::string_view ending,
+                                                   std::size_t count, const WriteOptions& options) {
+  std::unique_ptr<ShardSet> set(new ShardSet(options));
+  set->path_ = path;
+  set->folder_ = folder_of(path);
+  set->pattern_ = pattern_of(path, ending);
+  set->index_path_ = join_path(set->folder_, index_name(set->pattern_));
+  ANDIRON_ASSIGN(const Target index, find_target(set->index_path_));
+  if (!options.dry_run) {
+    remove_abandoned_shards(index, set->folder_, set->pattern_, options.limits);
+  }
+  ANDIRON_ASSIGN(const std::vector<std::string> in_folder, list_files(set->folder_));
+  const auto choose_names = [&](unsigned number) {
+    set->names_.clear();
+    for (std::size_t i = 1; i <= count; ++i) {
+      set->names_.push_back(set->pattern_.name(number, i, count));
+    }
+  };
+  choose_names(0);
+  const auto taken = std::find_first_of(set->names_.begin(), set->names_.end(), in_folder.begin(),
+                                        in_folder.end());
+  const bool is_first = !index.is_taken() && taken == set->names_.end();
+  if (!is_first && !options.overwrite) {
+    return already_exists(index.is_taken() ? set->index_path_ : set->path_of(*taken));
+  }
+  const unsigned number = is_first ? 0 : next_number(in_folder, set->pattern_);
+  choose_names(number);
+  if (options.dry_run) return set;
+  ANDIRON_ASSIGN(set->index_,
+                 FileDraft::create(set->index_path_, {.overwrite = options.overwrite,
+                                                      .sync = options.sync,
+                                                      .first_number = number,
+                                                      .keep_replaced = true,
+                                                      .like = file_exists(path) ? path : ""}));
+  choose_names(set->index_->number());
+  return set;
+}
+
+ShardSet::~ShardSet() {
+  if (index_ == nullptr || index_->is_published()) return;
+  const ShardList added(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(added_));
+  if (!remove_shards(folder_, added, {})) index_->leave_temporary();
+}
+
+std::string ShardSet::path_of(const std::string& name) const { return join_path(folder_, name); }
+
+std::vector<std::string> ShardSet::paths() const {
+  std::vector<std::string> paths;
+  for (const std::string& name : names_) paths.push_back(path_of(name));
+  paths.push_back(index_path_);
+  return paths;
+}
+
+Status ShardSet::write_index(std::string_view text) {
+  if (index_ == nullptr) return {};
+  ANDIRON_TRY(index_->write(std::as_bytes(std::span(text))));
+  return index_->flush();
+}
+
+Result<std::unique_ptr<OutputFile>> ShardSet::create_shard(std::size_t index) {
+  const std::string old = file_exists(index_path_) ? index_path_ : path_;
+  return OutputFile::create(path_of(names_[index]),
+                            {.sync = options_.sync, .like = file_exists(old) ? old : ""},
+                            options_.dry_run);
+}
+
+Status ShardSet::add_shard(OutputFile& shard) {
+  Status status = shard.commit();
+  added_ += shard.is_published();
+  return status;
+}
+
+Status ShardSet::commit() {
+  if (index_ == nullptr) return {};
+  ANDIRON_TRY(index_->commit());
+  Status status = remove_single_file();
+  const auto old = shards_in(index_->replaced(), pattern_, options_.limits);
+  const ShardList fresh(names_.begin(), names_.end());
+  if (!status || !old || !remove_shards(folder_, *old, fresh)) index_->leave_temporary();
+  return status;
+}
+
+// Readers take a single file before an index, so this is what makes them take the shards.
+Status ShardSet::remove_single_file() {
+  Status status = remove_file(path_);
+  if (status && options_.sync) status = sync_folder(folder_, path_);
+  if (status) return status;
+  Error error = std::move(status).error();
+  error.found = "the shards are in place, but readers take the single file that is still there";
+  error.hint = "remove " + path_;
+  return error;
+}
+
+std::vector<std::string> ShardSet::notes() const {
+  return index_ == nullptr ? std::vector<std::string>() : index_->notes();
+}
+
+std::vector<std::string> remove_shard_set(const std::string& path, std::string_view ending,
+                                          const WriteOptions& options) {
+  const ShardNames pattern = pattern_of(path, ending);
+  const std::string folder = folder_of(path);
+  const std::string index_path = join_path(folder, index_name(pattern));
+  const Result<Target> found = find_target(index_path);
+  if (!found) return {"the old index stays: " + sentence_of(found.error())};
+  remove_abandoned_shards(*found, folder, pattern, options.limits);
+  if (!found->old) return {};
+  // Under a temporary name, it lists what is left to remove if this process is killed now.
+  const int index_folder = found->folder.get();
+  const Descriptor index = open_for_reading(*found);
+  if (index) static_cast<void>(system_calls().lock(index.get()));
+  std::string name = found->name;
+  for (unsigned number = 0; number < max_temporaries; ++number) {
+    const std::string temporary = temporary_name(found->name, number);
+    if (system_calls().rename_noreplace(index_folder, name.c_str(), index_folder,
+                                        temporary.c_str()) == 0) {
+      name = temporary;
+      break;
+    }
+    if (errno != EEXIST) break;
+  }
+  const auto old = shards_in(index, pattern, options.limits);
+  const bool is_hidden = name != found->name;
+  if ((!old || !remove_shards(folder, *old, {})) && is_hidden) return {};
+  if (system_calls().unlinkat(index_folder, name.c_str(), 0) == 0 || is_hidden) return {};
+  return {"the old index stays: " + sentence_of(io_error("remove the file", index_path, errno))};
+}
+
+}  // namespace andiron::inline v1::detail

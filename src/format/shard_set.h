@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A set of shards with its index, saved as one: the rename of the index is the moment at which a
+// model changes. What the index named before is removed afterwards.
+//
+// The index is the first file to be written, under a temporary name: ".STEM.safetensors.index.json.
+// 2.tmp" for set 2. It lists what a process leaves behind if it is killed. After the rename, that
+// name belongs to the replaced index, whose shards are to go. So whoever saves next can tidy up by
+// one rule: shards that an abandoned index names and the current one does not are removed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "andiron/error.h"
+#include "andiron/write.h"
+#include "src/format/output_file.h"
+#include "src/format/shard_names.h"
+#include "src/io/file_draft.h"
+
+namespace andiron::inline v1::detail {
+
+class ShardSet {
+ public:
+  // A set of `count` shards in place of the single file `path`, or of the set that is there. Fails
+  // with AlreadyExists if a file is in the way. In a dry run, nothing is written.
+  static Result<std::unique_ptr<ShardSet>> create(const std::string& path, std::string_view ending,
+                                                  std::size_t count, const WriteOptions& options);
+  // Removes the shards that were written, unless the set was committed.
+  ~ShardSet();
+
+  // Names of the shards in their folder, and paths of all files, the index last.
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  std::vector<std::string> paths() const;
+
+  // The order of calls: the index, each shard created and added in turn, commit(). The model is the
+  // new one once that succeeds.
+  Status write_index(std::string_view text);
+  Result<std::unique_ptr<OutputFile>> create_shard(std::size_t index);
+  Status add_shard(OutputFile& shard);
+  Status commit();
+  // What could not be kept of the old files.
+  std::vector<std::string> notes() const;
+
+ private:
+  explicit ShardSet(const WriteOptions& options) : options_(options) {}
+  std::string path_of(const std::string& name) const;
+  Status remove_single_file();
+
+  const WriteOptions& options_;
+  std::string path_;  // of the model as a single file
+  std::string folder_;
+  std::string index_path_;
+  ShardNames pattern_;
+  std::vector<std::string> names_;
+  std::size_t added_ = 0;  // shards that have their names
+  std::unique_ptr<FileDraft> index_;
+};
+
+// Removes the index and the shards of a model that is a single file now. Returns what stays, as
+// notes.
+std::vector<std::string> remove_shard_set(const std::string& path, std::string_view ending,
+                                          const WriteOptions& options);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/format/shard_set.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "andiron/file.h"
+#include "andiron/open.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron::detail {
+namespace {
+
+using NameList = std::vector<std::string>;
+
+Archive numbered(int count) {
+  Archive archive;
+  for (int i = 0; i < count; ++i) {
+    const std::vector<float> values(10, static_cast<float>(count));
+    archive.add({"layers." + std::to_string(i), Tensor::from_values<float>({10}, values).value()})
+        .value();
+  }
+  return archive;
+}
+
+const ShardNames model{"model", ".safetensors"};
+
+TEST(ShardNames, TheFirstSetHasNoNumber) {
+  EXPECT_EQ(model.name(0, 1, 3), "model-00001-of-00003.safetensors");
+  EXPECT_EQ(model.name(12, 3, 3), "model-12-00003-of-00003.safetensors");
+}
+
+TEST(ShardNames, TellsTheSetOfAShard) {
+  EXPECT_EQ(model.set_number("model-00001-of-00003.safetensors"), 0u);
+  EXPECT_EQ(model.set_number("model-12-00003-of-00003.safetensors"), 12u);
+  for (const char* name :
+       {"model.safetensors", "model-1-of-3.safetensors", "model-00001-of-00003.bin",
+        "mode-00001-of-00003.safetensors", "model-x-00001-of-00003.safetensors",
+        "model-00001-of-00003-00001.safetensors", "model--00001-of-00003.safetensors",
+        "model-9999999999-00001-of-00003.safetensors", "other/model-00001-of-00003.safetensors"}) {
+    EXPECT_FALSE(model.set_number(name)) << name;
+  }
+}
+
+TEST(ShardNames, TakesOnlyItsOwnShardsFromAnIndex) {
+  const auto names = model.in_index(
+      R"({"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "/etc/passwd",
+          "c": "important.safetensors", "d": "../model-00001-of-00002.safetensors", "e": 3}})");
+  ASSERT_TRUE(names);
+  EXPECT_EQ(*names, std::set<std::string>{"model-00001-of-00002.safetensors"});
+  EXPECT_FALSE(model.in_index("{\"weight_map\": "));
+  EXPECT_FALSE(model.in_index("[]"));
+}
+
+class ShardSets : public ::testing::Test {
+ protected:
+  Result<WriteReport> save(int count, WriteOptions options = {}) {
+    options.overwrite = true;
+    if (options.max_shard_bytes == 0) options.max_shard_bytes = 80;
+    return write(numbered(count), path_, options);
+  }
+
+  const test::TempDir folder_;
+  const std::string path_ = folder_.file("model.safetensors");
+};
+
+TEST_F(ShardSets, AReplacedSetGetsNewNamesAndTheOldShardsGo) {
+  ASSERT_TRUE(save(3));
+  EXPECT_EQ(folder_.names(),
+            (NameList{"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
+                      "model.safetensors.index.json"}));
+  const WriteReport report = save(4).value();
+  EXPECT_EQ(folder_.names(),
+            (NameList{"model-1-00001-of-00002.safetensors", "model-1-00002-of-00002.safetensors",
+                      "model.safetensors.index.json"}));
+  EXPECT_EQ(report.files.front(), folder_.file("model-1-00001-of-00002.safetensors"));
+  EXPECT_EQ(report.files.back(), folder_.file("model.safetensors.index.json"));
+  ASSERT_TRUE(save(5));
+  EXPECT_EQ(folder_.names().front(), "model-2-00001-of-00003.safetensors");
+  EXPECT_EQ(open(path_).value().size(), 5u);
+}
+
+TEST_F(ShardSets, WhatAnOpenReaderReadsIsTheOldSet) {
+  ASSERT_TRUE(save(3));
+  const Archive old = open(path_).value();
+  ASSERT_TRUE(save(4));
+  EXPECT_EQ(old.get("layers.2").value().read().value().to_vector<float>().value()[0], 3.0f);
+}
+
+TEST_F(ShardSets, ADryRunNamesTheFilesThatASaveMakes) {
+  ASSERT_TRUE(save(3));
+  const NameList before = folder_.names();
+  const WriteReport planned = save(4, {.dry_run = true}).value();
+  EXPECT_EQ(folder_.names(), before);
+  const WriteReport made = save(4).value();
+  EXPECT_EQ(planned.files, made.files);
+  EXPECT_EQ(planned.bytes, made.bytes);
+}
+
+TEST_F(ShardSets, FilesOfOthersStay) {
+  test::write_file(folder_.file("model-00001-of-00002.safetensors"), "somebody else's");
+  test::write_file(folder_.file("important.safetensors"), "precious");
+  ASSERT_TRUE(save(3));
+  test::write_file(folder_.file("model.safetensors.index.json"),
+                   R"({"weight_map": {"a": "important.safetensors"}})");
+  ASSERT_TRUE(save(4));
+  EXPECT_EQ(test::read_file(folder_.file("model-00001-of-00002.safetensors")), "somebody else's");
+  EXPECT_EQ(test::read_file(folder_.file("important.safetensors")), "precious");
+  EXPECT_EQ(open(path_).value().size(), 4u);
+}
+
+TEST_F(ShardSets, ASingleFileGoesBeforeAnIndexByPathAndByFolder) {
+  ASSERT_TRUE(save(3));
+  const test::TempDir other;
+  ASSERT_TRUE(write(numbered(1), other.file("model.safetensors")));
+  std::filesystem::copy_file(other.file("model.safetensors"), path_);
+  EXPECT_EQ(open(path_).value().size(), 1u);
+  EXPECT_EQ(open(folder_.path()).value().size(), 1u);
+  // Under a name that is not a usual one, too.
+  const test::TempDir third;
+  ASSERT_TRUE(write(numbered(3), third.file("net.safetensors"), {.max_shard_bytes = 80}));
+  std::filesystem::copy_file(path_, third.file("net.safetensors"));
+  EXPECT_EQ(open(third.path()).value().size(), 1u);
+}
+
+TEST_F(ShardSets, OneFileInPlaceOfShardsRemovesThemAndTheirIndex) {
+  ASSERT_TRUE(save(3));
+  ASSERT_TRUE(write(numbered(1), path_, {.overwrite = true}));
+  EXPECT_EQ(folder_.names(), NameList{"model.safetensors"});
+  ASSERT_TRUE(save(3));
+  EXPECT_EQ(folder_.names().size(), 3u);
+  EXPECT_EQ(open(folder_.path()).value().size(), 3u);
+}
+
+TEST_F(ShardSets, WhatAKilledSaveLeftIsRemovedByItsIndex) {
+  ASSERT_TRUE(save(3));
+  test::write_file(folder_.file("model-7-00001-of-00001.safetensors"), "left");
+  test::write_file(folder_.file(".model.safetensors.index.json.7.tmp"),
+                   R"({"weight_map": {"a": "model-7-00001-of-00001.safetensors",
+                                      "b": "model-00001-of-00002.safetensors"}})");
+  test::write_file(folder_.file(".model.safetensors.index.json.8.tmp"), "half an index");
+  // Shards of the current set stay, whatever else names them.
+  EXPECT_EQ(open(path_).value().size(), 3u);
+  ASSERT_TRUE(save(4));
+  EXPECT_EQ(folder_.names(),
+            (NameList{"model-1-00001-of-00002.safetensors", "model-1-00002-of-00002.safetensors",
+                      "model.safetensors.index.json"}));
+}
+
+TEST_F(ShardSets, NewShardsAreAsPrivateAsTheOld) {
+  ASSERT_TRUE(save(3));
+  ASSERT_EQ(::chmod(folder_.file("model.safetensors.index.json").c_str(), 0600), 0);
+  ASSERT_TRUE(save(4));
+  for (const std::string& name : folder_.names()) {
+    struct stat found{};
+    ASSERT_EQ(::stat(folder_.file(name).c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0600u) << name;
+  }
+  ASSERT_TRUE(write(numbered(1), path_, {.overwrite = true}));
+  struct stat found{};
+  ASSERT_EQ(::stat(path_.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u);
+}
+
+TEST_F(ShardSets, ManyShardsNeedFewDescriptors) {
+  const Archive archive = numbered(200);
+  ASSERT_TRUE(write(archive, path_, {.max_shard_bytes = 40}));
+  EXPECT_EQ(folder_.names().size(), 201u);
+}
+
+}  // namespace
+}  // namespace andiron::detail
