@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "andiron/value.h"
+#include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/format/output_file.h"
@@ -83,7 +84,7 @@ class ShardedWriter {
         {"metadata",
          Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
         {"weight_map", Value(std::move(weight_map_))}});
-    const std::string text = to_json(index, 2) + "\n";
+    const std::string text = to_file_json(index, 2) + "\n";
     ANDIRON_ASSIGN(Sink * sink,
                    create(stem_ + std::string(named_.ending) + std::string(index_ending)));
     ANDIRON_TRY(sink->write(std::as_bytes(std::span(text))));
