@@ -334,8 +334,10 @@ TEST(PytorchZip, AWrongChecksumOfThePickleIsRefusedAndNoneIsFine) {
               .directory = {.crc = crc}};
     });
   };
-  expect_refused(open_text(with_crc("archive/data.pkl", 7)), ErrorCode::bad_archive, "data.pkl");
-  expect_refused(open_text(with_crc("archive/version", 7)), ErrorCode::bad_archive, "version");
+  expect_refused(open_text(with_crc("archive/data.pkl", 7)), ErrorCode::checksum_mismatch,
+                 "data.pkl");
+  expect_refused(open_text(with_crc("archive/version", 7)), ErrorCode::checksum_mismatch,
+                 "version");
   expect_sample(open_text(with_crc("archive/data.pkl", 0)));
   // Storages are read in parts, and PyTorch does not look at their checksums either.
   expect_sample(open_text(with_crc("archive/data/0", 7)));
