@@ -173,7 +173,8 @@ TEST(PytorchZip, ADeflatedStorageThatIsDamagedIsAnErrorWhenRead) {
     const Archive archive = open_text(file).value();
     EXPECT_EQ(floats(archive, "b"), (Floats{5, 6}));
     const Result<Tensor> read = archive.get("w").value().read();
-    expect_refused(read, ErrorCode::bad_archive, "archive/data/0");
+    expect_refused(read, damaged.stored ? ErrorCode::bad_archive : ErrorCode::checksum_mismatch,
+                   "archive/data/0");
     EXPECT_EQ(read.error().tensor, "w");
   }
 }

@@ -281,9 +281,10 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
     head = header.span();
   }
   ANDIRON_ASSIGN(const std::uint64_t offset, check_zip_local_header(*source, asked, end, head));
-  if (place != 0 && place != offset) {
+  const std::uint64_t told = place & offset_bits;
+  if (told != 0 && told != offset) {
     return error(ErrorCode::bad_archive, index, "does not begin where the directory says",
-                 "data from byte " + std::to_string(offset), "byte " + std::to_string(place));
+                 "data from byte " + std::to_string(offset), "byte " + std::to_string(told));
   }
   places[index].store(offset | checked, std::memory_order_release);
   return offset;
