@@ -276,6 +276,11 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
           "Also take the NumPy arrays in a PyTorch file")
       ->option_text(" ")
       ->group(group);
+  verb.add_flag("--verify", reading.open.verify,
+                "Compare the checksums of everything that is read\n"
+                "from zip archives (PyTorch, .npz); exit with 1\n"
+                "if one does not match")
+      ->group(group);
   CLI::Option* strict = verb.add_flag_callback(
       "--strict", [&reading] { reading.open.strictness = Strictness::strict; },
       "Refuse unknown dtypes; in Burnpack, also\nduplicate names and overlapping data");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "andiron/tensor.h"
+#include "andiron/value.h"
 #include "cli/json_output.h"
 #include "cli/quantities.h"
 
@@ -145,7 +146,7 @@ void append_json_casts(std::string& out, const std::vector<CastTensor>& tensors,
   for (const CastTensor& tensor : tensors) {
     if (out.back() != '[') out += ',';
     out += "{\"name\":";
-    append_json_text(out, tensor.name);
+    append_json_string(out, tensor.name);
     append_json_field(out, "from", dtype_name(tensor.from));
     append_json_field(out, "to", dtype_name(tensor.to));
     if (written) {

@@ -77,7 +77,7 @@ void append_json_groups(std::string& out, std::string_view key, std::string_view
   out += '[';
   for (const Group& group : groups) {
     out.append(out.back() == '[' ? "{\"" : ",{\"").append(name_key).append("\":");
-    append_json_text(out, group.name);
+    append_json_string(out, group.name);
     append_json_totals(out, group.totals);
     out += '}';
   }

@@ -43,6 +43,12 @@ bool is_lowered_limit(const ReadingOptions& options, const Error& error) {
          });
 }
 
+// That checksums do not match is the answer to --verify.
+ExitCode exit_code_for(const ReadingOptions& options, const Error& error) {
+  if (options.open.verify && error.code == ErrorCode::checksum_mismatch) return ExitCode::findings;
+  return exit_code_of(error);
+}
+
 // Prints the line on standard error; returns what stands for the input on standard output.
 std::string report_failure(const ReadingOptions& options, const std::string& path, Error error,
                            const std::string& shown) {
@@ -85,7 +91,7 @@ ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
     std::string out;
     Status status = render(path, open_input(options, path), out);
     if (!status) {
-      code = combine(code, exit_code_of(status.error()));
+      code = combine(code, exit_code_for(options, status.error()));
       out = report_failure(options, path, std::move(status).error(), std::move(out));
     }
     if (out.empty()) continue;

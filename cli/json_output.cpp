@@ -2,12 +2,9 @@
 // Written straight into one string: a file may list a hundred thousand tensors.
 #include "cli/json_output.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <optional>
 
-#include "andiron/text.h"
 #include "andiron/value.h"
 #include "cli/report.h"
 #include "cli/scalars.h"
@@ -24,7 +21,7 @@ void append_number(std::string& out, std::uint64_t number) {
 void append_tensor(std::string& out, const TensorInfo& info,
                    std::optional<std::string_view> alias_of, const Sha256Digest* digest) {
   out += "{\"name\":";
-  append_json_text(out, info.name);
+  append_json_string(out, info.name);
   const std::string dtype = dtype_text(info);
   append_json_field(out, "dtype", dtype);
   append_json_key(out, "shape");
@@ -49,38 +46,6 @@ void append_tensor(std::string& out, const TensorInfo& info,
 
 }  // namespace
 
-void append_json_text(std::string& out, std::string_view text) {
-  const std::size_t begin = out.size();
-  append_json_string(out, text);
-  const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
-  if (std::all_of(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_plain)) return;
-  const std::string json = out.substr(begin);
-  out.resize(begin);
-  for (std::size_t at = 0; at < json.size();) {
-    const auto first = static_cast<unsigned char>(json[at]);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    const std::string character = json.substr(at, length);
-    const std::string shown = character == "\\" ? character : display_text(character);
-    at += length;
-    if (shown == character) {
-      out += character;
-      continue;
-    }
-    // "\x7f", "\u202e" or "\U000e0001".
-    unsigned value = 0;
-    std::from_chars(shown.data() + 2, shown.data() + shown.size(), value, 16);
-    char escape[16];
-    if (value < 0x10000) {
-      std::snprintf(escape, sizeof escape, "\\u%04x", value);
-    } else {
-      value -= 0x10000;
-      std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xd800 + (value >> 10),
-                    0xdc00 + (value & 0x3ff));
-    }
-    out += escape;
-  }
-}
-
 void append_json_key(std::string& out, std::string_view key) {
   out += ",\"";
   out += key;
@@ -94,7 +59,7 @@ void append_json_field(std::string& out, std::string_view key, std::uint64_t num
 
 void append_json_field(std::string& out, std::string_view key, std::string_view text) {
   append_json_key(out, key);
-  append_json_text(out, text);
+  append_json_string(out, text);
 }
 
 void append_json_field(std::string& out, std::string_view key,
@@ -104,7 +69,7 @@ void append_json_field(std::string& out, std::string_view key,
   for (const Skipped& one : skipped) {
     if (out.back() != '[') out += ',';
     out += "{\"name\":";
-    append_json_text(out, one.name);
+    append_json_string(out, one.name);
     append_json_field(out, "reason", in_flags(one.reason));
     out += '}';
   }
@@ -117,7 +82,7 @@ void append_json_field(std::string& out, std::string_view key,
   out += '[';
   for (const std::string& text : texts) {
     if (out.back() != '[') out += ',';
-    append_json_text(out, text);
+    append_json_string(out, text);
   }
   out += ']';
 }
@@ -131,9 +96,9 @@ void append_json_strings(std::string& out, const Metadata& entries) {
   out += '{';
   for (const auto& [key, text] : entries) {
     if (out.back() != '{') out += ',';
-    append_json_text(out, key);
+    append_json_string(out, key);
     out += ':';
-    append_json_text(out, text);
+    append_json_string(out, text);
   }
   out += '}';
 }
@@ -172,7 +137,7 @@ std::string json_error(const std::string& path, const Error& error, std::string_
   append_json_field(out, "path", path);
   append_json_key(out, "error");
   out += "{\"code\":";
-  append_json_text(out, code_name(error.code));
+  append_json_string(out, code_name(error.code));
   // The path says which input; a shard is named in the message.
   const Error shown = in_flags(error);
   append_json_field(out, "message", shown.file == path ? shown.description() : shown.to_string());

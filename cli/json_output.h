@@ -26,9 +26,6 @@ std::string json_object(const std::string& path, const Archive& archive,
 std::string json_error(const std::string& path, const Error& error,
                        std::string_view more_fields = {});
 
-/// A quoted string. What a terminal would obey, or not show, is escaped besides what JSON asks for.
-void append_json_text(std::string& out, std::string_view text);
-
 /// Appends `,"KEY":` for a field that follows another.
 void append_json_key(std::string& out, std::string_view key);
 /// Appends `,"KEY":NUMBER`.

@@ -55,6 +55,7 @@ constexpr Spelling spellings[] = {
     // Reading.
     {"Strictness::lenient", "--lenient"},
     {"Strictness::strict", "--strict"},
+    {"OpenOptions::verify", "--verify"},
     {"IoMode::automatic", "--io auto"},
     {"IoMode::pread", "--io pread"},
     {"set PytorchSettings::numpy_arrays", "use --numpy-arrays"},

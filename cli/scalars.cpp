@@ -111,7 +111,7 @@ void append_json_scalars(std::string& out, const Archive& archive) {
   out += '{';
   for (const auto& [name, scalar] : scalars) {
     if (out.back() != '{') out += ',';
-    append_json_text(out, name);
+    append_json_string(out, name);
     const std::string_view quote = is_json_number(scalar) ? "" : "\"";
     out.append(":{\"").append(type_text(scalar)).append("\":");
     out.append(quote).append(number_text(scalar)).append(quote).append("}");

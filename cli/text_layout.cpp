@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "andiron/text.h"
-#include "cli/character_width.h"
 
 namespace andiron::cli {
 namespace {

@@ -21,6 +21,7 @@ namespace andiron::fuzz {
 
 // Beyond these an input only takes time.
 inline constexpr std::size_t max_tensors_read = 64;
+inline constexpr std::uint64_t max_bytes_read = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t max_bytes_transformed = 4096;
 
 // The same bytes from a source that lends nothing, as a file read by copies.

@@ -45,6 +45,7 @@ enum class ErrorCode : std::uint8_t {
   bad_archive,        ///< a zip or tar archive breaks its rules or contradicts itself
   bad_pickle,         ///< a pickle breaks its rules or describes something impossible
   missing_storage,    ///< the data that a tensor refers to is not in the file
+  checksum_mismatch,  ///< data does not match the checksum that the file has for it
 };
 
 /// Returns "DuplicateKey" for ErrorCode::duplicate_key.
@@ -112,6 +113,8 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
       return "BadPickle";
     case ErrorCode::missing_storage:
       return "MissingStorage";
+    case ErrorCode::checksum_mismatch:
+      return "ChecksumMismatch";
   }
   return "Unknown";
 }

@@ -41,6 +41,13 @@ struct OpenOptions {
   /// How the file is read (file.h).
   IoMode io = IoMode::automatic;
   Strictness strictness = Strictness::standard;
+  /// Compares every checksum that the file has for data that is read. Zip archives have one for
+  /// each record (PyTorch since 1.6, TorchScript, .pt2, .npz). Without this, only records that are
+  /// read whole are compared: pickles, small records, deflated data. With it, a stored record is
+  /// read whole once before its first byte is returned; opening an .npz file reads all of it. A
+  /// mismatch is ChecksumMismatch. Notes say where a file has no checksums. Gzip files are always
+  /// compared.
+  bool verify = false;
   /// The format. Detected from the content if empty.
   std::optional<Format> format = {};
   /// Used if the file has that format; otherwise ignored.
@@ -66,7 +73,7 @@ struct OpenOptions {
 /// Fails with NotFound if nothing is there, NotAWeightFile if the content is not a known format or
 /// the folder has no single model, LimitExceeded or HeaderTooLarge if the file asks for more than
 /// `limits`, MissingShard if a shard is not there, and the codes of broken files (Truncated,
-/// BadHeader, BadOffsets, BadPickle and so on).
+/// BadHeader, BadOffsets, BadPickle, ChecksumMismatch and so on).
 Result<Archive> open(const std::string& path, const OpenOptions& options = {});
 
 /// The same for files that are not in a folder on disk. Shards are opened from `files`. If `name`

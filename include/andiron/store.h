@@ -314,6 +314,8 @@ class StoreBuilder : public Store {
   Self& strictness(Strictness strictness) & {
     return change_source().open.strictness = strictness, self();
   }
+  /// Compares the file's checksums for all data that is read (open.h).
+  Self& verify(bool verify = true) & { return change_source().open.verify = verify, self(); }
 
  protected:
   StoreBuilder(detail::StoreLocation location, detail::StoreSettings settings)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Patterns over names, natural order, and escaping for display.
+// Patterns over names, natural order, escaping and measuring for display.
 #pragma once
 
 #include <memory>
@@ -58,12 +58,17 @@ struct NaturalLess {
 };
 
 /// Returns `text` on one line, safe for a terminal or a log. Escapes control characters, invalid
-/// UTF-8, bidirectional controls and invisible characters (\n, \x1b, \u202e), and doubles
-/// backslashes. Everything else is unchanged.
+/// UTF-8, bidirectional controls, characters that are invisible or look like a blank (\n, \x1b,
+/// \u202e, \u00a0), a blank at either end, and combining marks beyond four on one character.
+/// Doubles backslashes. Everything else is unchanged.
 std::string display_text(std::string_view text);
 
-/// The same for a sentence that quotes a file. Backslashes are unchanged, so patterns can be
-/// copied, and escaping twice has no effect.
+/// The same for a sentence that quotes a file. Backslashes and blanks at the ends are unchanged, so
+/// patterns can be copied, and escaping twice has no effect.
 std::string display_line(std::string_view sentence);
+
+/// The columns of a terminal that a character takes: 0 for combining marks, 2 for East Asian wide
+/// ones, else 1.
+unsigned character_width(char32_t character) noexcept;
 
 }  // namespace andiron::inline v1

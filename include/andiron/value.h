@@ -79,11 +79,12 @@ class Value {
 Result<Value> parse_json(std::string_view text);
 
 /// Returns JSON: compact, or with `indent` spaces per level. Bytes become a list of numbers, a
-/// tensor index becomes {"tensor": i}, NaN and infinities become null.
+/// tensor index becomes {"tensor": i}, NaN and infinities become null. Strings as below.
 std::string to_json(const Value& value, unsigned indent = 0);
 
-/// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and replaces
-/// invalid UTF-8 with U+FFFD.
+/// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and whatever
+/// display_text() escapes, so that the text is safe to print. Parsers read the same characters
+/// back, except that invalid UTF-8 is replaced with U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace andiron::inline v1

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "src/codec/decode_text.h"
+#include "src/codec/file_json.h"
+#include "src/core/text/shown_characters.h"
 #include "src/core/text/utf8.h"
 #include "src/freestanding/json_reader.h"
 
@@ -78,11 +80,81 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
   return parse_number(reader, out);
 }
 
+// Who reads the text: programs that want it as short as it can be, or people too.
+enum class JsonReadBy : std::uint8_t { programs, people };
+
+void append_unicode_escape(std::string& out, std::uint32_t c) {
+  char escape[16];
+  if (c < 0x10000) {
+    std::snprintf(escape, sizeof escape, "\\u%04x", c);
+  } else {
+    c -= 0x10000;
+    std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xd800 + (c >> 10),
+                  0xdc00 + (c & 0x3ff));
+  }
+  out += escape;
+}
+
+void append_escape(std::string& out, CodePoint c) {
+  if (c.length == 0) {
+    out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is not UTF-8
+    return;
+  }
+  switch (c.value) {
+    case '"':
+      out += "\\\"";
+      break;
+    case '\\':
+      out += "\\\\";
+      break;
+    case '\b':
+      out += "\\b";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\f':
+      out += "\\f";
+      break;
+    case '\r':
+      out += "\\r";
+      break;
+    default:
+      append_unicode_escape(out, c.value);
+  }
+}
+
+void append_string(std::string& out, std::string_view text, JsonReadBy readers) {
+  out += '"';
+  detail::ShownCharacters shown;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const char* plain = at;  // start of what need not change
+  while (at != end) {
+    const CodePoint c = decode_utf8(at, end);
+    const bool is_valid = c.length != 0 && c.value >= 0x20 && c.value != '"' && c.value != '\\';
+    if (is_valid && (readers == JsonReadBy::programs || !shown.must_escape(c.value))) {
+      at += c.length;
+      continue;
+    }
+    out.append(plain, at);
+    append_escape(out, c);
+    at += std::max(c.length, 1u);
+    plain = at;
+  }
+  out.append(plain, end);
+  out += '"';
+}
+
 void append_line_break(std::string& out, unsigned indent, unsigned depth) {
   if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * depth, ' ');
 }
 
-void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth);
+void append_value(std::string& out, const Value& value, JsonReadBy readers, unsigned indent,
+                  unsigned depth);
 
 template <class Items, class AppendItem>
 void append_items(std::string& out, const Items& items, const char* brackets, unsigned indent,
@@ -101,6 +173,7 @@ void append_items(std::string& out, const Items& items, const char* brackets, un
 
 struct ValueAppender {
   std::string& out;
+  JsonReadBy readers;
   unsigned indent;
   unsigned depth;
 
@@ -119,20 +192,20 @@ struct ValueAppender {
     // A mark of its kind, so that it is read back as a double and -0 keeps its sign.
     if (std::none_of(text, end, [](char c) { return c == '.' || c == 'e'; })) out += ".0";
   }
-  void operator()(const std::string& value) const { append_json_string(out, value); }
+  void operator()(const std::string& value) const { append_string(out, value, readers); }
   void operator()(const Bytes& value) const {
     append_items(out, value.span(), "[]", 0, depth,
                  [&](std::byte b) { out += std::to_string(std::to_integer<int>(b)); });
   }
   void operator()(const ValueList& list) const {
     append_items(out, list, "[]", indent, depth,
-                 [&](const Value& item) { append_value(out, item, indent, depth + 1); });
+                 [&](const Value& item) { append_value(out, item, readers, indent, depth + 1); });
   }
   void operator()(const ValueDict& dict) const {
     append_items(out, dict, "{}", indent, depth, [&](const auto& item) {
-      append_json_string(out, item.first);
+      append_string(out, item.first, readers);
       out += indent != 0 ? ": " : ":";
-      append_value(out, item.second, indent, depth + 1);
+      append_value(out, item.second, readers, indent, depth + 1);
     });
   }
   void operator()(TensorIndex tensor) const {
@@ -140,8 +213,9 @@ struct ValueAppender {
   }
 };
 
-void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth) {
-  std::visit(ValueAppender{out, indent, depth}, value.data());
+void append_value(std::string& out, const Value& value, JsonReadBy readers, unsigned indent,
+                  unsigned depth) {
+  std::visit(ValueAppender{out, readers, indent, depth}, value.data());
 }
 
 }  // namespace
@@ -162,58 +236,22 @@ Result<Value> parse_json(std::string_view text) {
 
 std::string to_json(const Value& value, unsigned indent) {
   std::string out;
-  append_value(out, value, indent, 0);
+  append_value(out, value, JsonReadBy::people, indent, 0);
   return out;
 }
 
 void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  const char* at = text.data();
-  const char* end = at + text.size();
-  const char* plain = at;  // start of what need not change
-  while (at != end) {
-    const auto c = static_cast<unsigned char>(*at);
-    const unsigned length = c < 0x80 ? 1 : decode_utf8(at, end).length;
-    if (length != 0 && c >= 0x20 && c != '"' && c != '\\') {
-      at += length;
-      continue;
-    }
-    out.append(plain, at);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        if (c < 0x20) {
-          char escape[8];
-          std::snprintf(escape, sizeof escape, "\\u%04x", c);
-          out += escape;
-        } else {
-          out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is not UTF-8
-        }
-    }
-    plain = ++at;
-  }
-  out.append(plain, end);
-  out += '"';
+  append_string(out, text, JsonReadBy::people);
+}
+
+std::string detail::to_file_json(const Value& value, unsigned indent) {
+  std::string out;
+  append_value(out, value, JsonReadBy::programs, indent, 0);
+  return out;
+}
+
+void detail::append_file_json_string(std::string& out, std::string_view text) {
+  append_string(out, text, JsonReadBy::programs);
 }
 
 }  // namespace andiron::inline v1

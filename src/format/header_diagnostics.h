@@ -14,6 +14,9 @@
 
 namespace andiron::inline v1::detail {
 
+// A note for OpenOptions::verify.
+inline constexpr std::string_view no_checksums = "the file has no checksums; nothing was verified";
+
 // An oddity: its first occurrence, and how many there are.
 struct Oddity {
   std::string name;

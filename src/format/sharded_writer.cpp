@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "andiron/value.h"
+#include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/format/output_file.h"
@@ -61,7 +62,7 @@ class ShardedWriter {
         {"metadata",
          Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},
         {"weight_map", Value(std::move(weight_map))}});
-    return to_json(index, 2) + "\n";
+    return to_file_json(index, 2) + "\n";
   }
 
   Result<std::uint64_t> write_shard(const std::vector<std::size_t>& tensors, Sink& sink) {

@@ -107,6 +107,17 @@ TEST_F(Ls, NamesCannotSpeakToTheTerminal) {
   EXPECT_EQ(names_of(objects_of(tool({"ls", "--json", file})).at(0)), Names{name});
 }
 
+TEST_F(Ls, NamesCannotPretendToBeEmptyOrSpillOverOtherLines) {
+  std::string stacked = "z";
+  for (int i = 0; i < 30; ++i) stacked += "\u0301";
+  const std::string file = write("m", {{"\u3164"}, {"a\u00a0"}, {" b "}, {stacked}});
+  const std::string out = tool({"ls", file}).out;
+  EXPECT_TRUE(contains(out, "\\u3164 ")) << out;
+  EXPECT_TRUE(contains(out, "a\\u00a0 ")) << out;
+  EXPECT_TRUE(contains(out, "\\x20b\\x20 ")) << out;
+  EXPECT_TRUE(contains(out, "z\u0301\u0301\u0301\u0301\\u0301\\u0301")) << out;
+}
+
 TEST_F(Ls, NamesCannotSpeakToTheTerminalInJsonEither) {
   const std::string name = "a\x7f\xc2\x9b\u202e\U000e0001\u00e9\\";
   const std::string file = write("m", {{name}});

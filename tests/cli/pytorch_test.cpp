@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files of PyTorch as inputs of the tool.
+#include <filesystem>
+
 #include "tests/cli/sample_files.h"
 #include "tests/support/torch_containers.h"
 
@@ -74,6 +76,42 @@ TEST_F(PytorchInput, HashIsOverRowsWhateverTheStrides) {
   // SHA-256 of 1, 2, 3, 4 and of 1, 3, 2, 4 as little-endian floats of 32 bits.
   EXPECT_EQ(digests["w"], "ad73b9acd6e4a74b2f5bb5386658ce3bb146cd040a1867646ab3b973fb6632b1");
   EXPECT_EQ(digests["turned"], "e3016490e6a9ec8d5797c7b5ec17a4746720e71e73e9b14b0b705307e13275c1");
+}
+
+TEST_F(PytorchInput, VerifyComparesChecksums) {
+  std::vector<ZipItem> items = torch_records(object(), sample_storages());
+  items[1].stored = memory_of<float>({1, 2, 3, 7});
+  const std::string damaged = write_text("damaged.pt", zip_file(items));
+  const std::string intact = sample();
+  const std::string out = path("out.safetensors");
+  EXPECT_EQ(tool({"hash", damaged}).exit_code, 0);
+  EXPECT_EQ(tool({"hash", "--verify", intact}).exit_code, 0);
+  EXPECT_EQ(tool({"hash", "--verify", intact}).err, tool({"hash", intact}).err);
+  EXPECT_EQ(tool({"ls", "--verify", damaged}).exit_code, 0) << "ls reads no data";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"hash", "--verify", damaged},
+        {"hash", "--verify", "--threads", "1", "--io", "pread", damaged},
+        {"convert", "--verify", damaged, "-o", out}}) {
+    const Outcome run = tool(command);
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    EXPECT_TRUE(contains(run.err, "'archive/data/0' does not match its checksum")) << run.err;
+    EXPECT_TRUE(contains(run.err, "without --verify")) << run.err;
+    EXPECT_FALSE(contains(run.err, "OpenOptions")) << run.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+  const nlohmann::json object = objects_of(tool({"hash", "--verify", "--json", damaged})).at(0);
+  EXPECT_EQ(object.at("error").at("code"), "ChecksumMismatch");
+}
+
+TEST_F(PytorchInput, VerifySaysWhereThereIsNothingToCompare) {
+  const std::string file = write("m.safetensors", {{"a"}});
+  const Outcome run = tool({"hash", "--verify", file});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.err, "note: the file has no checksums; nothing was verified\n"))
+      << run.err;
+  const nlohmann::json object = objects_of(tool({"hash", "--verify", "--json", file})).at(0);
+  EXPECT_EQ(object.at("notes"),
+            nlohmann::json({"the file has no checksums; nothing was verified"}));
 }
 
 TEST_F(PytorchInput, ANoteNamesTheKeyThatAModelLiesBelow) {

@@ -74,6 +74,7 @@ constexpr Advice advice[] = {
     {"only Strictness::strict refuses it", "only --strict refuses it"},
     {"the download may be incomplete; Strictness::lenient reads what is there",
      "the download may be incomplete; --lenient reads what is there"},
+    {"read it without OpenOptions::verify", "read it without --verify"},
     {"read a copy, or open the file with IoMode::automatic",
      "read a copy, or open the file with --io auto"},
     {"open it with IoMode::pread", "open it with --io pread"},

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -13,6 +14,8 @@
 #include <string_view>
 
 #include "andiron/limits.h"
+#include "src/codec/file_json.h"
+#include "src/core/text/utf8.h"
 #include "tests/support/repeated_text.h"
 
 namespace andiron {
@@ -313,8 +316,40 @@ TEST(AppendJsonString, EscapesWhatMustBe) {
   EXPECT_EQ(json_string({}), "\"\"");
   EXPECT_EQ(json_string("a\"b\\c/d"), R"("a\"b\\c/d")");
   EXPECT_EQ(json_string("\b\t\n\f\r"), R"("\b\t\n\f\r")");
-  EXPECT_EQ(json_string("\0\x01\x1f\x7f"sv), "\"\\u0000\\u0001\\u001f\x7f\"");
+  EXPECT_EQ(json_string("\0\x01\x1f\x7f"sv), R"("\u0000\u0001\u001f\u007f")");
   EXPECT_EQ(json_string("caf\xc3\xa9 \xf0\x9f\x94\xa5"), "\"caf\xc3\xa9 \xf0\x9f\x94\xa5\"");
+}
+
+TEST(AppendJsonString, EscapesWhatATerminalWouldObeyOrHide) {
+  EXPECT_EQ(json_string("\u0080\u009b"), R"("\u0080\u009b")");
+  EXPECT_EQ(json_string("\u202a\u202e\u2066\u2069"), R"("\u202a\u202e\u2066\u2069")");
+  EXPECT_EQ(json_string("\u200e\u200f\u061c"), R"("\u200e\u200f\u061c")");
+  EXPECT_EQ(json_string("\u2028\u2029\u200b\ufeff"), R"("\u2028\u2029\u200b\ufeff")");
+  EXPECT_EQ(json_string("a\U000e0041"), R"("a\udb40\udc41")");
+  EXPECT_EQ(json_string("\u0301e\u0301"), "\"\\u0301e\u0301\"");
+  EXPECT_EQ(to_json(Value(ValueDict{{"\u202e", Value("\u009b")}})), R"({"\u202e":"\u009b"})");
+}
+
+TEST(AppendJsonString, ParsesBackToTheSameText) {
+  std::string text;
+  for (std::uint32_t c = 0; c < 0x110000;
+       c += c < 0x4000 || (c >= 0xe0000 && c < 0xe0200) ? 1 : 97) {
+    if (c >= 0xd800 && c < 0xe000) continue;
+    char bytes[4];
+    text.append(bytes, encode_utf8(c, bytes));
+  }
+  const std::string json = json_string(text);
+  EXPECT_EQ(Oracle::parse(json).get<std::string>(), text);
+  EXPECT_EQ(*parse_json(json).value().get<std::string>(), text);
+}
+
+TEST(FileJson, EscapesOnlyWhatJsonRequires) {
+  const std::string text = "\x7f\u009b\u202e\u2028\U000e0041\u00a0";
+  std::string out;
+  detail::append_file_json_string(out, text + "\"\n\x01");
+  EXPECT_EQ(out, "\"" + text + R"(\"\n\u0001")");
+  EXPECT_EQ(detail::to_file_json(Value(ValueDict{{text, Value(text)}})),
+            "{\"" + text + "\":\"" + text + "\"}");
 }
 
 TEST(AppendJsonString, AppendsToWhatIsThere) {

@@ -449,11 +449,11 @@ TEST(ZipReader, WrongChecksumsAreSeen) {
                    .deflate = deflate,
                    .descriptor = Descriptor::signed32,
                    .directory = {.crc = 1}}),
-              "BadArchive");
+              "ChecksumMismatch");
   }
   ZipItem damaged{.name = "a", .content = "text"};
   damaged.stored = "tExt";
-  EXPECT_EQ(use(damaged), "BadArchive");
+  EXPECT_EQ(use(damaged), "ChecksumMismatch");
 }
 
 TEST(ZipReader, DeflatedDataInflatesToWhatWasSaid) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -79,6 +82,119 @@ TEST(ZipReader, AnArchiveMayEndBeforeItsFile) {
     EXPECT_EQ(test::content(zip, "a"), "text");
     EXPECT_FALSE(ZipReader::open(source, {}, ZipNames::any_case, end - 1));
   }
+}
+
+// An entry whose data is not what its checksum says, between two that are fine.
+struct OneDamaged {
+  OneDamaged() {
+    ZipWriting zip;
+    before = zip.add(torch_item("before", noise(300'000)));
+    ZipItem item{.name = "damaged", .content = noise(300'000)};
+    item.stored = noise(300'000);
+    item.stored->back() ^= 1;
+    damaged = zip.add(item);
+    after = zip.add({.name = "after", .content = "text"});
+    file = zip.finish();
+  }
+  std::uint64_t before;
+  std::uint64_t damaged;
+  std::uint64_t after;
+  std::string file;
+};
+
+ZipReaderPtr open_verified(ByteSourcePtr source) {
+  return ZipReader::open(std::move(source), {}, ZipNames::exact, {}, ZipChecksums::of_all).value();
+}
+
+TEST(ZipReader, ChecksumsOfStoredEntriesAreComparedOnRequest) {
+  const OneDamaged sample;
+  const auto copies = std::make_shared<TestSource>(sample.file);
+  for (const ByteSourcePtr& source : {test::source_of(sample.file), ByteSourcePtr(copies)}) {
+    const ZipReaderPtr trusting = ZipReader::open(source, {}).value();
+    EXPECT_EQ(read_range(*trusting->checked_source(), sample.damaged, 100),
+              noise(300'000).substr(0, 100));
+    const ZipReaderPtr zip = open_verified(source);
+    const ByteSource& checked = *zip->checked_source();
+    EXPECT_EQ(read_range(checked, sample.before + 7, 100), noise(300'000).substr(7, 100));
+    EXPECT_EQ(read_range(checked, sample.after, 4), "text");
+    std::string out(100, '\0');
+    for (int again = 0; again < 2; ++again) {
+      const Status status = checked.read_at(sample.damaged, std::as_writable_bytes(std::span(out)));
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().code, ErrorCode::checksum_mismatch);
+      EXPECT_NE(status.error().message.find("'damaged'"), std::string::npos);
+      EXPECT_EQ(out, std::string(100, '\0'));
+    }
+    EXPECT_EQ(zip->read_head(1, 10).error().code, ErrorCode::checksum_mismatch);
+    EXPECT_EQ(zip->read_head(0, 10).value().text(), noise(300'000).substr(0, 10));
+    if (!checked.can_view()) continue;
+    EXPECT_EQ(checked.view(sample.damaged, 1).error().code, ErrorCode::checksum_mismatch);
+    EXPECT_EQ(checked.view(sample.before, 1).value().text(), noise(1));
+  }
+}
+
+TEST(ZipReader, AWrongChecksumIsToldBesideTheRightOne) {
+  const ZipItem item{.name = "a", .content = "text", .stored = "tExt"};
+  const Error error =
+      ZipReader::open(test::source_of(zip_file({item})), {}).value()->read(0, 100).error();
+  char crc[20];
+  std::snprintf(crc, sizeof crc, "CRC-32 %08x", test::crc_of_text("text"));
+  EXPECT_EQ(error.expected, crc);
+  std::snprintf(crc, sizeof crc, "CRC-32 %08x", test::crc_of_text("tExt"));
+  EXPECT_EQ(error.found, crc);
+}
+
+TEST(ZipReader, AnEntryIsVerifiedOnceWhateverIsReadOfIt) {
+  ZipWriting writing;
+  const std::uint64_t offset = writing.add(torch_item("a", noise(1'000'000)));
+  const auto source = std::make_shared<TestSource>(writing.finish());
+  const ZipReaderPtr zip = open_verified(source);
+  const std::uint64_t before = source->bytes_read();
+  for (std::uint64_t at = 0; at < 1'000'000; at += 100'000) {
+    EXPECT_EQ(read_range(*zip->checked_source(), offset + at, 100'000),
+              noise(1'000'000).substr(at, 100'000));
+  }
+  EXPECT_LT(source->bytes_read() - before, 2'010'000u);
+}
+
+TEST(ZipReader, EntriesAreVerifiedFromSeveralThreads) {
+  ZipWriting writing;
+  std::vector<std::uint64_t> offsets;
+  for (int i = 0; i < 40; ++i) {
+    ZipItem item = torch_item("archive/data/" + std::to_string(i), noise(5000));
+    offsets.push_back(writing.add(item));
+  }
+  const ZipReaderPtr zip = open_verified(std::make_shared<TestSource>(writing.finish()));
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (const std::uint64_t offset : offsets) {
+        right += read_range(*zip->checked_source(), offset, 5000) == noise(5000) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 8 * 40);
+}
+
+TEST(ZipReader, EntriesWithoutAChecksumAreNotedAndRead) {
+  const auto reader = [](std::optional<std::uint32_t> crc) {
+    return open_verified(test::source_of(zip_file(
+        {{.name = "a", .content = "text", .local = {.crc = crc}, .directory = {.crc = crc}},
+         {.name = "b", .content = "more"},
+         {.name = "empty"}})));
+  };
+  std::vector<std::string> notes;
+  reader({})->note_missing_checksums(notes);
+  EXPECT_TRUE(notes.empty());
+  const ZipReaderPtr zip = reader(0);
+  zip->note_missing_checksums(notes);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0],
+            "1 of 3 records could not be verified: the program that wrote the file left out the "
+            "checksum");
+  EXPECT_EQ(read_range(*zip->checked_source(), zip->data_offset(0).value(), 4), "text");
 }
 
 TEST(ZipReader, TheCheckedSourceIsTheFileInAllElse) {

@@ -48,6 +48,53 @@ TEST(DisplayText, EscapesCharactersThatReorderOrHide) {
   EXPECT_EQ(display_text("\xf3\xa0\x81\x81"), "\\U000e0041");  // tag character
 }
 
+TEST(DisplayText, EscapesCharactersThatLookLikeABlank) {
+  for (const char* blank : {"\u00a0", "\u115f", "\u1160", "\u1680", "\u2000", "\u200a", "\u202f",
+                            "\u205f", "\u2800", "\u3000", "\u3164", "\ufe0f", "\uffa0"}) {
+    const std::string shown = display_text(std::string("a") + blank + "b");
+    EXPECT_EQ(shown.size(), std::string_view("a\\u00a0b").size()) << shown;
+    EXPECT_EQ(shown.substr(0, 3), "a\\u");
+  }
+  EXPECT_EQ(display_text("\U0001d159"), "\\U0001d159");  // a note head that is not there
+  EXPECT_EQ(display_text("\U000e0100"), "\\U000e0100");  // a variation selector
+}
+
+TEST(DisplayText, ShowsABlankAtEitherEnd) {
+  EXPECT_EQ(display_text(" a b "), "\\x20a b\\x20");
+  EXPECT_EQ(display_text("  a"), "\\x20 a");
+  EXPECT_EQ(display_text(" "), "\\x20");
+  EXPECT_EQ(display_line(" a b "), " a b ");
+}
+
+TEST(DisplayText, LeavesMarksOnALetterUnlessThereAreTooMany) {
+  const std::string acute = "\u0301";
+  const std::string escaped = "\\u0301";
+  const auto marks = [&](std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += acute;
+    return text;
+  };
+  EXPECT_EQ(display_text("e" + marks(4) + "e" + marks(4)), "e" + marks(4) + "e" + marks(4));
+  EXPECT_EQ(display_text("e" + marks(6) + "t" + marks(1)),
+            "e" + marks(4) + escaped + escaped + "t" + marks(1));
+  EXPECT_EQ(display_text(marks(1) + "e"), escaped + "e") << "it would stand on what is before it";
+  EXPECT_EQ(display_text("\n" + marks(1)), "\\n" + escaped) << "or on an escape";
+  EXPECT_EQ(display_text("\xff" + marks(1)), "\\xff" + escaped);
+  // Thai, Hebrew, Tibetan, and Hangul in single letters.
+  for (const char* word : {"\u0e17\u0e35\u0e48", "\u05e9\u05c1\u05b8\u0591",
+                           "\u0f66\u0f92\u0fb2\u0f74\u0f56", "\u1112\u1161\u11ab"}) {
+    EXPECT_EQ(display_text(word), word);
+  }
+}
+
+TEST(DisplayLine, IsNotChangedByBeingEscapedAgain) {
+  for (const std::string_view line : {"a\u0301\u0301\u0301\u0301\u0301\u0301b"sv, "\u0301x"sv,
+                                      "\u00a0\xff\u0301 \\d"sv, " a\n "sv}) {
+    const std::string once = display_line(line);
+    EXPECT_EQ(display_line(once), once);
+  }
+}
+
 TEST(DisplayText, EscapesBytesThatAreNotUtf8) {
   EXPECT_EQ(display_text("\xff"), "\\xff");
   EXPECT_EQ(display_text("a\x80"), "a\\x80");

@@ -46,7 +46,7 @@ TEST(Error, EscapesNamesFromFiles) {
 
 TEST(ErrorCode, NamesAreDistinct) {
   std::set<std::string_view> names;
-  for (unsigned code = 0; code <= static_cast<unsigned>(ErrorCode::file_changed); ++code) {
+  for (unsigned code = 0; code <= static_cast<unsigned>(ErrorCode::checksum_mismatch); ++code) {
     const std::string_view name = code_name(static_cast<ErrorCode>(code));
     EXPECT_NE(name, "Unknown");
     EXPECT_TRUE(names.insert(name).second) << name;

@@ -234,6 +234,20 @@ TEST(ShardedWriter, SpreadsTensorsInOrderAndWritesTheIndex) {
   EXPECT_EQ(archive.get("layers.4").value().read().value().to_vector<float>().value()[9], 4.0f);
 }
 
+TEST(ShardedWriter, NamesAreInHeadersAndIndexesAsTheyAre) {
+  const test::TempDir folder;
+  const std::string name = "a\x7f\u009b\u202e\u00a0\U000e0041";
+  Archive archive = numbered(2);
+  archive.add({name, Tensor::zeros(DType::u8, {40}).value()}).value();
+  archive.set_metadata({{name, name}});
+  ASSERT_TRUE(write(archive, folder.file("m.safetensors"), {.max_shard_bytes = 40}));
+  const std::string last = test::read_file(folder.file("m-00003-of-00003.safetensors"));
+  EXPECT_NE(last.find("{\"" + name + "\":\"" + name + "\","), std::string::npos) << last;
+  EXPECT_NE(last.find("\"" + name + "\":{"), std::string::npos) << last;
+  const std::string index = test::read_file(folder.file("m.safetensors.index.json"));
+  EXPECT_NE(index.find("\"" + name + "\": \"m-00003"), std::string::npos) << index;
+}
+
 TEST(ShardedWriter, OneShardIsOneFileAndALargeTensorGetsItsOwn) {
   const test::TempDir folder;
   ASSERT_TRUE(write(numbered(2), folder.file("a.safetensors"), {.max_shard_bytes = 80}));

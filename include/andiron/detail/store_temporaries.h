@@ -44,6 +44,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::strictness;
   using Builder::sync;
   using Builder::validate;
+  using Builder::verify;
   using Builder::with_from_adapter;
   using Builder::with_full_path;
   using Builder::with_full_paths;
@@ -116,6 +117,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   Self limits(const Limits& value) && { return std::move(limits(value)); }
   Self io(IoMode mode) && { return std::move(io(mode)); }
   Self strictness(Strictness value) && { return std::move(strictness(value)); }
+  Self verify(bool value = true) && { return std::move(verify(value)); }
 
  protected:
   using Builder::Builder;

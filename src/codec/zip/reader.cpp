@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -68,11 +69,16 @@ struct ZipState {
   ByteSourcePtr source;
   Limits limits;
   ZipDirectory directory;
+  ZipChecksums checksums = ZipChecksums::of_whole_reads;
   // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
-  // local header was seen to agree.
+  // local header was seen to agree, and `verified` once its checksum was.
   std::span<std::atomic<std::uint64_t>> places;
   Bytes places_memory;  // that they lie in
   static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t verified = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t offset_bits = verified - 1;
+  // So that threads which read one entry do not all verify it. Entries share them.
+  mutable std::array<std::mutex, 16> verifying;
 
   mutable RecentContents recent;
   mutable std::mutex inflated_mutex;
@@ -102,6 +108,18 @@ struct ZipState {
         room_of(index), zip_local_header_bytes + entry(index).name.size() + zip_most_text_bytes);
   }
 
+  Error wrong_checksum(std::uint32_t index, std::uint32_t found, std::string hint) const {
+    const auto hex = [](std::uint32_t crc) {
+      char text[20];
+      std::snprintf(text, sizeof text, "CRC-32 %08x", crc);
+      return std::string(text);
+    };
+    Error wrong = error(ErrorCode::checksum_mismatch, index, "does not match its checksum",
+                        hex(found), hex(entry(index).crc));
+    wrong.hint = std::move(hint);
+    return wrong;
+  }
+
   Error not_inflated(std::uint32_t index, Error reason) const {
     if (reason.code != ErrorCode::bad_archive) return reason;
     return error(ErrorCode::bad_archive, index, "cannot be inflated", reason.message);
@@ -116,6 +134,9 @@ struct ZipState {
     return check_range(index, data, offset, count);
   }
   Status check_can_inflate(std::uint32_t index) const;
+  // Compares the checksum of a stored entry, if all are to be compared and this one was not yet.
+  Status verify(std::uint32_t index) const;
+  Result<std::uint32_t> crc_of_range(std::uint64_t offset, std::uint64_t count) const;
   Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
                      std::uint64_t count) const;
 };
@@ -137,10 +158,11 @@ class CheckedSource final : public ByteSource {
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (out.empty()) return {};
     ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
+    ANDIRON_TRY(state_->verify(index));
     const std::uint64_t place = state_->places[index].load(std::memory_order_acquire);
     const bool is_checked = (place & ZipState::checked) != 0;
     if (is_checked) {
-      ANDIRON_TRY(state_->check_range(index, place & ~ZipState::checked, offset, out.size()));
+      ANDIRON_TRY(state_->check_range(index, place & ZipState::offset_bits, offset, out.size()));
     }
     // The first read of an entry brings its header along, where both are small.
     std::array<std::byte, ReadAhead::largest_read> buffer;
@@ -177,6 +199,7 @@ class CheckedSource final : public ByteSource {
     ANDIRON_ASSIGN(const std::uint32_t index, entry_at(offset));
     ANDIRON_ASSIGN(const std::uint64_t data, state_->checked_offset(index));
     ANDIRON_TRY(state_->check_range(index, data, offset, count));
+    ANDIRON_TRY(state_->verify(index));
     return file().view(offset, count);
   }
 
@@ -243,7 +266,7 @@ std::optional<std::uint64_t> padded_offset(const ZipEntry& entry, std::uint64_t 
 Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
                                                std::span<const std::byte> head) const {
   const std::uint64_t place = places[index].load(std::memory_order_acquire);
-  if ((place & checked) != 0) return place & ~checked;
+  if ((place & checked) != 0) return place & offset_bits;
   const ZipEntry& asked = entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(*source, asked));
   const std::uint64_t end = directory.end_of(index);
@@ -258,12 +281,52 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
     head = header.span();
   }
   ANDIRON_ASSIGN(const std::uint64_t offset, check_zip_local_header(*source, asked, end, head));
-  if (place != 0 && place != offset) {
+  const std::uint64_t told = place & offset_bits;
+  if (told != 0 && told != offset) {
     return error(ErrorCode::bad_archive, index, "does not begin where the directory says",
-                 "data from byte " + std::to_string(offset), "byte " + std::to_string(place));
+                 "data from byte " + std::to_string(offset), "byte " + std::to_string(told));
   }
   places[index].store(offset | checked, std::memory_order_release);
   return offset;
+}
+
+Status ZipState::verify(std::uint32_t index) const {
+  if (checksums != ZipChecksums::of_all) return {};
+  const ZipEntry& asked = entry(index);
+  std::atomic<std::uint64_t>& place = places[index];
+  const auto is_done = [&] { return (place.load(std::memory_order_acquire) & verified) != 0; };
+  // A deflated entry is not read from the file as it lies there.
+  if (asked.crc == 0 || !asked.is_stored() || is_done()) return {};
+  const std::lock_guard lock(verifying[index % verifying.size()]);
+  if (is_done()) return {};
+  ANDIRON_ASSIGN(const std::uint64_t offset, checked_offset(index));
+  ANDIRON_ASSIGN(const std::uint32_t crc, crc_of_range(offset, asked.bytes));
+  if (crc != asked.crc) {
+    return wrong_checksum(index, crc,
+                          "copy or download the file again; if the program that wrote it does not "
+                          "compute checksums, read it without OpenOptions::verify");
+  }
+  place.fetch_or(verified, std::memory_order_release);
+  return {};
+}
+
+Result<std::uint32_t> ZipState::crc_of_range(std::uint64_t offset, std::uint64_t count) const {
+  if (source->in_memory()) {
+    ANDIRON_ASSIGN(const Bytes all, source->view(offset, count));
+    return crc_of(all.span());
+  }
+  constexpr std::uint64_t window_bytes = 256 * 1024;
+  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(window_bytes, count)));
+  std::uint32_t crc = 0;
+  while (count != 0) {
+    const auto part = window.writable().first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(window.size(), count)));
+    ANDIRON_TRY(source->read_at(offset, part));
+    crc = crc_of(part, crc);
+    offset += part.size();
+    count -= part.size();
+  }
+  return crc;
 }
 
 Status ZipState::check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
@@ -292,12 +355,13 @@ ZipReader::ZipReader(std::shared_ptr<const ZipState> state)
     : state_(std::move(state)), checked_source_(std::make_shared<CheckedSource>(state_)) {}
 
 Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits, ZipNames compared,
-                                     std::optional<std::uint64_t> end) {
+                                     std::optional<std::uint64_t> end, ZipChecksums checksums) {
   ANDIRON_ASSIGN(const ZipEnd place, read_zip_end(*source, end.value_or(source->size()), limits));
   ANDIRON_ASSIGN(ZipDirectory directory, ZipDirectory::read(*source, place, compared));
   auto state = std::make_shared<ZipState>();
   state->source = std::move(source);
   state->limits = limits;
+  state->checksums = checksums;
   state->directory = std::move(directory);
   const std::size_t count = state->directory.entries().size();
   using Place = std::atomic<std::uint64_t>;
@@ -316,6 +380,8 @@ Result<ZipReaderPtr> ZipReader::open(ByteSourcePtr source, const Limits& limits,
 
 const ByteSourcePtr& ZipReader::source() const noexcept { return state_->source; }
 
+ZipChecksums ZipReader::checksums() const noexcept { return state_->checksums; }
+
 const ZipRun& ZipReader::run() const noexcept { return state_->directory.run(); }
 
 std::span<const ZipEntry> ZipReader::entries() const noexcept {
@@ -326,10 +392,20 @@ std::optional<std::uint32_t> ZipReader::find(std::string_view name) const {
   return state_->directory.find(name);
 }
 
+void ZipReader::note_missing_checksums(std::vector<std::string>& notes) const {
+  if (state_->checksums != ZipChecksums::of_all) return;
+  const auto all = entries();
+  const auto count = std::count_if(
+      all.begin(), all.end(), [](const ZipEntry& one) { return one.crc == 0 && one.bytes != 0; });
+  if (count == 0) return;
+  notes.push_back(std::to_string(count) + " of " + count_of(all.size(), "record") +
+                  " could not be verified: the program that wrote the file left out the checksum");
+}
+
 Result<std::uint64_t> ZipReader::data_offset(std::uint32_t index, std::uint64_t alignment) const {
   std::atomic<std::uint64_t>& known = state_->places[index];
   const std::uint64_t place = known.load(std::memory_order_acquire);
-  if (place != 0) return place & ~ZipState::checked;
+  if (place != 0) return place & ZipState::offset_bits;
   const auto told = padded_offset(state_->entry(index), state_->directory.end_of(index), alignment);
   if (!told) return state_->checked_offset(index);
   // If another thread checked the header meanwhile, that is forgotten and done again.
@@ -389,11 +465,9 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
       ANDIRON_TRY(file.read_at(offset, part));
     }
   }
-  if (wanted.crc != 0 && crc_of(content.span()) != wanted.crc) {
-    Error error =
-        state_->error(ErrorCode::bad_archive, index, "is damaged: its checksum does not match");
-    error.hint = "copy or download the file again";
-    return error;
+  const std::uint32_t crc = wanted.crc == 0 ? 0 : crc_of(content.span());
+  if (crc != wanted.crc) {
+    return state_->wrong_checksum(index, crc, "copy or download the file again");
   }
   return content;
 }
@@ -403,6 +477,11 @@ Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const
   const ZipEntry& wanted = state_->entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
   ANDIRON_TRY(state_->check_can_inflate(index));
+  if (state_->checksums == ZipChecksums::of_all && !wanted.is_stored() && wanted.crc != 0) {
+    ANDIRON_ASSIGN(Bytes whole, read(index, {state_->limits.inflated_bytes, "inflated_bytes"}));
+    return whole.slice(0, static_cast<std::size_t>(std::min<std::uint64_t>(count, whole.size())));
+  }
+  ANDIRON_TRY(state_->verify(index));
   ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
                                                      state_->usual_header_bytes(index) + count)));
   ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));

@@ -11,7 +11,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
@@ -20,6 +22,12 @@
 #include "src/codec/zip/directory.h"
 
 namespace andiron::inline v1::detail {
+
+// Which checksums are compared. One of 0 in the directory means that the writer left it out.
+enum class ZipChecksums : std::uint8_t {
+  of_whole_reads,  // of entries that are read whole: by read(), and by inflated_source()
+  of_all,  // also of the others, before their first byte is returned; each is read whole once
+};
 
 struct ZipState;
 class ZipReader;
@@ -36,15 +44,19 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   // The archive ends at `end`, or at the end of the file (find_zip_end).
   static Result<ZipReaderPtr> open(ByteSourcePtr source, const Limits& limits,
                                    ZipNames compared = ZipNames::any_case,
-                                   std::optional<std::uint64_t> end = {});
+                                   std::optional<std::uint64_t> end = {},
+                                   ZipChecksums checksums = ZipChecksums::of_whole_reads);
 
   const ByteSourcePtr& source() const noexcept;
+  ZipChecksums checksums() const noexcept;
   // In the order of the directory.
   std::span<const ZipEntry> entries() const noexcept;
   // The longest run of them.
   const ZipRun& run() const noexcept;
   // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
+  // Notes that there are entries without a checksum, if all were to be compared.
+  void note_missing_checksums(std::vector<std::string>& notes) const;
 
   // Returns where the data of an entry begins in the file. If the entry is padded as PyTorch pads
   // (its data begins at the next multiple of `alignment` and ends where the next entry, or its
@@ -59,8 +71,9 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
 
   // The file as a source for the data of stored entries. Before the first byte of an entry is
   // returned, its local header is read once and must agree with the directory and with
-  // data_offset(). CRCs are not compared: reads may be partial, and PyTorch does not check them
-  // either. Small sequential reads are combined into larger ones (ReadAhead).
+  // data_offset(). The CRC is compared only for ZipChecksums::of_all: reads may be partial, and
+  // PyTorch does not check it either. Small sequential reads are combined into larger ones
+  // (ReadAhead).
   const ByteSourcePtr& checked_source() const noexcept;
 
   // How large an entry may be, and the member of Limits that says so, if one does.
@@ -72,11 +85,12 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   };
 
   // Returns the content of one entry: checks its local header, decompresses it, and compares its
-  // CRC unless that is 0. Fails with BadArchive if anything disagrees, LimitExceeded beyond `most`.
+  // CRC unless that is 0. Fails with ChecksumMismatch if that differs, BadArchive if anything else
+  // disagrees, LimitExceeded beyond `most`.
   Result<Bytes> read(std::uint32_t entry, Most most) const;
 
   // Returns the first `count` bytes of an entry, or all if there are fewer, with one small read.
-  // Checks the local header; does not compare the CRC.
+  // Checks the local header; compares the CRC only for ZipChecksums::of_all.
   Result<Bytes> read_head(std::uint32_t entry, std::size_t count) const;
 
   // The content of a deflated entry, decompressed when it is read. Keeps the last result, so that

@@ -296,6 +296,7 @@ class BurnpackReader {
     repeated_names_.note(notes, "tensor", "duplicate name; the last one is used");
     overlaps_.note(notes, "tensor", "the data overlaps another tensor's");
     repeated_keys_.note(notes, "metadata", "given twice; the last one is used");
+    if (options_.verify) notes.emplace_back(no_checksums);
     if (unknown_parts_ != 0) {
       notes.push_back(std::to_string(unknown_parts_) +
                       " unknown parts of the metadata were ignored");

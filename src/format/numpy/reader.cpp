@@ -124,6 +124,7 @@ class NumpyReader {
       ANDIRON_TRY(source_->read_at(0, head.writable()));
     }
     const std::uint32_t file = builder_.add_file(source_);
+    if (options_.verify) builder_.state().notes.emplace_back(no_checksums);
     ANDIRON_ASSIGN(const Array array, array_of(std::move(head), size, options_.limits));
     ANDIRON_ASSIGN(const bool is_tensor, is_taken("", array, size));
     if (is_tensor) ANDIRON_TRY(add("", array, {source_, 0, file}));
@@ -136,7 +137,11 @@ class NumpyReader {
     if (is_lenient()) {
       ANDIRON_ASSIGN(end, find_zip_end(*source_, builder_.state().notes));
     }
-    ANDIRON_ASSIGN(zip_, ZipReader::open(source_, options_.limits, ZipNames::exact, end));
+    const ZipChecksums checksums =
+        options_.verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
+    ANDIRON_ASSIGN(zip_,
+                   ZipReader::open(source_, options_.limits, ZipNames::exact, end, checksums));
+    zip_->note_missing_checksums(builder_.state().notes);
     const auto entries = zip_->entries();
     ANDIRON_TRY(builder_.reserve(entries.size(), 2 * entries.size()));
     // Names are views of the directory.
@@ -178,9 +183,10 @@ class NumpyReader {
 
   // In a lenient reading, what is wrong with one array is no reason to refuse the others.
   Status skip_or_fail(std::string_view name, Error error) {
-    constexpr ErrorCode faults[] = {ErrorCode::bad_header,    ErrorCode::bad_archive,
-                                    ErrorCode::truncated,     ErrorCode::unsupported,
-                                    ErrorCode::size_mismatch, ErrorCode::overflow};
+    constexpr ErrorCode faults[] = {ErrorCode::bad_header,       ErrorCode::bad_archive,
+                                    ErrorCode::truncated,        ErrorCode::unsupported,
+                                    ErrorCode::size_mismatch,    ErrorCode::overflow,
+                                    ErrorCode::checksum_mismatch};
     const bool is_fault =
         std::find(std::begin(faults), std::end(faults), error.code) != std::end(faults);
     if (!is_lenient() || !is_fault) {

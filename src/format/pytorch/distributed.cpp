@@ -47,7 +47,7 @@ struct Item {
 
 Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
                                                const OpenOptions& options) {
-  ANDIRON_ASSIGN(const ZipReaderPtr zip, ZipReader::open(source, options.limits));
+  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_torch_zip(source, options));
   ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
   if (content.kind != TorchZip::Kind::torch_save) {
     return Error{.code = ErrorCode::bad_archive,

@@ -13,6 +13,7 @@
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/pytorch/distributed.h"
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/pickled_file.h"
@@ -98,8 +99,8 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   if (options.strictness == Strictness::lenient) {
     ANDIRON_ASSIGN(end, find_zip_end(*opened.source, notes));
   }
-  ANDIRON_ASSIGN(const ZipReaderPtr zip,
-                 ZipReader::open(opened.source, options.limits, ZipNames::any_case, end));
+  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_torch_zip(opened.source, options, end));
+  zip->note_missing_checksums(notes);
   ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
   if (content.kind == TorchZip::Kind::pt2) {
     ArchiveBuilder builder = opened.builder("pt2");
@@ -120,12 +121,18 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
   ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
-  if (is_script)
-    pickled->classes = ScriptClasses::read(*zip, content.root, pickled->content.graph());
+  if (is_script) {
+    ANDIRON_ASSIGN(pickled->classes,
+                   ScriptClasses::read(*zip, content.root, pickled->content.graph()));
+  }
   zip->locate_data(content.data_alignment());
   ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
   if (is_script) {
-    skip_constants(read_zip_constants(zip, content, options, builder.state().notes), builder);
+    const auto constants = read_zip_constants(zip, content, options, builder.state().notes);
+    if (!constants && options.verify && constants.error().code == ErrorCode::checksum_mismatch) {
+      return constants.error();
+    }
+    skip_constants(constants, builder);
   }
   return builder.finish();
 }
@@ -136,6 +143,9 @@ Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& option
   const bool is_legacy = is_legacy_magic(first, first.root());
   ArchiveBuilder builder = opened.builder(is_legacy ? "legacy" : "pickle");
   const std::uint32_t file = opened.add_to(builder, source);
+  if (options.verify && opened.compressed_bytes == 0) {
+    builder.state().notes.emplace_back(no_checksums);
+  }
   if (is_legacy) {
     const Storage whole{source, 0, source->size(), &byte_elements(), file};
     ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, options.strictness));
@@ -160,6 +170,9 @@ Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& option
 Result<Archive> read_tar_content(const OpenedFile& opened, const OpenOptions& options) {
   ArchiveBuilder builder = opened.builder("tar");
   const std::uint32_t file = opened.add_to(builder, opened.source);
+  if (options.verify && opened.compressed_bytes == 0) {
+    builder.state().notes.emplace_back(no_checksums);
+  }
   ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits));
   return finished(std::move(pickled), options, builder);
 }

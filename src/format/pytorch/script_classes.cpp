@@ -3,6 +3,7 @@
 #include "src/format/pytorch/script_classes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -46,8 +47,8 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(
   return classes;
 }
 
-ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root,
-                                  const PickleGraph& pickle) {
+Result<ScriptClasses> ScriptClasses::read(const ZipReader& zip, const std::string& root,
+                                          const PickleGraph& pickle) {
   std::map<std::string_view, std::set<std::string_view>> wanted;
   for (const PickleGlobal& global : pickle.globals()) {
     // With a slash, one file could be asked for by many names.
@@ -63,9 +64,13 @@ ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root,
     const auto entry = zip.find(root + "code/" + path + ".py");
     if (!entry || zip.entries()[*entry].bytes > left) continue;
     left -= zip.entries()[*entry].bytes;
-    const Result<Bytes> code = zip.read(*entry, most_code_bytes);
-    if (code)
+    Result<Bytes> code = zip.read(*entry, most_code_bytes);
+    if (code) {
       classes.modules_.try_emplace(std::string(module), script_classes_in(code->text(), names));
+    } else if (zip.checksums() == ZipChecksums::of_all &&
+               code.error().code == ErrorCode::checksum_mismatch) {
+      return std::move(code).error();
+    }
   }
   return classes;
 }

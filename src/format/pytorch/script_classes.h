@@ -33,9 +33,10 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(
 // The classes that a pickle names. Code that cannot be read, or is beyond 16 MiB in all, has none.
 class ScriptClasses {
  public:
-  // `root` is the archive's folder, with a slash, or empty.
-  static ScriptClasses read(const ZipReader& zip, const std::string& root,
-                            const PickleGraph& pickle);
+  // `root` is the archive's folder, with a slash, or empty. Fails with ChecksumMismatch if the
+  // archive compares all checksums.
+  static Result<ScriptClasses> read(const ZipReader& zip, const std::string& root,
+                                    const PickleGraph& pickle);
 
   // Of "__torch__.Net", by module and name; nullptr where the program does not say.
   const ScriptClass* find(const PickleGlobal& global) const;

@@ -229,6 +229,13 @@ TorchZip content_by_names(const ZipReader& zip) {
 
 }  // namespace
 
+Result<ZipReaderPtr> open_torch_zip(ByteSourcePtr source, const OpenOptions& options,
+                                    std::optional<std::uint64_t> end) {
+  const ZipChecksums checksums =
+      options.verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
+  return ZipReader::open(std::move(source), options.limits, ZipNames::any_case, end, checksums);
+}
+
 Result<TorchZip> read_torch_zip(const ZipReader& zip) {
   TorchZip content = content_by_names(zip);
   if (content.kind == TorchZip::Kind::other) return content;

@@ -10,6 +10,7 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/tensor.h"
 #include "andiron/value.h"
+#include "src/codec/file_json.h"
 #include "src/core/try.h"
 #include "src/format/formats.h"
 
@@ -188,7 +189,7 @@ RecordDType record_dtype(const Value& value) {
       return {DType::qfloat, quant_scheme_text(*scheme)};
     }
   }
-  return {DType::raw, to_json(value)};
+  return {DType::raw, to_file_json(value)};
 }
 
 DType record_float_type(std::string_view rust_name) {

@@ -7,6 +7,7 @@
 #include "src/codec/gzip.h"
 #include "src/core/check_limit.h"
 #include "src/core/try.h"
+#include "src/format/header_diagnostics.h"
 #include "src/format/record/bincode.h"
 #include "src/format/record/record.h"
 #include "src/format/record/tree_reader.h"
@@ -46,17 +47,9 @@ bool is_unnamed_record(std::string_view head) {
   return !is_msgpack_record(head) && is_bincode_record(head);
 }
 
-}  // namespace
-
-bool is_record(const FileHead& head) {
-  return is_msgpack_record(head.bytes) || is_bincode_record(head.bytes) ||
-         is_json_record(head.bytes);
-}
-
-Result<Archive> read_record(const ReadContext& context) {
+Result<Archive> read_content(const ReadContext& context, const ContentHead& head) {
   const ByteSourcePtr& source = context.source;
   const OpenOptions& options = context.options;
-  ANDIRON_ASSIGN(const ContentHead head, content_head(*source, head_bytes));
   if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
   RecordOrigin origin{.file = source, .content = source, .packaging = {}};
   if (head.compressed) {
@@ -73,6 +66,22 @@ Result<Archive> read_record(const ReadContext& context) {
   if (!json) return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options);
   ANDIRON_ASSIGN(const auto cursor, json_cursor(origin.content));
   return read_tree(origin, *cursor, options);
+}
+
+}  // namespace
+
+bool is_record(const FileHead& head) {
+  return is_msgpack_record(head.bytes) || is_bincode_record(head.bytes) ||
+         is_json_record(head.bytes);
+}
+
+Result<Archive> read_record(const ReadContext& context) {
+  ANDIRON_ASSIGN(const ContentHead head, content_head(*context.source, head_bytes));
+  Result<Archive> archive = read_content(context, head);
+  if (archive && context.options.verify && !head.compressed) {
+    archive->add_note(std::string(no_checksums));
+  }
+  return archive;
 }
 
 }  // namespace andiron::inline v1::detail

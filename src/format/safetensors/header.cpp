@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "andiron/value.h"
+#include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
@@ -23,9 +23,9 @@ Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Li
                    .found = quoted(key)};
     }
     if (out.size() > 1) out += ',';
-    append_json_string(out, key);
+    append_file_json_string(out, key);
     out += ':';
-    append_json_string(out, value);
+    append_file_json_string(out, value);
     ANDIRON_TRY(check_limit(out.size(), limits.metadata_bytes,
                             {"too much metadata", "metadata_bytes", "bytes"}));
   }

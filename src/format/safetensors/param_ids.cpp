@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "andiron/value.h"
+#include "src/codec/file_json.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -41,7 +42,7 @@ void add_param_ids(Metadata& metadata, const Archive& archive,
     const TensorInfo info = archive.info(i);
     if (!info.param_id) continue;
     json += json.empty() ? '{' : ',';
-    append_json_string(json, info.name);
+    append_file_json_string(json, info.name);
     json += ":\"" + info.param_id->to_text() + '"';
   }
   if (!json.empty()) metadata.insert_or_assign(std::string(key), json + '}');

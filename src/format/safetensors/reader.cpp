@@ -51,6 +51,7 @@ class SafetensorsReader {
     nul_names_.note(notes, "tensor", "a NUL byte in the name");
     nul_metadata_.note(notes, "metadata", "a NUL byte");
     repeated_keys_.note(notes, "metadata", "given twice; the last one is used");
+    if (options_.verify) notes.emplace_back(no_checksums);
     return builder_.finish();
   }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "andiron/safetensors_view.h"
-#include "andiron/value.h"
+#include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/utf8.h"
@@ -66,7 +66,7 @@ Status check_tensor(const TensorInfo& info, const Limits& limits) {
 }
 
 void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin) {
-  append_json_string(out, info.name);
+  append_file_json_string(out, info.name);
   out += ":{\"dtype\":\"";
   out += dtype_spelling(info);
   out += "\",\"shape\":[";
