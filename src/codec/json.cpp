@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 
+#include "andiron/detail/no_throw.h"
 #include "src/codec/decode_text.h"
 #include "src/core/text/utf8.h"
 #include "src/freestanding/json_reader.h"
@@ -146,7 +147,7 @@ void append_value(std::string& out, const Value& value, unsigned indent, unsigne
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text) {
+Result<Value> parse_json(std::string_view text) ANDIRON_NO_THROW {
   JsonReader reader(text);
   Value value;
   if (parse_value(reader, 0, value) && !reader.at_end()) {
@@ -159,6 +160,7 @@ Result<Value> parse_json(std::string_view text) {
   }
   return value;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::string to_json(const Value& value, unsigned indent) {
   std::string out;

@@ -69,6 +69,7 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
       row->info.has_shards) {
     Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
     if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
+    pass_on_out_of_memory(index.error());
   }
   if (!source) return std::move(source).error();
   return NamedSource{*std::move(source), std::move(name)};
@@ -84,12 +85,14 @@ Result<detail::PathInFolder> detail::folder_and_name(const std::string& path, Io
   return PathInFolder{folder_files(path.substr(0, path.size() - name.size()), io), std::move(name)};
 }
 
-Result<Archive> open(const std::string& path, const OpenOptions& options) {
+Result<Archive> open(const std::string& path, const OpenOptions& options) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const PathInFolder place, folder_and_name(path, options.io));
   return open(*place.files, place.name, options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options) {
+Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options)
+    ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
   const ReadContext context{found.source, options, &files, found.name};
   ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
@@ -102,16 +105,19 @@ Result<Archive> open(const FileSet& files, const std::string& name, const OpenOp
     model.add(std::move(shard));
   }
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
+Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) ANDIRON_NO_THROW {
   const ReadContext context{source, options};
   ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
   if (format != nullptr) return format->read(context);
   return ShardedModel::read_index(context).error();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(Bytes bytes, const OpenOptions& options) {
+Result<Archive> open(Bytes bytes, const OpenOptions& options) ANDIRON_NO_THROW {
   return open(memory_source(std::move(bytes)), options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

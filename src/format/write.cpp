@@ -13,6 +13,7 @@
 #include "src/format/formats.h"
 #include "src/format/output_file.h"
 #include "src/format/sharded.h"
+#include "src/format/write_with_notes.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1 {
@@ -169,8 +170,9 @@ Result<WriteReport> write_single(const NamedFormat& named, const Archive& archiv
   ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, OutputFile::create(path, options));
   ANDIRON_ASSIGN(const std::uint64_t bytes,
                  named.row->write({archive, *file, options, named.ending}));
+  WriteReport report{{path}, bytes};
   ANDIRON_TRY(file->commit());
-  return WriteReport{{path}, bytes};
+  return report;
 }
 
 // A model has one form. A file beside shards of the same name, or an index beside a file, would
@@ -196,38 +198,48 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
   return report;
 }
 
+// Notes come first: once the file is in place, nothing may fail.
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
-                                  const WriteOptions& options) {
+                                  const WriteOptions& options, std::vector<std::string> notes) {
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
   ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
+  notes.insert(notes.end(), prepared.notes.begin(), prepared.notes.end());
+  note_ending(path, *named.row, notes);
   ANDIRON_ASSIGN(WriteReport report,
                  named.row->info.has_shards
                      ? write_as_only_form(named, prepared.archive, path, options)
                      : write_single(named, prepared.archive, path, options));
   report.tensors = prepared.archive.size();
-  report.notes = std::move(prepared.notes);
-  note_ending(path, *named.row, report.notes);
+  report.notes = std::move(notes);
   return report;
 }
 
 }  // namespace
 
-Result<WriteReport> write(const Archive& archive, const std::string& path,
-                          const WriteOptions& options) {
-  Result<WriteReport> report = write_to_path(archive, path, options);
+Result<WriteReport> detail::write_with_notes(const Archive& archive, const std::string& path,
+                                             const WriteOptions& options) {
+  Result<WriteReport> report = write_to_path(archive, path, options, archive.notes());
   if (!report) return with_file(std::move(report).error(), path);
   return report;
 }
 
-Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
-                          const WriteOptions& options) {
-  ANDIRON_ASSIGN(const Archive archive, to_archive(snapshots));
-  ANDIRON_ASSIGN(WriteReport report, write(archive, path, options));
-  report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
+Result<WriteReport> write(const Archive& archive, const std::string& path,
+                          const WriteOptions& options) ANDIRON_NO_THROW {
+  Result<WriteReport> report = write_to_path(archive, path, options, {});
+  if (!report) return with_file(std::move(report).error(), path);
   return report;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options) {
+Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
+                          const WriteOptions& options) ANDIRON_NO_THROW {
+  ANDIRON_ASSIGN(const Archive archive, to_archive(snapshots));
+  return write_with_notes(archive, path, options);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options)
+    ANDIRON_NO_THROW {
   if (options.max_shard_bytes != 0) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "shards need a path",
@@ -247,11 +259,14 @@ Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions
   report.notes = std::move(prepared.notes);
   return report;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options) {
+Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options)
+    ANDIRON_NO_THROW {
   MemorySink sink;
   ANDIRON_TRY(write(archive, sink, options));
   return sink.take();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -73,7 +73,8 @@ struct AtomicFile::State {
   std::uint64_t writeback = 0;  // on its way to disk up to here
   bool reserved = false;
   bool committed = false;
-  std::optional<Error> failure;  // the first one: whatever came after it would leave a gap
+  bool broken = false;           // a step failed: whatever came after it would leave a gap
+  std::optional<Error> failure;  // of that step, unless it threw
 
   ~State() {
     if (!temporary.empty()) {
@@ -82,7 +83,8 @@ struct AtomicFile::State {
   }
 
   Status ready() const;
-  Status remember(Status status);
+  template <class Step>
+  Status run(Step step);
   Status open();
   Status append(std::span<const std::byte> data);
   void advance(std::uint64_t count);
@@ -108,10 +110,17 @@ Status AtomicFile::State::ready() const {
                  .file = path};
   }
   if (failure) return *failure;
+  if (broken)
+    return Error{.code = ErrorCode::io, .message = "an earlier write failed", .file = path};
   return {};
 }
 
-Status AtomicFile::State::remember(Status status) {
+// Runs a step and remembers its failure, also if it throws.
+template <class Step>
+Status AtomicFile::State::run(Step step) {
+  broken = true;
+  Status status = step();
+  broken = !status;
   if (!status) failure = status.error();
   return status;
 }
@@ -314,7 +323,7 @@ AtomicFile::AtomicFile(std::unique_ptr<State> state) : state_(std::move(state)) 
 AtomicFile::~AtomicFile() = default;
 
 Result<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string& path,
-                                                       AtomicFileOptions options) {
+                                                       AtomicFileOptions options) ANDIRON_NO_THROW {
   auto state = std::make_unique<State>();
   state->path = path;
   state->options = options;
@@ -323,8 +332,9 @@ Result<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string& path,
   ANDIRON_TRY(state->open());
   return std::unique_ptr<AtomicFile>(new AtomicFile(std::move(state)));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status AtomicFile::reserve(std::uint64_t total) {
+Status AtomicFile::reserve(std::uint64_t total) ANDIRON_NO_THROW {
   ANDIRON_TRY(state_->ready());
   if (total == 0) return {};
   state_->reserved = true;
@@ -334,22 +344,27 @@ Status AtomicFile::reserve(std::uint64_t total) {
   if (failed == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
   return state_->write_error("reserve space on disk", errno, total);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status AtomicFile::write(std::span<const std::byte> data) {
+Status AtomicFile::write(std::span<const std::byte> data) ANDIRON_NO_THROW {
   ANDIRON_TRY(state_->ready());
-  return state_->remember(state_->append(data));
+  return state_->run([&] { return state_->append(data); });
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status AtomicFile::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count) {
+Status AtomicFile::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count)
+    ANDIRON_NO_THROW {
   ANDIRON_TRY(state_->ready());
-  return state_->remember(state_->copy(source, offset, count));
+  return state_->run([&] { return state_->copy(source, offset, count); });
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status AtomicFile::commit() {
+Status AtomicFile::commit() ANDIRON_NO_THROW {
   ANDIRON_TRY(state_->ready());
-  Status status = state_->remember(state_->finish());
+  Status status = state_->run([&] { return state_->finish(); });
   state_->committed = status.ok();
   return status;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -23,11 +23,15 @@ std::string FolderFiles::name() const {
                                                       : folder_;
 }
 
-Result<ByteSourcePtr> FolderFiles::open(const std::string& name) const {
+Result<ByteSourcePtr> FolderFiles::open(const std::string& name) const ANDIRON_NO_THROW {
   return open_file(join_path(folder_, name), mode_);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::vector<std::string>> FolderFiles::names() const { return list_files(folder_); }
+Result<std::vector<std::string>> FolderFiles::names() const ANDIRON_NO_THROW {
+  return list_files(folder_);
+}
+ANDIRON_OR_OUT_OF_MEMORY
 
 bool is_folder(const std::string& path) {
   std::error_code error;

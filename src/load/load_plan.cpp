@@ -22,13 +22,14 @@ class SourceLookup final : public TensorLookup {
  public:
   explicit SourceLookup(const Archive& source) : source_(source), used_(source.size(), false) {}
 
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override ANDIRON_NO_THROW {
     const std::optional<std::size_t> index = source_.find(name);
     if (!index) return std::optional<TensorSnapshot>();
     used_[*index] = true;
     found_.push_back(static_cast<std::uint32_t>(*index));
     return std::make_optional(source_.snapshot(*index));
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   // All that was found, in order, as often as it was.
   std::vector<std::uint32_t>& found() noexcept { return found_; }
@@ -100,6 +101,7 @@ class Planner {
     const bool takes_part = options_.filter.matches(slot.path, slot.container);
     const std::size_t first_source = lookup_.found().size();
     Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
+    if (!found) pass_on_out_of_memory(found.error());
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
       skipped_.push_back(index);
@@ -190,6 +192,7 @@ class Planner {
   }
 
   void fail(const Slot& slot, Error error) {
+    pass_on_out_of_memory(error);
     error.tensor = slot.path;
     if (error.file.empty()) error.file = source_.origin();
     plan_.result.errors.push_back(std::move(error));
