@@ -47,10 +47,12 @@ T value_or_bad_alloc(Result<T> result) {
 
 // For what carries on after an error: want of memory says nothing about a file, so it is passed on
 // instead of being taken for an answer. Without exceptions it is an error as any other.
-inline void pass_on_out_of_memory([[maybe_unused]] const Error& error) {
+template <class T>
+Result<T> pass_on_out_of_memory(Result<T> result) {
 #if defined(__cpp_exceptions)
-  if (error.code == ErrorCode::out_of_memory) throw_bad_alloc();
+  if (!result && result.error().code == ErrorCode::out_of_memory) throw_bad_alloc();
 #endif
+  return result;
 }
 
 }  // namespace andiron::inline v1::detail

@@ -67,9 +67,9 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
   const FormatRow* row = format_by_name(name).row;
   if (!source && source.error().code == ErrorCode::not_found && row != nullptr &&
       row->info.has_shards) {
-    Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
+    Result<ByteSourcePtr> index =
+        pass_on_out_of_memory(files.open(name + std::string(index_ending)));
     if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
-    pass_on_out_of_memory(index.error());
   }
   if (!source) return std::move(source).error();
   return NamedSource{*std::move(source), std::move(name)};

@@ -100,8 +100,8 @@ class Planner {
     const Slot& slot = slots_[index];
     const bool takes_part = options_.filter.matches(slot.path, slot.container);
     const std::size_t first_source = lookup_.found().size();
-    Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
-    if (!found) pass_on_out_of_memory(found.error());
+    Result<std::optional<TensorSnapshot>> found =
+        pass_on_out_of_memory(options_.adapter->load(slot, lookup_));
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
       skipped_.push_back(index);
@@ -110,7 +110,8 @@ class Planner {
     if (!found) return fail(slot, std::move(found).error());
     if (!*found) return missing_.push_back(index);
     const LeafInfo info = slot.ops->info(slot.leaf);
-    Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
+    Result<TensorSnapshot> tensor =
+        pass_on_out_of_memory(fit(**std::move(found), info, options_.dtype_policy));
     if (!tensor) return fail(slot, with_stored_shape(std::move(tensor).error(), first_source));
     const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
     feed(index, {.slot = index,
@@ -192,7 +193,6 @@ class Planner {
   }
 
   void fail(const Slot& slot, Error error) {
-    pass_on_out_of_memory(error);
     error.tensor = slot.path;
     if (error.file.empty()) error.file = source_.origin();
     plan_.result.errors.push_back(std::move(error));

@@ -22,13 +22,12 @@ KeyRemapper KeyRemapper::from_patterns(
 }
 
 KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
-  Result<Pattern> pattern = Pattern::regex(from);
+  Result<Pattern> pattern = detail::pass_on_out_of_memory(Pattern::regex(from));
   if (pattern) {
     rules_.emplace_back(*std::move(pattern), std::move(to));
-    return *this;
+  } else if (!first_error_) {
+    first_error_ = std::move(pattern).error();
   }
-  detail::pass_on_out_of_memory(pattern.error());
-  if (!first_error_) first_error_ = std::move(pattern).error();
   return *this;
 }
 

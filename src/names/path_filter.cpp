@@ -160,13 +160,13 @@ bool PathFilter::takes_all() const noexcept {
   return match_all_ || (criteria_.count() == 0 && !none_without_criteria_);
 }
 
-PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> pattern) {
+PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> given) {
+  Result<Pattern> pattern = detail::pass_on_out_of_memory(std::move(given));
   if (pattern) {
     list.push_back(*std::move(pattern));
-    return *this;
+  } else if (!first_error_) {
+    first_error_ = std::move(pattern).error();
   }
-  detail::pass_on_out_of_memory(pattern.error());
-  if (!first_error_) first_error_ = std::move(pattern).error();
   return *this;
 }
 

@@ -4,7 +4,6 @@
 #include "andiron/store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -59,6 +58,13 @@ std::vector<ExpectedTensor> expected_by(const std::vector<Slot>& slots) {
   return expected;
 }
 
+// A folder, or nothing, is no name to be completed.
+bool lacks_extension(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  return !name.empty() && (dot == std::string_view::npos || dot == 0 || name == "..");
+}
+
 // A rule that leaves nothing of a name is a mistake.
 Status check_names_to_save(const Archive& archive) {
   const std::optional<std::size_t> nameless = archive.find("");
@@ -101,11 +107,7 @@ detail::StoreSettings& Store::change_source() {
 std::string Store::path() const {
   const auto* path = std::get_if<std::string>(&content_->location);
   if (path == nullptr) return {};
-  // A folder, or nothing, is no name to be completed.
-  const bool is_name = std::filesystem::path(*path).has_filename();
-  if (!settings_.auto_extension || !is_name || std::filesystem::path(*path).has_extension()) {
-    return *path;
-  }
+  if (!settings_.auto_extension || !detail::lacks_extension(*path)) return *path;
   return *path + std::string(file_extension(*settings_.write.format));
 }
 

@@ -90,7 +90,7 @@ TEST(AllocationSweep, tensors) {
 TEST(AllocationSweep, an_archive_that_cannot_grow_stays_whole) {
   const Archive original = collect_archive(sample_net(0)).value();
   Archive archive = original;
-  const TensorSnapshot more("one more tensor with a long name", f32({2}, 0));
+  std::vector<TensorSnapshot> more;
   const auto names = [&] {
     std::string text;
     for (std::size_t i = 0; i < archive.size(); ++i) {
@@ -99,20 +99,27 @@ TEST(AllocationSweep, an_archive_that_cannot_grow_stays_whole) {
     }
     return text;
   };
-  const Surroundings around = {.restore = [&] { archive = original; }, .state = names};
-  const auto none = [&](const Status&) { return names(); };
-  sweep("add", [&] { return archive.add(more); }, none, around);
-  sweep("replace", [&] { return archive.replace(0, more); }, none, around);
+  const auto restore = [&] {
+    archive = original;
+    more.clear();
+    for (char c = 'a'; c <= 'z'; ++c) {
+      more.emplace_back("one more tensor with a long name: " + std::string(1, c), f32({2}, 0));
+    }
+  };
+  const auto described = [&](const Status&) { return names(); };
+  sweep("add", [&] { return archive.add(std::move(more[0])); }, described, {restore, names});
+  sweep("replace", [&] { return archive.replace(0, std::move(more[0])); }, described,
+        {restore, names});
   sweep("add many",
         [&]() -> Status {
-          for (char c = 'a'; c <= 'z'; ++c) {
-            if (Status status = archive.add(TensorSnapshot(std::string(1, c), Tensor())); !status) {
+          for (TensorSnapshot& tensor : more) {
+            if (Status status = archive.add(std::move(tensor)); !status) {
               return status;
             }
           }
           return {};
         },
-        none, {.restore = around.restore, .may_throw = true});
+        described, {.restore = restore});
 }
 
 TEST(AllocationSweep, names) {

@@ -139,7 +139,7 @@ TEST(AllocationSweep, reads_every_file_there_is) {
 }
 
 TEST(AllocationSweep, builds_the_tree_of_values) {
-  for (const char* name : {"torch-2.15/config.pt", "burnpack-0.22.1/scalars.bpk"}) {
+  for (const char* name : {"torch-2.15/config.pt", "torch-2.15/lightning.ckpt"}) {
     std::optional<Archive> archive;
     sweep(
         name,
@@ -195,7 +195,7 @@ TEST(AllocationSweep, a_write_that_fails_keeps_the_old_file) {
         "replaces " + name,
         [&] { return write(archive, path, {.overwrite = true, .sync = false}); },
         [&](const Result<WriteReport>& report) { return report_text(report) + read_file(path); },
-        {.restore = [&] { write_file(path, "what was there"); },
+        {.restore = [&] { put_file(path, "what was there"); },
          .state = [&] { return folder_text(folder); }});
   }
 }
@@ -219,7 +219,7 @@ TEST(AllocationSweep, writes_snapshots) {
   sweep(
       path, [&] { return write(list, path, {.overwrite = true, .sync = false}); },
       [&](const Result<WriteReport>& report) { return report_text(report) + read_file(path); },
-      {.restore = [&] { write_file(path, "what was there"); },
+      {.restore = [&] { put_file(path, "what was there"); },
        .state = [&] { return folder_text(folder); }});
 }
 
@@ -266,7 +266,7 @@ TEST(AllocationSweep, edits_metadata) {
     sweep(
         in_place ? "in place" : "beside", [&] { return edit_safetensors_metadata(path, edit); },
         [&](const Status&) { return read_file(path); },
-        {.restore = [&] { write_file(path, original); },
+        {.restore = [&] { put_file(path, original); },
          .state = [&] { return folder_text(folder); }});
   }
 }

@@ -183,7 +183,7 @@ void sweep_save(const std::string& name) {
       [&](const Result<WriteReport>&) { return text(); },
       {.restore =
            [&] {
-             write_file(path, "what was there");
+             put_file(path, "what was there");
              store.emplace(StoreType::from_file(path).overwrite().sync(false).with_key_remapping(
                  "^blocks", "layers"));
            },
