@@ -7,13 +7,14 @@
 //
 // Functions that return a Result or a Status do not throw. If an allocation fails in them
 // (std::bad_alloc, std::length_error), the error is OutOfMemory, and what they were to change is as
-// it was. Three things are outside of this:
+// it was (a load in_place and choose_variants() excepted). Three things are outside of this:
 //
 // * The caller's own code. Exceptions of callbacks (progress, predicates, adapters, leaves, byte
 //   sources, sinks) pass through; modules and files are then as after an error.
 // * Functions that return something else, such as builders, constructors and getters: they may
 //   throw std::bad_alloc. Result::value() throws Exception.
-// * RE2, which may lose memory if an allocation fails inside it.
+// * RE2, which may lose memory if an allocation fails inside it, and glibc, which ends the process
+//   if it has no memory for the thread-local data of a new thread.
 //
 // If the library is built without exceptions, memory whose size comes from a file (headers,
 // indexes, tensors, inflated data) is still reported; if another allocation fails, the process

@@ -14,7 +14,7 @@
 namespace andiron::test {
 namespace {
 
-TEST(AllocationSweep, an_error_that_cannot_be_kept_is_out_of_memory) {
+TEST(AllocationSweep, AnErrorThatCannotBeKeptIsOutOfMemory) {
   Error error{.code = ErrorCode::bad_header, .message = "a message that is long enough to be kept"};
   const FailingNew failing(1, Failing::onwards);
   Status first = std::move(error);
@@ -28,7 +28,7 @@ TEST(AllocationSweep, an_error_that_cannot_be_kept_is_out_of_memory) {
   EXPECT_EQ(first.error().message, "out of memory");
 }
 
-TEST(AllocationSweep, a_length_that_no_container_has_is_out_of_memory) {
+TEST(AllocationSweep, ALengthThatNoContainerHasIsOutOfMemory) {
   const PathFilter filter = PathFilter().with_predicate(
       [](std::string_view, const Container&) -> bool { throw std::length_error("too long"); });
   const Archive archive = collect_archive(sample_net(0)).value();
@@ -41,7 +41,7 @@ std::string data_of(const Result<TensorSnapshot>& snapshot) {
   return snapshot->shape().to_string() + std::string(snapshot->read().value().bytes().text());
 }
 
-TEST(AllocationSweep, snapshots) {
+TEST(AllocationSweep, Snapshots) {
   const TensorSnapshot tensor("a path that is longer than a short string", f32({2, 3, 4}, 0));
   const TensorSnapshot raised = tensor.unsqueeze(0).value();
   sweep("transpose", [&] { return tensor.transpose(0, 2); }, data_of);
@@ -66,7 +66,7 @@ TEST(AllocationSweep, snapshots) {
       [](const Result<Sha256Digest>& digest) { return to_hex(*digest); });
 }
 
-TEST(AllocationSweep, tensors) {
+TEST(AllocationSweep, Tensors) {
   const Tensor original = f32({2, 3}, 0);
   const auto text = [](const Result<Tensor>& made) { return std::string(made->bytes().text()); };
   const std::vector<float> numbers = {1, 2, 3};
@@ -87,7 +87,7 @@ TEST(AllocationSweep, tensors) {
       [](const auto&) { return std::string(); });
 }
 
-TEST(AllocationSweep, an_archive_that_cannot_grow_stays_whole) {
+TEST(AllocationSweep, AnArchiveThatCannotGrowStaysWhole) {
   const Archive original = collect_archive(sample_net(0)).value();
   Archive archive = original;
   std::vector<TensorSnapshot> more;
@@ -122,7 +122,7 @@ TEST(AllocationSweep, an_archive_that_cannot_grow_stays_whole) {
         described, {.restore = restore});
 }
 
-TEST(AllocationSweep, names) {
+TEST(AllocationSweep, Names) {
   Archive archive = collect_archive(sample_net(0)).value();
   const auto text = [](const Result<Archive>& renamed) {
     std::string names;
@@ -152,7 +152,7 @@ TEST(AllocationSweep, names) {
       [](const auto&) { return std::string(); });
 }
 
-TEST(AllocationSweep, texts) {
+TEST(AllocationSweep, Texts) {
   const auto none = [](const auto&) { return std::string(); };
   sweep("regex", [] { return Pattern::regex("^a{2,5}(b|c)[^d]*$"); }, none);
   sweep("a bad regex", [] { return Pattern::regex("an open group ("); }, none);

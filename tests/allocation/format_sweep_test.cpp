@@ -72,14 +72,14 @@ void sweep_open_and_read(const std::string& path, const OpenOptions& options = {
       {.restore = [&] { digests.clear(); }});
 }
 
-TEST(AllocationSweep, opens_and_reads_safetensors) {
+TEST(AllocationSweep, OpensAndReadsSafetensors) {
   for (const char* name : {"dtypes", "metadata", "names", "sharded"}) {
     const std::string path = data_file(std::string("safetensors-0.8/") + name);
     sweep_open_and_read(std::filesystem::is_directory(path) ? path : path + ".safetensors");
   }
 }
 
-TEST(AllocationSweep, opens_and_reads_burnpack) {
+TEST(AllocationSweep, OpensAndReadsBurnpack) {
   for (const char* name : {"burnpack-0.19.1/zoo.bpk", "burnpack-0.22.1/zoo_metadata.bpk",
                            "burnpack-0.22.1/scalars.bpk", "burnpack-0.22.1/quantized_block.bpk",
                            "burnpack-0.21.0/corrupt_duplicate_names.bpk"}) {
@@ -87,21 +87,21 @@ TEST(AllocationSweep, opens_and_reads_burnpack) {
   }
 }
 
-TEST(AllocationSweep, opens_and_reads_records) {
+TEST(AllocationSweep, OpensAndReadsRecords) {
   for (const char* name : {"constants.mpk", "linear.mpk.gz", "linear.json", "linear.json.gz",
                            "nested.half.mpk", "quantized.mpk", "typed_small.mpk"}) {
     sweep_open_and_read(data_file("mpk-0.21.0/" + std::string(name)));
   }
 }
 
-TEST(AllocationSweep, opens_and_reads_numpy) {
+TEST(AllocationSweep, OpensAndReadsNumpy) {
   for (const char* name : {"arrays.npz", "deflated.npz", "skipped.npz", "fortran_big.npy",
                            "objects.npy", "version3.npy"}) {
     sweep_open_and_read(data_file("numpy-2.4/" + std::string(name)));
   }
 }
 
-TEST(AllocationSweep, opens_and_reads_pytorch) {
+TEST(AllocationSweep, OpensAndReadsPytorch) {
   for (const char* name :
        {"torch-2.15/views.pt", "torch-2.15/deflated.pt", "torch-2.15/tied.pt",
         "torch-2.15/big_endian.pt", "torch-2.15/sparse_csr.pt", "torch-2.15/quantized.pt",
@@ -113,7 +113,7 @@ TEST(AllocationSweep, opens_and_reads_pytorch) {
   }
 }
 
-TEST(AllocationSweep, opens_and_reads_what_pytorch_packs_otherwise) {
+TEST(AllocationSweep, OpensAndReadsWhatPytorchPacksOtherwise) {
   for (const char* name : {"torch-2.15/reader/tar_multi_dtype.tar", "torch-2.15/torchscript.pt",
                            "torch-1.13/torchscript_lite.ptl", "torch-2.15/exported.pt2",
                            "torch-2.15/dcp", "torch-2.15/pieces_dcp", "torch-2.15/sharded_bin"}) {
@@ -121,13 +121,13 @@ TEST(AllocationSweep, opens_and_reads_what_pytorch_packs_otherwise) {
   }
 }
 
-TEST(AllocationSweep, opens_in_every_mode) {
+TEST(AllocationSweep, OpensInEveryMode) {
   for (const IoMode io : {IoMode::mmap, IoMode::pread, IoMode::direct}) {
     sweep_open_and_read(data_file("torch-2.15/names.pt"), {.io = io});
   }
 }
 
-TEST(AllocationSweep, reads_every_file_there_is) {
+TEST(AllocationSweep, ReadsEveryFileThereIs) {
   if (std::getenv("ANDIRON_EVERY_ALLOCATION") == nullptr) {
     GTEST_SKIP() << "takes minutes; set ANDIRON_EVERY_ALLOCATION";
   }
@@ -138,7 +138,7 @@ TEST(AllocationSweep, reads_every_file_there_is) {
   }
 }
 
-TEST(AllocationSweep, builds_the_tree_of_values) {
+TEST(AllocationSweep, BuildsTheTreeOfValues) {
   for (const char* name : {"torch-2.15/config.pt", "torch-2.15/lightning.ckpt"}) {
     std::optional<Archive> archive;
     sweep(
@@ -186,7 +186,7 @@ std::string report_text(const Result<WriteReport>& report) {
 const std::array<std::string, 5> written_names = {"sample.safetensors", "sample.bpk", "sample.mpk",
                                                   "sample.mpk.gz", "sample.npz"};
 
-TEST(AllocationSweep, a_write_that_fails_keeps_the_old_file) {
+TEST(AllocationSweep, AWriteThatFailsKeepsTheOldFile) {
   const Archive archive = sample_archive();
   for (const std::string& name : written_names) {
     const TempDir folder;
@@ -200,7 +200,7 @@ TEST(AllocationSweep, a_write_that_fails_keeps_the_old_file) {
   }
 }
 
-TEST(AllocationSweep, a_write_that_fails_leaves_no_file) {
+TEST(AllocationSweep, AWriteThatFailsLeavesNoFile) {
   const Archive archive = sample_archive();
   for (const std::string& name : written_names) {
     const TempDir folder;
@@ -212,7 +212,7 @@ TEST(AllocationSweep, a_write_that_fails_leaves_no_file) {
   }
 }
 
-TEST(AllocationSweep, writes_snapshots) {
+TEST(AllocationSweep, WritesSnapshots) {
   const TempDir folder;
   const std::string path = folder.file("list.safetensors");
   const Snapshots list = collect(sample_net(5)).value();
@@ -223,7 +223,7 @@ TEST(AllocationSweep, writes_snapshots) {
        .state = [&] { return folder_text(folder); }});
 }
 
-TEST(AllocationSweep, writes_to_memory) {
+TEST(AllocationSweep, WritesToMemory) {
   const Archive archive = sample_archive();
   for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk, Format::numpy}) {
     sweep(
@@ -233,7 +233,7 @@ TEST(AllocationSweep, writes_to_memory) {
   }
 }
 
-TEST(AllocationSweep, writes_shards) {
+TEST(AllocationSweep, WritesShards) {
   const Archive archive = sample_archive();
   const TempDir folder;
   const std::string path = folder.file("sample.safetensors");
@@ -243,7 +243,7 @@ TEST(AllocationSweep, writes_shards) {
       {.restore = [&] { clear(folder); }, .state = [&] { return folder_text(folder); }});
 }
 
-TEST(AllocationSweep, converts_each_format) {
+TEST(AllocationSweep, ConvertsEachFormat) {
   for (const char* name : {"burnpack-0.22.1/quantized_small.bpk", "mpk-0.21.0/zoo.half.mpk",
                            "numpy-2.4/arrays.npz", "torch-2.15/tied.pt"}) {
     const Archive archive = open(data_file(name)).value();
@@ -253,7 +253,7 @@ TEST(AllocationSweep, converts_each_format) {
   }
 }
 
-TEST(AllocationSweep, edits_metadata) {
+TEST(AllocationSweep, EditsMetadata) {
   const TempDir folder;
   const std::string path = folder.file("model.safetensors");
   const std::string original = std::string(
@@ -271,7 +271,7 @@ TEST(AllocationSweep, edits_metadata) {
   }
 }
 
-TEST(AllocationSweep, an_atomic_file_never_has_gaps) {
+TEST(AllocationSweep, AnAtomicFileNeverHasGaps) {
   const TempDir folder;
   const std::string path = folder.file("data");
   const std::array<std::byte, 100> data = {};

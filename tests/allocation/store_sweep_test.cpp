@@ -47,7 +47,7 @@ Bytes saved(float first) {
   return store.get_bytes().value();
 }
 
-TEST(AllocationSweep, a_load_that_fails_changes_nothing) {
+TEST(AllocationSweep, ALoadThatFailsChangesNothing) {
   const SampleNet net = sample_net(0);
   sweep_load("safetensors", net, [bytes = saved<SafetensorsStore>(500)] {
     return SafetensorsStore::from_bytes(bytes);
@@ -59,7 +59,7 @@ TEST(AllocationSweep, a_load_that_fails_changes_nothing) {
              [bytes = saved<NumpyStore>(500)] { return NumpyStore::from_bytes(bytes); });
 }
 
-TEST(AllocationSweep, a_load_from_a_file_that_fails_changes_nothing) {
+TEST(AllocationSweep, ALoadFromAFileThatFailsChangesNothing) {
   const TempDir folder;
   const std::string path = folder.file("model.safetensors");
   save_into(sample_net(500),
@@ -79,7 +79,7 @@ TEST(AllocationSweep, a_load_from_a_file_that_fails_changes_nothing) {
   }
 }
 
-TEST(AllocationSweep, a_load_of_everything_that_holds_tensors_changes_nothing) {
+TEST(AllocationSweep, ALoadOfEverythingThatHoldsTensorsChangesNothing) {
   SafetensorsStore store;
   const SampleHolders original = sample_holders(0);
   save_into(sample_holders(900), store).value();
@@ -87,7 +87,7 @@ TEST(AllocationSweep, a_load_of_everything_that_holds_tensors_changes_nothing) {
   sweep_load("holders", original, [&] { return SafetensorsStore::from_bytes(bytes); });
 }
 
-TEST(AllocationSweep, a_load_from_pytorch_changes_nothing) {
+TEST(AllocationSweep, ALoadFromPytorchChangesNothing) {
   struct Net {
     nn::Linear linear;
     ANDIRON_MODULE(Net, linear)
@@ -99,7 +99,7 @@ TEST(AllocationSweep, a_load_from_pytorch_changes_nothing) {
   });
 }
 
-TEST(AllocationSweep, a_load_that_leaves_out_what_does_not_fit_leaves_out_nothing_else) {
+TEST(AllocationSweep, ALoadThatLeavesOutWhatDoesNotFitLeavesOutNothingElse) {
   SampleNet other = sample_net(500);
   other.scale = Param(f32({3}, 1));
   SafetensorsStore store;
@@ -109,14 +109,14 @@ TEST(AllocationSweep, a_load_that_leaves_out_what_does_not_fit_leaves_out_nothin
              [&] { return SafetensorsStore::from_bytes(bytes).validate(false); });
 }
 
-TEST(AllocationSweep, a_refused_load_is_refused_or_out_of_memory) {
+TEST(AllocationSweep, ARefusedLoadIsRefusedOrOutOfMemory) {
   SafetensorsStore store;
   save_into(sample_net(500), store.with_key_remapping("^blocks", "module.layers")).value();
   const Bytes bytes = store.get_bytes().value();
   sweep_load("with proposals", sample_net(0), [&] { return SafetensorsStore::from_bytes(bytes); });
 }
 
-TEST(AllocationSweep, plans) {
+TEST(AllocationSweep, Plans) {
   const Archive archive = collect_archive(sample_net(500)).value();
   const SampleNet net = sample_net(0);
   sweep(
@@ -124,7 +124,7 @@ TEST(AllocationSweep, plans) {
       [](const Result<Plan>& found) { return text_of(found->result); });
 }
 
-TEST(AllocationSweep, collects_and_applies) {
+TEST(AllocationSweep, CollectsAndApplies) {
   const SampleNet net = sample_net(0);
   const Snapshots other = collect(sample_net(500)).value();
   const CollectOptions options = {.adapter = BurnToPyTorchAdapter(), .ties_once = true};
@@ -138,7 +138,7 @@ TEST(AllocationSweep, collects_and_applies) {
       {.restore = [&] { module = net; }, .state = [&] { return fingerprint(module); }});
 }
 
-TEST(AllocationSweep, a_load_in_place_can_be_repeated) {
+TEST(AllocationSweep, ALoadInPlaceCanBeRepeated) {
   const Archive archive = collect_archive(sample_net(500)).value();
   const SampleNet net = sample_net(0);
   SampleNet module = net;
@@ -148,7 +148,7 @@ TEST(AllocationSweep, a_load_in_place_can_be_repeated) {
       {.restore = [&] { module = net; }});
 }
 
-TEST(AllocationSweep, chooses_variants) {
+TEST(AllocationSweep, ChoosesVariants) {
   SampleHolders other = sample_holders(0);
   SampleBlock block;
   block.linear.weight = Param(f32({2, 2}, 1));
@@ -190,14 +190,14 @@ void sweep_save(const std::string& name) {
        .state = text});
 }
 
-TEST(AllocationSweep, a_save_that_fails_keeps_the_old_file) {
+TEST(AllocationSweep, ASaveThatFailsKeepsTheOldFile) {
   sweep_save<SafetensorsStore>("net.safetensors");
   sweep_save<BurnpackStore>("net.bpk");
   sweep_save<MpkStore>("net.mpk.gz");
   sweep_save<NumpyStore>("net.npz");
 }
 
-TEST(AllocationSweep, a_save_that_fails_keeps_the_old_bytes) {
+TEST(AllocationSweep, ASaveThatFailsKeepsTheOldBytes) {
   const SampleNet net = sample_net(500);
   std::optional<SafetensorsStore> store;
   const auto text = [&] { return std::string(store->get_bytes().value().text()); };
@@ -208,7 +208,7 @@ TEST(AllocationSweep, a_save_that_fails_keeps_the_old_bytes) {
        .state = text});
 }
 
-TEST(AllocationSweep, a_store_can_be_asked_again) {
+TEST(AllocationSweep, AStoreCanBeAskedAgain) {
   const Bytes bytes = saved<BurnpackStore>(1);
   std::optional<BurnpackStore> store;
   const Surroundings around = {
@@ -227,7 +227,7 @@ TEST(AllocationSweep, a_store_can_be_asked_again) {
       [](const Result<Metadata>& metadata) { return std::to_string(metadata->size()); }, around);
 }
 
-TEST(AllocationSweep, builders_throw_bad_alloc_and_nothing_else) {
+TEST(AllocationSweep, BuildersThrowBadAllocAndNothingElse) {
   const std::string path = "a folder with a long name/a file with a long name.safetensors";
   sweep(
       "builders",
@@ -244,7 +244,7 @@ TEST(AllocationSweep, builders_throw_bad_alloc_and_nothing_else) {
       [](const Status&) { return std::string(); }, {.may_throw = true});
 }
 
-TEST(AllocationSweep, a_builder_that_threw_has_no_bad_pattern) {
+TEST(AllocationSweep, ABuilderThatThrewHasNoBadPattern) {
   PathFilter filter;
   {
     const FailingNew failing(1, Failing::once);

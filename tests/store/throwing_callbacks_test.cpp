@@ -60,7 +60,7 @@ class ThrowingAdapter final : public Chainable<ThrowingAdapter> {
   }
 };
 
-TEST(ThrowingCallbacks, a_load_changes_nothing) {
+TEST(ThrowingCallbacks, ALoadChangesNothing) {
   SampleNet net = sample_net(0);
   const std::string before = fingerprint(net);
   const Bytes bytes = saved_net(500);
@@ -75,7 +75,7 @@ TEST(ThrowingCallbacks, a_load_changes_nothing) {
   EXPECT_TRUE(load_from(net, store.progress({})).ok());
 }
 
-TEST(ThrowingCallbacks, a_source_may_throw_at_any_byte) {
+TEST(ThrowingCallbacks, ASourceMayThrowAtAnyByte) {
   const Bytes bytes = saved_net(500);
   for (std::uint64_t good = 0; good < bytes.size(); good += 7) {
     SampleNet net = sample_net(0);
@@ -90,7 +90,7 @@ TEST(ThrowingCallbacks, a_source_may_throw_at_any_byte) {
   }
 }
 
-TEST(ThrowingCallbacks, a_save_keeps_the_old_file) {
+TEST(ThrowingCallbacks, ASaveKeepsTheOldFile) {
   const TempDir folder;
   for (const char* name : {"net.safetensors", "net.bpk", "net.mpk", "net.mpk.gz", "net.npz"}) {
     const std::string path = folder.file(name);
@@ -104,13 +104,13 @@ TEST(ThrowingCallbacks, a_save_keeps_the_old_file) {
   }
 }
 
-TEST(ThrowingCallbacks, a_sink_may_throw) {
+TEST(ThrowingCallbacks, ASinkMayThrow) {
   const Archive archive = collect_archive(sample_net(0)).value();
   ThrowingSink sink;
   EXPECT_THROW(static_cast<void>(write(archive, sink)), Refusal);
 }
 
-TEST(ThrowingCallbacks, an_atomic_file_whose_source_threw_is_not_committed) {
+TEST(ThrowingCallbacks, AnAtomicFileWhoseSourceThrewIsNotCommitted) {
   const TempDir folder;
   const std::string path = folder.file("data");
   auto file = AtomicFile::create(path, {.sync = false}).value();

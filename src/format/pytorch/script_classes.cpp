@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "src/core/try.h"
+
 namespace andiron::inline v1::detail {
 namespace {
 
@@ -63,7 +65,7 @@ ScriptClasses ScriptClasses::read(const ZipReader& zip, const std::string& root,
     const auto entry = zip.find(root + "code/" + path + ".py");
     if (!entry || zip.entries()[*entry].bytes > left) continue;
     left -= zip.entries()[*entry].bytes;
-    const Result<Bytes> code = zip.read(*entry, most_code_bytes);
+    const Result<Bytes> code = pass_on_out_of_memory(zip.read(*entry, most_code_bytes));
     if (code)
       classes.modules_.try_emplace(std::string(module), script_classes_in(code->text(), names));
   }
