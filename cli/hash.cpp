@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,15 @@ Workforce workforce(const ReadingOptions& options) {
   return force;
 }
 
+// Nothing may leave a thread but its result, so what fails before sha256() is caught here.
+template <class Read>
+Result<Sha256Digest> hash_tensor(const Archive& archive, std::size_t index, std::uint64_t window,
+                                 const Read& read) try {
+  return sha256(archive.snapshot(index), window, read);
+} catch (const std::bad_alloc&) {
+  return Error{.code = ErrorCode::out_of_memory, .message = "out of memory"};
+}
+
 // Digests in archive order, or the error that one thread alone would have met first.
 Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Workforce& force,
                                                std::string_view label) {
@@ -75,11 +85,10 @@ Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Wor
       const std::size_t position = next.fetch_add(1);
       if (position >= stop) return;
       const std::size_t index = work[position];
-      Result<Sha256Digest> digest =
-          sha256(archive.snapshot(index), force.window, [&](std::uint64_t bytes) {
-            progress.advance(bytes);
-            return position < stop;
-          });
+      Result<Sha256Digest> digest = hash_tensor(archive, index, force.window, [&](auto bytes) {
+        progress.advance(bytes);
+        return position < stop;
+      });
       if (digest) {
         digests[index] = *digest;
         continue;

@@ -27,6 +27,18 @@ ExitCode run(const UsageError& error) {
   return ExitCode::usage;
 }
 
+ExitCode run(int argc, char** argv) {
+  try {
+    const Arguments arguments = parse_arguments(argc, argv);
+    return std::visit([](const auto& chosen) { return run(chosen); }, arguments);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  }
+  return ExitCode::failed;
+}
+
 }  // namespace
 }  // namespace andiron::cli
 
@@ -35,12 +47,10 @@ int main(int argc, char** argv) {
   // A reader that has gone away (andiron ls | head) is then an error of write(), which we handle.
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    const Arguments arguments = parse_arguments(argc, argv);
-    return static_cast<int>(std::visit([](const auto& chosen) { return run(chosen); }, arguments));
+    return static_cast<int>(run(argc, argv));
   } catch (const std::bad_alloc&) {
-    print_message("out of memory");
-  } catch (const std::exception& error) {
-    print_message(error.what());
+    // Without memory for a message of our own.
+    std::fputs("andiron: out of memory\n", stderr);
   }
   return static_cast<int>(ExitCode::failed);
 }

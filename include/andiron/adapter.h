@@ -6,7 +6,10 @@
 //       .with_to_adapter(BurnToPyTorchAdapter().chain(HalfPrecisionAdapter()))
 //
 // Ready to use: PyTorchToBurnAdapter, BurnToPyTorchAdapter, HalfPrecisionAdapter, FloatCastAdapter.
-// Your own: a table of rules (RuleAdapter), or a class derived from Chainable.
+// Your own: a table of rules (RuleAdapter), or a class derived from Chainable. Exceptions that it
+// throws pass through: a load then changed nothing, a save kept the old file.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <concepts>

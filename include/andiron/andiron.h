@@ -59,8 +59,9 @@
 //   Archive named = apply_names(open("m.pt").value(), {.top_level_key = "state_dict"}).value();
 //   apply(model, named, {.adapter = PyTorchToBurnAdapter()}).value();
 //
-// Errors are values. Every call that can fail returns a Result. The library never throws, prints or
-// aborts. If you prefer exceptions, call value(), which throws andiron::Exception.
+// Errors are values. Every call that can fail returns a Result and never throws, prints or aborts;
+// if memory runs out, the error is OutOfMemory (error.h). If you prefer exceptions, call value(),
+// which throws andiron::Exception.
 //
 // Zero-copy. borrow(), and stores with zero_copy(true), return tensors that point into the file's
 // mapping or into memory. The tensors keep that mapping or memory alive.

@@ -3,6 +3,8 @@
 //
 //   Snapshots encoder = collect(teacher, {.filter = PathFilter().with_regex("^encoder")}).value();
 //   apply(student, encoder, {.allow_partial = true}).value();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <concepts>
@@ -15,6 +17,7 @@
 
 #include "andiron/adapter.h"
 #include "andiron/archive.h"
+#include "andiron/detail/no_throw.h"
 #include "andiron/detail/slots.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
@@ -160,17 +163,20 @@ Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource
 /// the parameters' memory. Changing a parameter later does not change them. Fails with
 /// MissingTensor if a parameter is not set, and with the errors of the filter and the adapter.
 template <class M>
-Result<Snapshots> collect(const M& module, const CollectOptions& options = {}) {
+Result<Snapshots> collect(const M& module, const CollectOptions& options = {}) ANDIRON_NO_THROW {
   return detail::collect_slots(detail::slots_of(module, options.skip_enum_variants), options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// The same as an archive, for apply_names() and write(). Fails with NameCollision if the adapter
 /// gives two tensors one name.
 template <class M>
-Result<Archive> collect_archive(const M& module, const CollectOptions& options = {}) {
+Result<Archive> collect_archive(const M& module, const CollectOptions& options = {})
+    ANDIRON_NO_THROW {
   return detail::collect_slots_as_archive(detail::slots_of(module, options.skip_enum_variants),
                                           options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// Puts the tensors of an archive into the parameters with the same paths. Checks all names, shapes
 /// and dtypes first, then reads, then replaces. If it fails, the module is unchanged (see in_place
@@ -180,31 +186,39 @@ Result<Archive> collect_archive(const M& module, const CollectOptions& options =
 /// match; `error().report` then contains the whole ApplyResult. Also fails with OutOfMemory,
 /// Cancelled, and the errors of reading.
 template <class M, detail::IsA<Archive> Source>
-Result<ApplyResult> apply(M& module, Source&& source, const ApplyOptions& options = {}) {
+Result<ApplyResult> apply(M& module, Source&& source, const ApplyOptions& options = {})
+    ANDIRON_NO_THROW {
   return detail::apply_slots(detail::slots_to_change(module, options.skip_enum_variants),
                              detail::LoadSource::as_it_is(source), options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 /// The same for a list of tensors. If a name repeats, the later tensor counts.
 template <class M, detail::IsA<Snapshots> List>
-Result<ApplyResult> apply(M& module, List&& snapshots, const ApplyOptions& options = {}) {
+Result<ApplyResult> apply(M& module, List&& snapshots, const ApplyOptions& options = {})
+    ANDIRON_NO_THROW {
   Result<Archive> source = to_archive(snapshots);
   if (!source) return std::move(source).error();
   return andiron::apply(module, *source, options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// Returns what apply() would do. Reads no tensor and changes nothing. A mismatch is not a failure
 /// here: it is in `result`.
 template <class M>
-Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {}) {
+Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {})
+    ANDIRON_NO_THROW {
   return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants),
                             detail::LoadSource::as_it_is(source), options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 template <class M>
-Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOptions& options = {}) {
+Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOptions& options = {})
+    ANDIRON_NO_THROW {
   Result<Archive> source = to_archive(snapshots);
   if (!source) return std::move(source).error();
   return andiron::plan(module, *source, options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// How choose_variants() compares a module with a source.
 struct ChooseOptions {
@@ -238,14 +252,19 @@ namespace andiron::inline v1 {
 /// A parameter that is not set, as after default construction, fits every shape. So with
 /// skip_enum_variants, alternatives with the same field names look alike, and the current one
 /// stays.
+///
+/// If it fails with OutOfMemory, some variants may hold their new alternatives already. Call it
+/// again.
 template <class M>
 Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& source,
-                                                   const ChooseOptions& options = {}) {
+                                                   const ChooseOptions& options = {})
+    ANDIRON_NO_THROW {
   if (Status status = options.adapter->status(); !status) return std::move(status).error();
   detail::VariantChooser chooser(source, options);
   std::vector<ChosenVariant> chosen;
   detail::walk_to_change(module, detail::ChoosingWalker{chooser, chosen});
   return chosen;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

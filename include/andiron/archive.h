@@ -4,6 +4,8 @@
 //   Archive file = open("model.safetensors").value();
 //   for (std::size_t i = 0; i < file.size(); ++i) print(file.info(i).name);
 //   Tensor weight = file.get("conv1.weight").value().read().value();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

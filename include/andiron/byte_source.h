@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Where bytes come from: a file (ByteSource), and files that belong together, such as shards and
 // their index (FileSet). Implement these to read weights over HTTP, from an archive or in a
-// browser.
+// browser. Exceptions that they throw pass through: a load then changed nothing, a save kept the
+// old file.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "andiron/bytes.h"
+#include "andiron/detail/no_throw.h"
 #include "andiron/error.h"
 
 namespace andiron::inline v1 {
@@ -51,12 +55,13 @@ class ByteSource {
   virtual Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   /// Called with a range within size(). Defined here, so that programs with RTTI can derive from
   /// this class if the library was built without.
-  virtual Result<Bytes> do_view(std::uint64_t, std::uint64_t) const {
+  virtual Result<Bytes> do_view(std::uint64_t, std::uint64_t) const ANDIRON_NO_THROW {
     return Error{.code = ErrorCode::unsupported,
                  .message = "this source cannot lend its memory",
                  .file = name(),
                  .hint = "read it instead"};
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
  private:
   Status check_range(std::uint64_t offset, std::uint64_t count) const;

@@ -4,6 +4,21 @@
 //   Result<Archive> file = open(path);
 //   if (!file) return fail(file.error().to_string());
 //   use(*file);
+//
+// Functions that return a Result or a Status do not throw. If an allocation fails in them
+// (std::bad_alloc, std::length_error), the error is OutOfMemory, and what they were to change is as
+// it was (a load in_place and choose_variants() excepted). Three things are outside of this:
+//
+// * The caller's own code. Exceptions of callbacks (progress, predicates, adapters, leaves, byte
+//   sources, sinks) pass through; modules and files are then as after an error.
+// * Functions that return something else, such as builders, constructors and getters: they may
+//   throw std::bad_alloc. Result::value() throws Exception.
+// * RE2, which may lose memory if an allocation fails inside it, and glibc, which ends the process
+//   if it has no memory for the thread-local data of a new thread.
+//
+// If the library is built without exceptions, memory whose size comes from a file (headers,
+// indexes, tensors, inflated data) is still reported; if another allocation fails, the process
+// ends.
 #pragma once
 
 #include <cassert>
@@ -74,11 +89,18 @@ std::string sentence_of(const Error& error);
 #endif
 }
 
+// OutOfMemory with a message short enough to need no memory.
+Error out_of_memory() noexcept;
+
 // Out of line, so that checking for success costs one branch.
 struct ErrorDeleter {
   void operator()(Error* error) const noexcept;
 };
 using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
+// If there is no memory to keep it in, the error becomes one that all such Results share.
+ErrorPtr keep(Error error) noexcept;
+// Moves the error out, unless it is shared.
+Error take(Error& kept) noexcept;
 }  // namespace detail
 
 /// A T or an Error. Move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
@@ -88,7 +110,7 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
-  Result(Error error) : error_(new Error(std::move(error))) {}
+  Result(Error error) noexcept : error_(detail::keep(std::move(error))) {}
   /// From any type that converts to T.
   template <class U>
     requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
@@ -110,7 +132,7 @@ class [[nodiscard]] Result {
   T value() && { return check(), std::move(*value_); }
 
   const Error& error() const& { return assert(!ok()), *error_; }
-  Error error() && { return assert(!ok()), std::move(*error_); }
+  Error error() && { return assert(!ok()), detail::take(*error_); }
 
  private:
   void check() const {
@@ -125,7 +147,7 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(new Error(std::move(error))) {}
+  Result(Error error) noexcept : error_(detail::keep(std::move(error))) {}
 
   bool ok() const noexcept { return error_ == nullptr; }
   explicit operator bool() const noexcept { return ok(); }
@@ -133,7 +155,7 @@ class [[nodiscard]] Result<void> {
     if (!ok()) detail::fail(*error_);
   }
   const Error& error() const& { return assert(!ok()), *error_; }
-  Error error() && { return assert(!ok()), std::move(*error_); }
+  Error error() && { return assert(!ok()), detail::take(*error_); }
 
  private:
   detail::ErrorPtr error_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files as byte sources and sinks: how files are read and replaced.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Leaves: the types that hold a tensor of a module. Specialize Leaf to keep tensors in your own
-// type.
+// type. Exceptions that its functions throw pass through: a load then changed nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "andiron/bytes.h"
+#include "andiron/detail/no_throw.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/param.h"
@@ -55,8 +56,12 @@ struct LeafInfo {
 template <>
 struct Leaf<Tensor> {
   static LeafInfo info(const Tensor& tensor);
-  static Result<Tensor> get(const Tensor& tensor) { return tensor; }
-  static Result<Tensor> make(const Tensor&, const Tensor& tensor) { return tensor; }
+  static Result<Tensor> get(const Tensor& tensor) ANDIRON_NO_THROW { return tensor; }
+  ANDIRON_OR_OUT_OF_MEMORY
+  static Result<Tensor> make(const Tensor&, const Tensor& tensor) ANDIRON_NO_THROW {
+    return tensor;
+  }
+  ANDIRON_OR_OUT_OF_MEMORY
   static std::span<std::byte> buffer(Tensor& tensor, DType dtype, const Shape& shape);
 };
 

@@ -3,6 +3,8 @@
 //
 //   Archive named = apply_names(file, {.top_level_key = "state_dict", .close_gaps = true}).value();
 //   PathFilter encoder = PathFilter().with_regex(R"(^encoder\.)").exclude_glob("**.bias");
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +34,8 @@ namespace andiron::inline v1 {
 ///   PathFilter().with_regex(R"(^encoder\.)").with_full_path("head.bias").exclude_glob("**.bias")
 class PathFilter {
  public:
-  /// Gets the dotted path and, for tensors of a module, the kinds of module around them.
+  /// Gets the dotted path and, for tensors of a module, the kinds of module around them. Exceptions
+  /// pass through and leave everything as it was.
   using Predicate = std::function<bool(std::string_view path, const Container& container)>;
 
   /// Selects everything.

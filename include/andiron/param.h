@@ -3,6 +3,8 @@
 //
 //   Param weight = Tensor::zeros(DType::f32, {4, 8}).value();
 //   std::span<float> elements = weight.as_mutable<float>().value();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "andiron/detail/no_throw.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/param_id.h"
@@ -76,27 +79,30 @@ class Param {
   /// Returns the elements, valid until this parameter is changed or destroyed. Fails with the
   /// errors of val() and Tensor::as().
   template <Element T>
-  Result<std::span<const T>> as() const& {
+  Result<std::span<const T>> as() const& ANDIRON_NO_THROW {
     Result<const Tensor*> tensor = current();
     if (!tensor) return std::move(tensor).error();
     return (*tensor)->template as<T>();
   }
+  ANDIRON_OR_OUT_OF_MEMORY
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the parameter
   /// Returns the elements for writing. Copies them first if they are shared.
   template <Element T>
-  Result<std::span<T>> as_mutable() & {
+  Result<std::span<T>> as_mutable() & ANDIRON_NO_THROW {
     Result<Tensor*> tensor = current_mutable();
     if (!tensor) return std::move(tensor).error();
     return (*tensor)->template as_mutable<T>();
   }
+  ANDIRON_OR_OUT_OF_MEMORY
   /// Returns one element by its coordinates, outermost first.
   template <Element T>
-  Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
+  Result<T> at(std::initializer_list<std::uint64_t> coordinates) const ANDIRON_NO_THROW {
     Result<const Tensor*> tensor = current();
     if (!tensor) return std::move(tensor).error();
     return (*tensor)->template at<T>(coordinates);
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   /// True if both are one parameter (see tie).
   bool is_tied_with(const Param& other) const noexcept;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where bytes go. Implement Sink to write weights to your own destination.
+// Where bytes go. Implement Sink to write weights to your own destination. Exceptions that it
+// throws pass through.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 //
 //   TensorSnapshot weight = file.get("conv1.weight").value();
 //   Tensor half = weight.cast(DType::f16).value().read().value();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <atomic>

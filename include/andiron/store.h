@@ -16,6 +16,8 @@
 // A filter always sees the module's own paths and containers. Remapping rules run as written in
 // both directions: on a load from the file's names to the module's, on a save from the module's to
 // the file's.
+//
+// Builders, and other functions that return no Result, may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstddef>
@@ -34,6 +36,7 @@
 #include "andiron/archive.h"
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "andiron/detail/no_throw.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
@@ -346,24 +349,27 @@ class StoreBuilder : public Store {
 /// match; `error().report` then contains the whole ApplyResult, with proposals for settings that
 /// would match. Also fails with the errors of open(), apply_names() and apply().
 template <class M>
-Result<ApplyResult> load_from(M& module, const Store& store) {
+Result<ApplyResult> load_from(M& module, const Store& store) ANDIRON_NO_THROW {
   return store.load(detail::slots_to_change(module, store.settings_.apply.skip_enum_variants));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// Returns what load_from() would do. Reads no tensor and changes nothing. A mismatch is not a
 /// failure here: it is in `result`.
 template <class M>
-Result<Plan> plan(const M& module, const Store& store) {
+Result<Plan> plan(const M& module, const Store& store) ANDIRON_NO_THROW {
   return store.plan_load(detail::slots_of(module, store.settings_.apply.skip_enum_variants));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 /// Writes the tensors of a module. A file appears whole or not at all. A store in memory then
 /// contains the new bytes; copies of the store made before keep the old ones. Fails with the errors
 /// of collect_archive(), apply_names() and write().
 template <class M>
-Result<WriteReport> save_into(const M& module, Store& store) {
+Result<WriteReport> save_into(const M& module, Store& store) ANDIRON_NO_THROW {
   return store.save(detail::slots_of(module, store.settings_.collect.skip_enum_variants));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 template <class M>
 Result<WriteReport> save_into(const M& module, Store&& store) {
   return save_into(module, store);
@@ -374,12 +380,13 @@ Result<WriteReport> save_into(const M&, const Store&) = delete;  // a save chang
 /// Makes every std::variant of a module hold the alternative that matches the file. Call it before
 /// a load. See choose_variants() in apply.h.
 template <class M>
-Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store) {
+Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store) ANDIRON_NO_THROW {
   Result<Archive> source = store.archive();
   if (!source) return std::move(source).error();
   return choose_variants(module, *source,
                          {.adapter = store.settings_.apply.adapter,
                           .skip_enum_variants = store.settings_.apply.skip_enum_variants});
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -3,6 +3,8 @@
 //
 //   Tensor weight = Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value();
 //   std::span<const float> elements = weight.as<float>().value();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <bit>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "andiron/bytes.h"
+#include "andiron/detail/no_throw.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/quant_scheme.h"
@@ -54,11 +57,12 @@ class Tensor {
   static Result<Tensor> zeros(DType dtype, Shape shape);
   /// Copies `values`. Fails with SizeMismatch if their number does not fit the shape.
   template <Element T>
-  static Result<Tensor> from_values(Shape shape, std::span<const T> values) {
+  static Result<Tensor> from_values(Shape shape, std::span<const T> values) ANDIRON_NO_THROW {
     Result<Bytes> bytes = Bytes::copy(std::as_bytes(values));
     if (!bytes) return std::move(bytes).error();
     return from_bytes(ElementOf<T>::dtype, std::move(shape), *std::move(bytes));
   }
+  ANDIRON_OR_OUT_OF_MEMORY
   template <Element T>
   static Result<Tensor> from_values(Shape shape, std::initializer_list<T> values) {
     return from_values(std::move(shape), std::span<const T>(values.begin(), values.size()));
@@ -85,12 +89,13 @@ class Tensor {
   /// not start on a T boundary, which can happen if they are borrowed from a file. For bool, checks
   /// every byte.
   template <Element T>
-  Result<std::span<const T>> as() const& {
+  Result<std::span<const T>> as() const& ANDIRON_NO_THROW {
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
       return std::move(status).error();
     }
     return std::span<const T>(reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T));
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the tensor
@@ -98,13 +103,14 @@ class Tensor {
   /// Returns one element by its coordinates, outermost first. Fails with InvalidArgument if there
   /// is no such element, and with the errors of as().
   template <Element T>
-  Result<T> at(std::span<const std::uint64_t> coordinates) const {
+  Result<T> at(std::span<const std::uint64_t> coordinates) const ANDIRON_NO_THROW {
     Result<std::span<const T>> elements = as<T>();
     if (!elements) return std::move(elements).error();
     Result<std::uint64_t> index = element_index(coordinates);
     if (!index) return std::move(index).error();
     return (*elements)[static_cast<std::size_t>(*index)];
   }
+  ANDIRON_OR_OUT_OF_MEMORY
   template <Element T>
   Result<T> at(std::initializer_list<std::uint64_t> coordinates) const {
     return at<T>(std::span(coordinates.begin(), coordinates.size()));
@@ -112,15 +118,16 @@ class Tensor {
 
   /// Returns a copy of the elements, for tensors that are temporaries.
   template <Element T>
-  Result<std::vector<T>> to_vector() const {
+  Result<std::vector<T>> to_vector() const ANDIRON_NO_THROW {
     Result<std::span<const T>> elements = as<T>();
     if (!elements) return std::move(elements).error();
     return std::vector<T>(elements->begin(), elements->end());
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   /// Returns the elements for writing. Copies them first if this tensor is not their only owner.
   template <Element T>
-  Result<std::span<T>> as_mutable() & {
+  Result<std::span<T>> as_mutable() & ANDIRON_NO_THROW {
     Result<std::span<std::byte>> data = mutable_bytes();
     if (!data) return std::move(data).error();
     if (Status status = check_access(ElementOf<T>::dtype, alignof(T)); !status) {
@@ -128,6 +135,7 @@ class Tensor {
     }
     return std::span<T>(reinterpret_cast<T*>(data->data()), data->size() / sizeof(T));
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   /// Returns the bytes for writing. Copies them first if this tensor is not their only owner.
   Result<std::span<std::byte>> mutable_bytes();

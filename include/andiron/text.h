@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Patterns over names, natural order, escaping and measuring for display.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <memory>

@@ -2,6 +2,8 @@
 // Values in a file that are not tensors (configs, scalars, nesting) as one tree, and as JSON.
 //
 //   if (const Value* epoch = file.value().find("epoch")) use(*epoch->get<std::int64_t>());
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

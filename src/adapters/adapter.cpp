@@ -38,24 +38,29 @@ class AdaptedLookup final : public TensorLookup {
 
 }  // namespace
 
-Result<std::optional<TensorSnapshot>> Adapter::load(const Place& place, TensorLookup& file) const {
+Result<std::optional<TensorSnapshot>> Adapter::load(const Place& place, TensorLookup& file) const
+    ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(std::optional<TensorSnapshot> found, file.find(place.path));
   if (!found) return found;
   ANDIRON_ASSIGN(found, adapt(Direction::load, place, detail::at_place(*std::move(found), place)));
   return found;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Snapshots> Adapter::save(Snapshots tensors) const {
+Result<Snapshots> Adapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
   for (TensorSnapshot& tensor : tensors) {
     const Place place{tensor.full_path(), tensor.container()};
     ANDIRON_ASSIGN(tensor, adapt(Direction::save, place, std::move(tensor)));
   }
   return tensors;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> Adapter::adapt(Direction, const Place&, TensorSnapshot tensor) const {
+Result<TensorSnapshot> Adapter::adapt(Direction, const Place&, TensorSnapshot tensor) const
+    ANDIRON_NO_THROW {
   return tensor;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 AnyAdapter::AnyAdapter() : adapter_(identity()) {}
 
@@ -66,19 +71,23 @@ AnyAdapter::AnyAdapter(std::shared_ptr<const Adapter> adapter) : adapter_(std::m
 }
 
 Result<std::optional<TensorSnapshot>> ChainAdapter::load(const Place& place,
-                                                         TensorLookup& file) const {
+                                                         TensorLookup& file) const
+    ANDIRON_NO_THROW {
   AdaptedLookup adapted(*first_, place, file);
   return second_->load(place, adapted);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Snapshots> ChainAdapter::save(Snapshots tensors) const {
+Result<Snapshots> ChainAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(Snapshots adapted, first_->save(std::move(tensors)));
   return second_->save(std::move(adapted));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status ChainAdapter::status() const {
+Status ChainAdapter::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(first_->status());
   return second_->status();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

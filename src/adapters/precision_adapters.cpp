@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "andiron/adapter.h"
+#include "andiron/detail/no_throw.h"
 #include "src/core/text/quoted.h"
 
 namespace andiron::inline v1 {
@@ -45,21 +46,23 @@ HalfPrecisionAdapter HalfPrecisionAdapter::without_module(std::string_view modul
   return changed;
 }
 
-Status HalfPrecisionAdapter::status() const {
+Status HalfPrecisionAdapter::status() const ANDIRON_NO_THROW {
   if (first_error_) return *first_error_;
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<TensorSnapshot> HalfPrecisionAdapter::adapt(Direction direction, const Place& place,
-                                                   TensorSnapshot tensor) const {
+                                                   TensorSnapshot tensor) const ANDIRON_NO_THROW {
   const bool saves = direction == Direction::save;
   const DType from = saves ? DType::f32 : DType::f16;
   const DType to = saves ? DType::f16 : DType::f32;
   if (tensor.dtype() != from || !modules_.contains(place.container.module_type())) return tensor;
   return tensor.cast(to);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status FloatCastAdapter::status() const {
+Status FloatCastAdapter::status() const ANDIRON_NO_THROW {
   switch (dtype_) {
     case DType::f64:
     case DType::f32:
@@ -73,12 +76,14 @@ Status FloatCastAdapter::status() const {
                    .expected = "f64, f32, f16 or bf16"};
   }
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> FloatCastAdapter::adapt(Direction, const Place&,
-                                               TensorSnapshot tensor) const {
+Result<TensorSnapshot> FloatCastAdapter::adapt(Direction, const Place&, TensorSnapshot tensor) const
+    ANDIRON_NO_THROW {
   if (Status target = status(); !target) return std::move(target).error();
   if (!is_float(tensor.dtype()) || tensor.dtype() == dtype_) return tensor;
   return tensor.cast(dtype_);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -227,13 +227,14 @@ void RuleAdapter::add_rule(AdapterRule rule) {
   table_ = std::make_shared<const Table>(std::move(rules), table_->forward);
 }
 
-Status RuleAdapter::status() const {
+Status RuleAdapter::status() const ANDIRON_NO_THROW {
   if (table_->first_error) return *table_->first_error;
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
-                                                        TensorLookup& file) const {
+                                                        TensorLookup& file) const ANDIRON_NO_THROW {
   ANDIRON_TRY(status());
   std::optional<TensorSnapshot> found;
   const std::vector<RuleMatch> matches = table_->by_to.find(place.path, place.container);
@@ -267,8 +268,9 @@ Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
   if (own_name_is_missing || !takers.empty()) return found;
   return Adapter::load(place, file);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
+Result<Snapshots> RuleAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
   ANDIRON_TRY(status());
   // The first rule that names a tensor takes it.
   std::vector<std::optional<RuleMatch>> matches(tensors.size());
@@ -309,5 +311,6 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const {
   }
   return saved;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 
+#include "andiron/detail/no_throw.h"
 #include "src/codec/decode_text.h"
 #include "src/codec/file_json.h"
 #include "src/core/text/shown_characters.h"
@@ -220,7 +221,7 @@ void append_value(std::string& out, const Value& value, JsonReadBy readers, unsi
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text) {
+Result<Value> parse_json(std::string_view text) ANDIRON_NO_THROW {
   JsonReader reader(text);
   Value value;
   if (parse_value(reader, 0, value) && !reader.at_end()) {
@@ -233,6 +234,7 @@ Result<Value> parse_json(std::string_view text) {
   }
   return value;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::string to_json(const Value& value, unsigned indent) {
   std::string out;

@@ -30,17 +30,16 @@ std::string_view stage_name(NameStage stage) noexcept {
 
 namespace detail {
 
-void TextArena::reserve(std::size_t bytes) {
-  if (bytes > left_) add_chunk(bytes);
-}
+Status TextArena::reserve(std::size_t bytes) { return bytes > left_ ? add_chunk(bytes) : Status(); }
 
-void TextArena::add_chunk(std::size_t bytes) {
-  Bytes chunk = Bytes::allocate(bytes).value();
+Status TextArena::add_chunk(std::size_t bytes) {
+  ANDIRON_ASSIGN(Bytes chunk, Bytes::allocate(bytes));
   const std::span<std::byte> room = chunk.writable();
   chunks_.push_back(std::move(chunk));
   ++own_chunks_;
   next_ = reinterpret_cast<char*>(room.data());
   left_ = room.size();
+  return {};
 }
 
 std::string_view TextArena::store(std::string_view text) {
@@ -48,7 +47,7 @@ std::string_view TextArena::store(std::string_view text) {
     // Small at first, as most archives have few names.
     constexpr std::size_t small_chunks = 4;
     const std::size_t usual = own_chunks_ < small_chunks ? 64 * 1024 : Bytes::huge_page_bytes;
-    add_chunk(std::max(text.size(), usual));
+    if (!add_chunk(std::max(text.size(), usual))) throw_bad_alloc();
   }
   std::string_view stored(next_, text.size());
   if (!text.empty()) std::memcpy(next_, text.data(), text.size());
@@ -215,10 +214,11 @@ TensorSnapshot Archive::snapshot(std::size_t index) const {
   }
   const TensorInfo known = info(index);
   // The range was checked against file, dtype and shape when the archive was opened.
-  return (*TensorSnapshot::from_source(
-              std::string(known.name), state_->files[entry.file].source, entry.offset,
-              entry.byte_size, entry.dtype, Shape(known.shape),
-              is_opaque(entry.dtype) ? std::string(known.file_dtype) : std::string()))
+  return detail::value_or_bad_alloc(
+             TensorSnapshot::from_source(
+                 std::string(known.name), state_->files[entry.file].source, entry.offset,
+                 entry.byte_size, entry.dtype, Shape(known.shape),
+                 is_opaque(entry.dtype) ? std::string(known.file_dtype) : std::string()))
       .with_param_id(known.param_id);
 }
 
@@ -231,7 +231,7 @@ std::optional<std::size_t> Archive::find(std::string_view name) const {
   return found ? std::optional<std::size_t>(*found) : std::nullopt;
 }
 
-Result<TensorSnapshot> Archive::get(std::string_view name) const {
+Result<TensorSnapshot> Archive::get(std::string_view name) const ANDIRON_NO_THROW {
   if (const auto index = find(name)) return snapshot(*index).with_path(std::string(name));
   Error error{.code = ErrorCode::missing_tensor, .message = "no such tensor"};
   error.tensor = name;
@@ -240,8 +240,9 @@ Result<TensorSnapshot> Archive::get(std::string_view name) const {
   if (nearest) error.hint = "did you mean " + detail::quoted(info(*nearest).name) + "?";
   return error;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status Archive::add(TensorSnapshot snapshot) {
+Status Archive::add(TensorSnapshot snapshot) ANDIRON_NO_THROW {
   ArchiveState& state = change();
   ANDIRON_TRY(state.make_private());
   const std::string_view name = state.texts.store(snapshot.full_path());
@@ -255,8 +256,9 @@ Status Archive::add(TensorSnapshot snapshot) {
                .file = state.origin,
                .tensor = std::string(name)};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status Archive::replace(std::size_t index, TensorSnapshot snapshot) {
+Status Archive::replace(std::size_t index, TensorSnapshot snapshot) ANDIRON_NO_THROW {
   ArchiveState& state = change();
   ANDIRON_TRY(state.make_private());
   const std::string_view name = state.entries[index].name();
@@ -265,8 +267,9 @@ Status Archive::replace(std::size_t index, TensorSnapshot snapshot) {
   state.entries.set(index, entry);
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
+Result<Archive> Archive::select(std::span<const std::size_t> indices) const ANDIRON_NO_THROW {
   auto state = std::make_shared<ArchiveState>(*state_);
   state->entries = {};
   ANDIRON_TRY(state->entries.reserve(indices.size()));
@@ -301,8 +304,10 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const {
   }
   return selected;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> Archive::rename(std::span<const std::string> names, NameStage stage) const {
+Result<Archive> Archive::rename(std::span<const std::string> names, NameStage stage) const
+    ANDIRON_NO_THROW {
   if (names.size() != size()) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "every tensor needs a name",
@@ -316,7 +321,7 @@ Result<Archive> Archive::rename(std::span<const std::string> names, NameStage st
   state->texts = {};
   std::size_t name_bytes = 0;
   for (const std::string& name : names) name_bytes += name.size();
-  state->texts.reserve(name_bytes);
+  ANDIRON_TRY(state->texts.reserve(name_bytes));
   for (std::size_t i = 0; i < names.size(); ++i) {
     ArchiveEntry entry = state_->entries[i];
     if (entry.name() != names[i]) {
@@ -342,6 +347,7 @@ Result<Archive> Archive::rename(std::span<const std::string> names, NameStage st
   state->replace_aliases(std::move(aliases));
   return Archive(std::move(state));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::vector<NameStep> Archive::name_history(std::size_t index) const {
   std::vector<NameStep> newest_first;
@@ -373,7 +379,7 @@ std::optional<Archive> Archive::before(NameStage stage) const {
   return Archive(origin->before);
 }
 
-Result<Archive> Archive::with_ties_as_copies() const {
+Result<Archive> Archive::with_ties_as_copies() const ANDIRON_NO_THROW {
   std::vector<TensorSnapshot> copies;
   for (const auto& [alias, kept] : state_->aliases) {
     ANDIRON_ASSIGN(TensorSnapshot copy, get(alias));
@@ -384,6 +390,7 @@ Result<Archive> Archive::with_ties_as_copies() const {
   for (TensorSnapshot& copy : copies) ANDIRON_TRY(untied.add(std::move(copy)));
   return untied;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::vector<std::size_t> Archive::natural_order() const {
   std::vector<std::size_t> order(size());

@@ -33,10 +33,10 @@ class TextArena {
   }
   std::string_view store(std::string_view text);
   // Room for this many bytes, of which none is lost.
-  void reserve(std::size_t bytes);
+  Status reserve(std::size_t bytes);
 
  private:
-  void add_chunk(std::size_t bytes);
+  Status add_chunk(std::size_t bytes);
 
   std::vector<Bytes> chunks_;
   std::size_t own_chunks_ = 0;

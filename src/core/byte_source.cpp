@@ -42,19 +42,21 @@ Status ByteSource::check_range(std::uint64_t offset, std::uint64_t count) const 
                .expected = "a range within " + std::to_string(size()) + " bytes"};
 }
 
-Status ByteSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+Status ByteSource::read_at(std::uint64_t offset, std::span<std::byte> out) const ANDIRON_NO_THROW {
   ANDIRON_TRY(check_range(offset, out.size()));
   Status status = do_read_at(offset, out);
   if (!status) return with_file(std::move(status).error(), name());
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Bytes> ByteSource::view(std::uint64_t offset, std::uint64_t count) const {
+Result<Bytes> ByteSource::view(std::uint64_t offset, std::uint64_t count) const ANDIRON_NO_THROW {
   ANDIRON_TRY(check_range(offset, count));
   Result<Bytes> bytes = do_view(offset, count);
   if (!bytes) return with_file(std::move(bytes).error(), name());
   return bytes;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 ByteSourcePtr memory_source(Bytes bytes, std::string name) {
   return std::make_shared<MemorySource>(std::move(bytes), std::move(name));

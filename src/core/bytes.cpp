@@ -13,7 +13,7 @@
 
 namespace andiron::inline v1 {
 
-Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
+Result<Bytes> Bytes::allocate(std::uint64_t wanted) ANDIRON_NO_THROW {
   if (wanted == 0) return Bytes();
   const auto size = static_cast<std::size_t>(wanted);
   const bool large = size >= huge_page_bytes;
@@ -41,12 +41,14 @@ Result<Bytes> Bytes::allocate(std::uint64_t wanted) {
   bytes.allocated_ = true;
   return bytes;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Bytes> Bytes::copy(std::span<const std::byte> data) {
+Result<Bytes> Bytes::copy(std::span<const std::byte> data) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(Bytes bytes, allocate(data.size()));
   if (!data.empty()) std::memcpy(bytes.writable().data(), data.data(), data.size());
   return bytes;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 template <class Memory>
 Bytes Bytes::own_all(Memory data) {
@@ -77,7 +79,7 @@ Bytes Bytes::adopt(std::shared_ptr<void> owner, std::span<std::byte> data) noexc
   return bytes;
 }
 
-Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
+Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const ANDIRON_NO_THROW {
   if (offset > size() || count > size() - offset) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "a slice goes past the end",
@@ -88,6 +90,7 @@ Result<Bytes> Bytes::slice(std::size_t offset, std::size_t count) const {
   part.data_ = data_.subspan(offset, count);
   return part;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::span<std::byte> Bytes::writable() noexcept {
   if (!allocated_ || !detail::is_sole_owner(owner_)) return {};

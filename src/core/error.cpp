@@ -2,6 +2,8 @@
 // Tested by tests/core/error_test.cpp
 #include "andiron/error.h"
 
+#include <cstddef>
+#include <new>
 #include <ostream>
 
 #include "andiron/text.h"
@@ -16,6 +18,13 @@ std::string what_is_wrong(const Error& error) {
   if (!error.expected.empty()) text += "; expected " + error.expected;
   if (!error.hint.empty()) text += "; " + error.hint;
   return text;
+}
+
+// What Results refer to that could not keep an error. Never destroyed: they may outlive us.
+Error& shared_out_of_memory() noexcept {
+  alignas(Error) static std::byte memory[sizeof(Error)];
+  static Error* const error = ::new (static_cast<void*>(memory)) Error(detail::out_of_memory());
+  return *error;
 }
 
 std::string about(const std::string& tensor, const std::string& text) {
@@ -36,7 +45,22 @@ std::string Error::to_string() const {
   return file.empty() ? description() : display_text(file) + ": " + description();
 }
 
-void detail::ErrorDeleter::operator()(Error* error) const noexcept { delete error; }
+Error detail::out_of_memory() noexcept {
+  return Error{.code = ErrorCode::out_of_memory, .message = "out of memory"};
+}
+
+void detail::ErrorDeleter::operator()(Error* error) const noexcept {
+  if (error != &shared_out_of_memory()) delete error;
+}
+
+detail::ErrorPtr detail::keep(Error error) noexcept {
+  Error* const kept = new (std::nothrow) Error(std::move(error));
+  return ErrorPtr(kept != nullptr ? kept : &shared_out_of_memory());
+}
+
+Error detail::take(Error& kept) noexcept {
+  return &kept == &shared_out_of_memory() ? out_of_memory() : std::move(kept);
+}
 
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
 std::ostream& operator<<(std::ostream& out, ErrorCode code) { return out << code_name(code); }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -62,8 +63,11 @@ std::uint64_t hash_name(std::string_view name) noexcept {
 }
 
 Status NameTable::reset(std::size_t count) {
-  slots_ = SharedArray<Slot>();
-  return slots_.assign(std::bit_ceil(2 * count + 2), Slot{0, none});
+  // Beside the old one, which stays if there is no memory.
+  SharedArray<Slot> fresh;
+  ANDIRON_TRY(fresh.assign(std::bit_ceil(2 * count + 2), Slot{0, none}));
+  slots_ = std::move(fresh);
+  return {};
 }
 
 }  // namespace andiron::inline v1::detail

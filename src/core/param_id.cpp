@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 
+#include "andiron/detail/no_throw.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/quoted.h"
 
@@ -109,7 +110,7 @@ std::string ParamId::to_text() const {
   return text;
 }
 
-Result<ParamId> ParamId::from_text(std::string_view text) {
+Result<ParamId> ParamId::from_text(std::string_view text) ANDIRON_NO_THROW {
   if (text.size() == uuid_size) {
     const auto uuid = parse_uuid(text);
     if (!uuid) return not_an_id(text);
@@ -133,5 +134,6 @@ Result<ParamId> ParamId::from_text(std::string_view text) {
   if ((buffer & ((1U << bits) - 1)) != 0) return not_an_id(text);
   return id;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

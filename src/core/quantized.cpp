@@ -292,7 +292,7 @@ std::string quant_scheme_text(const QuantScheme& scheme) {
   return text += ")";
 }
 
-Result<QuantScheme> quant_scheme_from_text(std::string_view text) {
+Result<QuantScheme> quant_scheme_from_text(std::string_view text) ANDIRON_NO_THROW {
   QuantScheme scheme;
   if (SchemeText(text).take_scheme(scheme)) return scheme;
   return Error{.code = ErrorCode::invalid_argument,
@@ -301,8 +301,9 @@ Result<QuantScheme> quant_scheme_from_text(std::string_view text) {
                .expected = "one like " + quant_scheme_text({}),
                .hint = "quant_scheme_text gives the text of a scheme"};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> dequantize(const Tensor& tensor) {
+Result<Tensor> dequantize(const Tensor& tensor) ANDIRON_NO_THROW {
   const std::optional<QuantScheme> scheme = tensor.scheme();
   if (!scheme) {
     return Error{.code = ErrorCode::dtype_mismatch,
@@ -326,5 +327,6 @@ Result<Tensor> dequantize(const Tensor& tensor) {
                  TensorSnapshot("", stored).transpose(layout.packed, layout.last));
   return swapped_back.read();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -67,7 +67,7 @@ std::string to_hex(const Sha256Digest& digest) {
 }
 
 Result<Sha256Digest> sha256(const TensorSnapshot& snapshot, std::uint64_t window_bytes,
-                            const std::function<bool(std::uint64_t)>& read) {
+                            const std::function<bool(std::uint64_t)>& read) ANDIRON_NO_THROW {
   Sha256 hash;
   Bytes window;
   ANDIRON_TRY(detail::for_each_window(snapshot, window_bytes, window,
@@ -80,5 +80,6 @@ Result<Sha256Digest> sha256(const TensorSnapshot& snapshot, std::uint64_t window
                                       }));
   return hash.finish();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

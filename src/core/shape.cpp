@@ -4,12 +4,13 @@
 
 #include <ostream>
 
+#include "andiron/detail/no_throw.h"
 #include "andiron/limits.h"
 #include "src/core/check_limit.h"
 
 namespace andiron::inline v1 {
 
-Result<std::uint64_t> Shape::element_count() const {
+Result<std::uint64_t> Shape::element_count() const ANDIRON_NO_THROW {
   std::uint64_t count = 0;
   if (!andiron::element_count(dims(), count)) {
     return Error{.code = ErrorCode::overflow,
@@ -19,8 +20,9 @@ Result<std::uint64_t> Shape::element_count() const {
   }
   return count;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::uint64_t> Shape::byte_count(DType dtype) const {
+Result<std::uint64_t> Shape::byte_count(DType dtype) const ANDIRON_NO_THROW {
   if (is_opaque(dtype)) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "the size of this dtype cannot be computed from its shape",
@@ -43,10 +45,12 @@ Result<std::uint64_t> Shape::byte_count(DType dtype) const {
                .found = std::string(dtype_name(dtype)) + " " + to_string(),
                .expected = "a number of bits divisible by 8"};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status Shape::check_rank() const {
+Status Shape::check_rank() const ANDIRON_NO_THROW {
   return detail::check_limit(rank(), max_rank, {"too many dimensions", ""});
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::string Shape::to_string() const {
   std::string text = "[";

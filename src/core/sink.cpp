@@ -10,15 +10,16 @@
 
 namespace andiron::inline v1 {
 
-Status MemorySink::reserve(std::uint64_t total) {
+Status MemorySink::reserve(std::uint64_t total) ANDIRON_NO_THROW {
   if (total <= data_.size()) return {};
   ANDIRON_ASSIGN(Bytes grown, Bytes::allocate(total));
   if (used_ != 0) std::memcpy(grown.writable().data(), data_.data(), used_);
   data_ = std::move(grown);
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status MemorySink::write(std::span<const std::byte> data) {
+Status MemorySink::write(std::span<const std::byte> data) ANDIRON_NO_THROW {
   if (data.empty()) return {};
   if (data.size() > data_.size() - used_) {
     // Doubling keeps a long run of small writes linear when nobody announced the total.
@@ -28,6 +29,7 @@ Status MemorySink::write(std::span<const std::byte> data) {
   used_ += data.size();
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Bytes MemorySink::take() {
   Bytes whole = *data_.slice(0, used_);

@@ -64,14 +64,16 @@ TensorSnapshot::TensorSnapshot() {
 }
 
 TensorSnapshot::TensorSnapshot(std::string path, const Tensor& tensor) : path_(std::move(path)) {
-  // A Tensor keeps its size, dtype and shape in step, so this cannot fail.
-  expression_ = *Expression::contiguous(memory_source(tensor.bytes()), 0, tensor.byte_size(),
-                                        tensor.dtype(), tensor.shape(), tensor.raw_name());
+  // A Tensor keeps its size, dtype and shape in step, so only memory can be missing.
+  expression_ = detail::value_or_bad_alloc(
+      Expression::contiguous(memory_source(tensor.bytes()), 0, tensor.byte_size(), tensor.dtype(),
+                             tensor.shape(), tensor.raw_name()));
 }
 
 Result<TensorSnapshot> TensorSnapshot::from_source(std::string path, ByteSourcePtr source,
                                                    std::uint64_t offset, std::uint64_t byte_count,
-                                                   DType dtype, Shape shape, std::string raw_name) {
+                                                   DType dtype, Shape shape, std::string raw_name)
+    ANDIRON_NO_THROW {
   TensorSnapshot snapshot;
   snapshot.path_ = std::move(path);
   Result<ExpressionPtr> expression = Expression::contiguous(
@@ -80,23 +82,25 @@ Result<TensorSnapshot> TensorSnapshot::from_source(std::string path, ByteSourceP
   snapshot.expression_ = *std::move(expression);
   return snapshot;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<TensorSnapshot> TensorSnapshot::from_strided(std::string path, ByteSourcePtr source,
                                                     std::uint64_t offset, DType dtype, Shape shape,
                                                     std::span<const std::int64_t> byte_strides,
-                                                    bool big_endian) {
+                                                    bool big_endian) ANDIRON_NO_THROW {
   TensorSnapshot snapshot;
   snapshot.path_ = std::move(path);
   return snapshot.with(Expression::strided(std::move(source), offset, dtype, std::move(shape),
                                            byte_strides, big_endian));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 DType TensorSnapshot::dtype() const noexcept { return expression_->dtype(); }
 const std::string& TensorSnapshot::raw_name() const& noexcept { return expression_->raw_name(); }
 
 std::optional<QuantScheme> TensorSnapshot::scheme() const {
   if (dtype() != DType::qfloat) return std::nullopt;
-  return quant_scheme_from_text(raw_name()).value();
+  return detail::value_or_bad_alloc(quant_scheme_from_text(raw_name()));
 }
 const Shape& TensorSnapshot::shape() const& noexcept { return expression_->shape(); }
 std::uint64_t TensorSnapshot::byte_size() const noexcept { return expression_->byte_size(); }
@@ -149,17 +153,19 @@ const detail::Expression& detail::expression_of(const TensorSnapshot& snapshot) 
   return *snapshot.expression_;
 }
 
-Status TensorSnapshot::read_part(std::uint64_t offset, std::span<std::byte> out) const {
+Status TensorSnapshot::read_part(std::uint64_t offset, std::span<std::byte> out) const
+    ANDIRON_NO_THROW {
   Status status = expression_->read_part(offset, out);
   if (!status) return annotate(std::move(status).error());
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 bool TensorSnapshot::is_same_data(const TensorSnapshot& other) const noexcept {
   return expression_->is_same_data(*other.expression_);
 }
 
-Status TensorSnapshot::read_into(std::span<std::byte> out) const {
+Status TensorSnapshot::read_into(std::span<std::byte> out) const ANDIRON_NO_THROW {
   if (out.size() != byte_size()) {
     return annotate(bad_argument("the destination and the tensor differ in size",
                                  std::to_string(out.size()) + " bytes",
@@ -167,15 +173,17 @@ Status TensorSnapshot::read_into(std::span<std::byte> out) const {
   }
   return read_part(0, out);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> TensorSnapshot::read() const {
+Result<Tensor> TensorSnapshot::read() const ANDIRON_NO_THROW {
   Result<Bytes> bytes = Bytes::allocate(byte_size());
   if (!bytes) return annotate(std::move(bytes).error());
   ANDIRON_TRY(read_into(bytes->writable()));
   return with_bytes(*std::move(bytes));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> TensorSnapshot::with_bytes(Bytes bytes) const {
+Result<Tensor> TensorSnapshot::with_bytes(Bytes bytes) const ANDIRON_NO_THROW {
   switch (dtype()) {
     case DType::raw:
       return Tensor::raw(raw_name(), shape(), std::move(bytes));
@@ -185,6 +193,7 @@ Result<Tensor> TensorSnapshot::with_bytes(Bytes bytes) const {
       return Tensor::from_bytes(dtype(), shape(), std::move(bytes));
   }
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 bool TensorSnapshot::can_borrow() const noexcept {
   std::uint64_t offset = 0;
@@ -198,7 +207,7 @@ bool TensorSnapshot::is_in_memory() const noexcept {
   return source != nullptr && source->in_memory();
 }
 
-Result<Tensor> TensorSnapshot::borrow() const {
+Result<Tensor> TensorSnapshot::borrow() const ANDIRON_NO_THROW {
   std::uint64_t offset = 0;
   const ByteSource* source = expression_->stored_run(offset);
   if (source == nullptr || !source->can_view()) return read();
@@ -207,8 +216,10 @@ Result<Tensor> TensorSnapshot::borrow() const {
   if (!bytes) return annotate(std::move(bytes).error());
   return with_bytes(*std::move(bytes));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::permute(std::span<const std::size_t> dims) const {
+Result<TensorSnapshot> TensorSnapshot::permute(std::span<const std::size_t> dims) const
+    ANDIRON_NO_THROW {
   std::vector<std::size_t> sorted(dims.begin(), dims.end());
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::size_t> all(shape().rank());
@@ -220,8 +231,10 @@ Result<TensorSnapshot> TensorSnapshot::permute(std::span<const std::size_t> dims
   }
   return with(expression_->permute(dims));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::transpose(std::size_t dim0, std::size_t dim1) const {
+Result<TensorSnapshot> TensorSnapshot::transpose(std::size_t dim0, std::size_t dim1) const
+    ANDIRON_NO_THROW {
   for (std::size_t dim : {dim0, dim1}) {
     if (Status status = check_dim(dim, shape().rank()); !status) {
       return annotate(std::move(status).error());
@@ -232,10 +245,11 @@ Result<TensorSnapshot> TensorSnapshot::transpose(std::size_t dim0, std::size_t d
   std::swap(dims[dim0], dims[dim1]);
   return permute(dims);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<TensorSnapshot> TensorSnapshot::slice(std::size_t dim, std::optional<std::int64_t> start,
                                              std::optional<std::int64_t> stop,
-                                             std::int64_t step) const {
+                                             std::int64_t step) const ANDIRON_NO_THROW {
   if (Status status = check_dim(dim, shape().rank()); !status) {
     return annotate(std::move(status).error());
   }
@@ -249,12 +263,14 @@ Result<TensorSnapshot> TensorSnapshot::slice(std::size_t dim, std::optional<std:
   return with(expression_->slice(dim, count == 0 ? 0 : static_cast<std::uint64_t>(first),
                                  static_cast<std::uint64_t>(count), step));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::reshape(Shape wanted) const {
+Result<TensorSnapshot> TensorSnapshot::reshape(Shape wanted) const ANDIRON_NO_THROW {
   return with(expression_->reshape(std::move(wanted)));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::squeeze(std::size_t dim) const {
+Result<TensorSnapshot> TensorSnapshot::squeeze(std::size_t dim) const ANDIRON_NO_THROW {
   if (Status status = check_dim(dim, shape().rank()); !status) {
     return annotate(std::move(status).error());
   }
@@ -266,8 +282,9 @@ Result<TensorSnapshot> TensorSnapshot::squeeze(std::size_t dim) const {
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(dim));
   return reshape(Shape(dims));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::unsqueeze(std::size_t dim) const {
+Result<TensorSnapshot> TensorSnapshot::unsqueeze(std::size_t dim) const ANDIRON_NO_THROW {
   if (Status status = check_dim(dim, shape().rank() + 1); !status) {
     return annotate(std::move(status).error());
   }
@@ -275,8 +292,9 @@ Result<TensorSnapshot> TensorSnapshot::unsqueeze(std::size_t dim) const {
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(dim), 1);
   return reshape(Shape(dims));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::expand(const Shape& wanted) const {
+Result<TensorSnapshot> TensorSnapshot::expand(const Shape& wanted) const ANDIRON_NO_THROW {
   bool fits = wanted.rank() >= shape().rank();
   for (std::size_t d = 0; fits && d < shape().rank(); ++d) {
     const std::uint64_t size = shape()[d];
@@ -290,25 +308,31 @@ Result<TensorSnapshot> TensorSnapshot::expand(const Shape& wanted) const {
   }
   return with(expression_->expand(wanted));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::cast(DType to) const {
+Result<TensorSnapshot> TensorSnapshot::cast(DType to) const ANDIRON_NO_THROW {
   return with(expression_->apply(ElementStep::Kind::cast, to));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::cast(DType to, std::shared_ptr<CastLoss> loss) const {
+Result<TensorSnapshot> TensorSnapshot::cast(DType to, std::shared_ptr<CastLoss> loss) const
+    ANDIRON_NO_THROW {
   return with(expression_->cast(to, std::move(loss)));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::negate() const {
+Result<TensorSnapshot> TensorSnapshot::negate() const ANDIRON_NO_THROW {
   return with(expression_->apply(ElementStep::Kind::negate, dtype()));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::conjugate() const {
+Result<TensorSnapshot> TensorSnapshot::conjugate() const ANDIRON_NO_THROW {
   return with(expression_->apply(ElementStep::Kind::conjugate, dtype()));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> parts,
-                                              std::size_t dim) {
+                                              std::size_t dim) ANDIRON_NO_THROW {
   if (parts.empty()) return bad_argument("there is nothing to join", "no tensors", "at least one");
   const TensorSnapshot& first = parts.front();
   if (Status status = check_dim(dim, first.shape().rank()); !status) {
@@ -332,14 +356,16 @@ Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> pa
   }
   return first.with(Expression::join(std::move(expressions), dim));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<TensorSnapshot> TensorSnapshot::stack(std::span<const TensorSnapshot> parts,
-                                             std::size_t dim) {
+Result<TensorSnapshot> TensorSnapshot::stack(std::span<const TensorSnapshot> parts, std::size_t dim)
+    ANDIRON_NO_THROW {
   std::vector<TensorSnapshot> raised;
   for (const TensorSnapshot& part : parts) {
     ANDIRON_ASSIGN(raised.emplace_back(), part.unsqueeze(dim));
   }
   return concat(raised, dim);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -11,7 +11,7 @@
 
 namespace andiron::inline v1 {
 
-Result<Archive> to_archive(const Snapshots& snapshots) {
+Result<Archive> to_archive(const Snapshots& snapshots) ANDIRON_NO_THROW {
   std::unordered_map<std::string_view, std::size_t> last;
   for (std::size_t i = 0; i < snapshots.size(); ++i) last[snapshots[i].full_path()] = i;
   Archive archive;
@@ -25,5 +25,6 @@ Result<Archive> to_archive(const Snapshots& snapshots) {
   }
   return archive;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

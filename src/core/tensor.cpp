@@ -9,7 +9,7 @@
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
-Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) ANDIRON_NO_THROW {
   ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t wanted, shape.byte_count(dtype));
   if (bytes.size() != wanted) {
@@ -21,29 +21,34 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, Bytes bytes) {
   }
   return Tensor(dtype, std::move(shape), std::move(bytes), {});
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> Tensor::raw(std::string file_dtype, Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::raw(std::string file_dtype, Shape shape, Bytes bytes) ANDIRON_NO_THROW {
   ANDIRON_TRY(shape.check_rank());
   return Tensor(DType::raw, std::move(shape), std::move(bytes), std::move(file_dtype));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> Tensor::qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes) {
+Result<Tensor> Tensor::qfloat(const QuantScheme& scheme, Shape shape, Bytes bytes)
+    ANDIRON_NO_THROW {
   ANDIRON_TRY(shape.check_rank());
   return Tensor(DType::qfloat, std::move(shape), std::move(bytes), quant_scheme_text(scheme));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::optional<QuantScheme> Tensor::scheme() const {
   if (dtype_ != DType::qfloat) return std::nullopt;
-  return quant_scheme_from_text(raw_name_).value();
+  return detail::value_or_bad_alloc(quant_scheme_from_text(raw_name_));
 }
 
-Result<Tensor> Tensor::zeros(DType dtype, Shape shape) {
+Result<Tensor> Tensor::zeros(DType dtype, Shape shape) ANDIRON_NO_THROW {
   ANDIRON_TRY(shape.check_rank());
   ANDIRON_ASSIGN(const std::uint64_t size, shape.byte_count(dtype));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(size));
   if (size != 0) std::memset(bytes.writable().data(), 0, bytes.size());
   return Tensor(dtype, std::move(shape), std::move(bytes), {});
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::string Tensor::dtype_text() const {
   std::string text(dtype_name(dtype_));
@@ -77,13 +82,14 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
   return {};
 }
 
-Result<std::span<std::byte>> Tensor::mutable_bytes() {
+Result<std::span<std::byte>> Tensor::mutable_bytes() ANDIRON_NO_THROW {
   if (bytes_.empty()) return std::span<std::byte>();
   if (bytes_.writable().empty()) {
     ANDIRON_ASSIGN(bytes_, Bytes::copy(bytes_.span()));
   }
   return bytes_.writable();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<std::uint64_t> Tensor::element_index(std::span<const std::uint64_t> coordinates) const {
   std::uint64_t index = 0;

@@ -68,7 +68,8 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
   const FormatRow* row = format_by_name(name).row;
   if (!source && source.error().code == ErrorCode::not_found && row != nullptr &&
       row->info.has_shards) {
-    Result<ByteSourcePtr> index = files.open(name + std::string(index_ending));
+    Result<ByteSourcePtr> index =
+        pass_on_out_of_memory(files.open(name + std::string(index_ending)));
     if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
     // Meanwhile, a save may have made one file of the shards.
     source = files.open(name);
@@ -82,7 +83,7 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
 bool was_replaced(const FileSet& files, const NamedSource& index) {
   const int descriptor = index.source->file_descriptor();
   if (descriptor == -1) return false;
-  const Result<ByteSourcePtr> now = files.open(index.name);
+  const Result<ByteSourcePtr> now = pass_on_out_of_memory(files.open(index.name));
   return !now || !is_same_file((*now)->file_descriptor(), descriptor);
 }
 
@@ -106,12 +107,14 @@ Result<detail::PathInFolder> detail::folder_and_name(const std::string& path, Io
   return PathInFolder{folder_files(path.substr(0, path.size() - name.size()), io), std::move(name)};
 }
 
-Result<Archive> open(const std::string& path, const OpenOptions& options) {
+Result<Archive> open(const std::string& path, const OpenOptions& options) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const PathInFolder place, folder_and_name(path, options.io));
   return open(*place.files, place.name, options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options) {
+Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options)
+    ANDIRON_NO_THROW {
   for (int attempt = 1;; ++attempt) {
     ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
     const ReadContext context{found.source, options, &files, found.name};
@@ -132,16 +135,19 @@ Result<Archive> open(const FileSet& files, const std::string& name, const OpenOp
     if (attempt == max_attempts) return replaced_while_opened(found);
   }
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) {
+Result<Archive> open(const ByteSourcePtr& source, const OpenOptions& options) ANDIRON_NO_THROW {
   const ReadContext context{source, options};
   ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
   if (format != nullptr) return format->read(context);
   return ShardedModel::read_index(context).error();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> open(Bytes bytes, const OpenOptions& options) {
+Result<Archive> open(Bytes bytes, const OpenOptions& options) ANDIRON_NO_THROW {
   return open(memory_source(std::move(bytes)), options);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

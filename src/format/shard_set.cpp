@@ -98,21 +98,15 @@ Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std:
     remove_abandoned_shards(index, set->folder_, set->pattern_, options.limits);
   }
   ANDIRON_ASSIGN(const std::vector<std::string> in_folder, list_files(set->folder_));
-  const auto choose_names = [&](unsigned number) {
-    set->names_.clear();
-    for (std::size_t i = 1; i <= count; ++i) {
-      set->names_.push_back(set->pattern_.name(number, i, count));
-    }
-  };
-  choose_names(0);
+  set->choose_names(0, count);
   const auto taken = std::find_first_of(set->names_.begin(), set->names_.end(), in_folder.begin(),
                                         in_folder.end());
   const bool is_first = !index.is_taken() && taken == set->names_.end();
   if (!is_first && !options.overwrite) {
-    return already_exists(index.is_taken() ? set->index_path_ : set->path_of(*taken));
+    return already_exists(index.is_taken() ? set->index_path_ : join_path(set->folder_, *taken));
   }
   const unsigned number = is_first ? 0 : next_number(in_folder, set->pattern_);
-  choose_names(number);
+  set->choose_names(number, count);
   if (options.dry_run) return set;
   ANDIRON_ASSIGN(set->index_,
                  FileDraft::create(set->index_path_, {.overwrite = options.overwrite,
@@ -120,23 +114,25 @@ Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std:
                                                       .first_number = number,
                                                       .keep_replaced = true,
                                                       .like = file_exists(path) ? path : ""}));
-  choose_names(set->index_->number());
+  set->choose_names(set->index_->number(), count);
   return set;
 }
 
 ShardSet::~ShardSet() {
   if (index_ == nullptr || index_->is_published()) return;
-  const ShardList added(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(added_));
-  if (!remove_shards(folder_, added, {})) index_->leave_temporary();
+  for (std::size_t i = 0; i < added_; ++i) {
+    if (system_calls().unlinkat(AT_FDCWD, paths_[i].c_str(), 0) != 0) index_->leave_temporary();
+  }
 }
 
-std::string ShardSet::path_of(const std::string& name) const { return join_path(folder_, name); }
-
-std::vector<std::string> ShardSet::paths() const {
-  std::vector<std::string> paths;
-  for (const std::string& name : names_) paths.push_back(path_of(name));
-  paths.push_back(index_path_);
-  return paths;
+void ShardSet::choose_names(unsigned number, std::size_t count) {
+  names_.clear();
+  paths_.clear();
+  for (std::size_t i = 1; i <= count; ++i) {
+    names_.push_back(pattern_.name(number, i, count));
+    paths_.push_back(join_path(folder_, names_.back()));
+  }
+  paths_.push_back(index_path_);
 }
 
 Status ShardSet::write_index(std::string_view text) {
@@ -147,7 +143,7 @@ Status ShardSet::write_index(std::string_view text) {
 
 Result<std::unique_ptr<OutputFile>> ShardSet::create_shard(std::size_t index) {
   const std::string old = file_exists(index_path_) ? index_path_ : path_;
-  return OutputFile::create(path_of(names_[index]),
+  return OutputFile::create(paths_[index],
                             {.sync = options_.sync, .like = file_exists(old) ? old : ""},
                             options_.dry_run);
 }
@@ -162,17 +158,24 @@ Status ShardSet::commit() {
   if (index_ == nullptr) return {};
   ANDIRON_TRY(index_->commit());
   Status status = remove_single_file();
-  const auto old = shards_in(index_->replaced(), pattern_, options_.limits);
-  const ShardList fresh(names_.begin(), names_.end());
-  if (!status || !old || !remove_shards(folder_, *old, fresh)) index_->leave_temporary();
+  // The model is the new one, whatever happens now.
+  if (!status || !remove_replaced()) index_->leave_temporary();
   return status;
 }
+
+Status ShardSet::remove_replaced() ANDIRON_NO_THROW {
+  if (!index_->replaced()) return {};
+  const auto old = shards_in(index_->replaced(), pattern_, options_.limits);
+  const ShardList fresh(names_.begin(), names_.end());
+  if (old && remove_shards(folder_, *old, fresh)) return {};
+  return Error{.message = "some shards stay"};
+}
+ANDIRON_OR_OUT_OF_MEMORY
 
 // Readers take a single file before an index, so this is what makes them take the shards.
 Status ShardSet::remove_single_file() {
   Status status = remove_file(path_);
-  if (status && options_.sync) status = sync_folder(folder_, path_);
-  if (status) return status;
+  if (status) return options_.sync ? sync_folder(folder_, path_) : Status();
   Error error = std::move(status).error();
   error.found = "the shards are in place, but readers take the single file that is still there";
   error.hint = "remove " + path_;
@@ -183,15 +186,15 @@ std::vector<std::string> ShardSet::notes() const {
   return index_ == nullptr ? std::vector<std::string>() : index_->notes();
 }
 
-std::vector<std::string> remove_shard_set(const std::string& path, std::string_view ending,
-                                          const WriteOptions& options) {
+Result<std::string> remove_shard_set(const std::string& path, std::string_view ending,
+                                     const WriteOptions& options) ANDIRON_NO_THROW {
   const ShardNames pattern = pattern_of(path, ending);
   const std::string folder = folder_of(path);
   const std::string index_path = join_path(folder, index_name(pattern));
   const Result<Target> found = find_target(index_path);
-  if (!found) return {"the old index stays: " + sentence_of(found.error())};
+  if (!found) return "the old index stays: " + sentence_of(found.error());
   remove_abandoned_shards(*found, folder, pattern, options.limits);
-  if (!found->old) return {};
+  if (!found->old) return std::string();
   // Under a temporary name, it lists what is left to remove if this process is killed now.
   const int index_folder = found->folder.get();
   const Descriptor index = open_for_reading(*found);
@@ -208,9 +211,11 @@ std::vector<std::string> remove_shard_set(const std::string& path, std::string_v
   }
   const auto old = shards_in(index, pattern, options.limits);
   const bool is_hidden = name != found->name;
-  if ((!old || !remove_shards(folder, *old, {})) && is_hidden) return {};
-  if (system_calls().unlinkat(index_folder, name.c_str(), 0) == 0 || is_hidden) return {};
-  return {"the old index stays: " + sentence_of(io_error("remove the file", index_path, errno))};
+  if ((!old || !remove_shards(folder, *old, {})) && is_hidden) return std::string();
+  if (system_calls().unlinkat(index_folder, name.c_str(), 0) == 0 || is_hidden)
+    return std::string();
+  return "the old index stays: " + sentence_of(io_error("remove the file", index_path, errno));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1::detail

@@ -31,7 +31,7 @@ class ShardSet {
 
   // Names of the shards in their folder, and paths of all files, the index last.
   const std::vector<std::string>& names() const noexcept { return names_; }
-  std::vector<std::string> paths() const;
+  const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   // The order of calls: the index, each shard created and added in turn, commit(). The model is the
   // new one once that succeeds.
@@ -44,8 +44,9 @@ class ShardSet {
 
  private:
   explicit ShardSet(const WriteOptions& options) : options_(options) {}
-  std::string path_of(const std::string& name) const;
+  void choose_names(unsigned number, std::size_t count);
   Status remove_single_file();
+  Status remove_replaced();
 
   const WriteOptions& options_;
   std::string path_;  // of the model as a single file
@@ -53,13 +54,14 @@ class ShardSet {
   std::string index_path_;
   ShardNames pattern_;
   std::vector<std::string> names_;
+  std::vector<std::string> paths_;
   std::size_t added_ = 0;  // shards that have their names
   std::unique_ptr<FileDraft> index_;
 };
 
-// Removes the index and the shards of a model that is a single file now. Returns what stays, as
-// notes.
-std::vector<std::string> remove_shard_set(const std::string& path, std::string_view ending,
-                                          const WriteOptions& options);
+// Removes the index and the shards of a model that is a single file now. Returns a note if the
+// index stays, else the empty string.
+Result<std::string> remove_shard_set(const std::string& path, std::string_view ending,
+                                     const WriteOptions& options);
 
 }  // namespace andiron::inline v1::detail

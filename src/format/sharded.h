@@ -51,9 +51,9 @@ class ShardedModel {
 using ShardPlan = std::vector<std::vector<std::size_t>>;
 // Tensors in archive order, a new shard whenever the next tensor does not fit.
 ShardPlan plan_shards(const Archive& archive, std::uint64_t most);
-// `named`: the format, and the end of the path.
+// `named`: the format, and the end of the path. `report`: with notes, to be completed.
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
                                   const NamedFormat& named, const ShardPlan& shards,
-                                  const WriteOptions& options);
+                                  const WriteOptions& options, WriteReport report);
 
 }  // namespace andiron::inline v1::detail

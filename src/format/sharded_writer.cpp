@@ -31,20 +31,22 @@ class ShardedWriter {
     }
   }
 
-  Result<WriteReport> write(const std::string& path, const ShardPlan& shards) {
+  Result<WriteReport> write(const std::string& path, const ShardPlan& shards, WriteReport report) {
     ANDIRON_ASSIGN(const std::unique_ptr<ShardSet> set,
                    ShardSet::create(path, named_.ending, shards.size(), options_));
     const std::string index = index_text(shards, set->names());
     ANDIRON_TRY(set->write_index(index));
-    WriteReport report{.files = set->paths(), .bytes = index.size()};
+    report.files = set->paths();
+    report.bytes = index.size();
     for (std::size_t i = 0; i < shards.size(); ++i) {
       ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, set->create_shard(i));
       ANDIRON_ASSIGN(const std::uint64_t bytes, write_shard(shards[i], *file));
       ANDIRON_TRY(set->add_shard(*file));
       report.bytes += bytes;
     }
+    const std::vector<std::string> notes = set->notes();
+    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     ANDIRON_TRY(set->commit());
-    report.notes = set->notes();
     return report;
   }
 
@@ -102,10 +104,10 @@ ShardPlan plan_shards(const Archive& archive, std::uint64_t most) {
 
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
                                   const NamedFormat& named, const ShardPlan& shards,
-                                  const WriteOptions& options) {
+                                  const WriteOptions& options, WriteReport report) {
   ANDIRON_TRY(
       check_limit(shards.size(), options.limits.shards, {"too many shards", "shards", "", path}));
-  return ShardedWriter(archive, named, options).write(path, shards);
+  return ShardedWriter(archive, named, options).write(path, shards, std::move(report));
 }
 
 }  // namespace andiron::inline v1::detail

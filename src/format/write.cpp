@@ -4,7 +4,6 @@
 #include "andiron/write.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "src/format/output_file.h"
 #include "src/format/shard_set.h"
 #include "src/format/sharded.h"
+#include "src/format/write_with_notes.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1 {
@@ -124,6 +124,10 @@ Result<Archive> with_metadata(const Archive& archive, const WriteOptions& option
   return result;
 }
 
+void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
 // The archive as it is written, with notes on what the format leaves out or changes.
 struct Prepared {
   Archive archive;
@@ -166,8 +170,10 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
   return prepared;
 }
 
+// The report is complete before the file is in place: after that, nothing may fail.
 Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
-                                 const std::string& path, const WriteOptions& options) {
+                                 const std::string& path, const WriteOptions& options,
+                                 WriteReport report) {
   // Where shards give way to one file, it is as private as they were.
   const std::string index = path + std::string(index_ending);
   const bool replaces_shards = named.row->info.has_shards && file_exists(index);
@@ -177,16 +183,20 @@ Result<WriteReport> write_single(const NamedFormat& named, const Archive& archiv
                                      .sync = options.sync,
                                      .like = replaces_shards ? index : ""},
                                     options.dry_run));
-  ANDIRON_ASSIGN(const std::uint64_t bytes,
-                 named.row->write({archive, *file, options, named.ending}));
+  ANDIRON_ASSIGN(report.bytes, named.row->write({archive, *file, options, named.ending}));
+  report.files = {path};
+  append(report.notes, file->notes());
+  // Room for a note on what stays of the shards.
+  report.notes.reserve(report.notes.size() + 1);
   ANDIRON_TRY(file->commit());
-  return WriteReport{.files = {path}, .bytes = bytes, .notes = file->notes()};
+  return report;
 }
 
 // A model has one form. A file beside shards of the same name, or an index beside a file, would
 // leave it to each reader which of the two it takes.
 Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& archive,
-                                       const std::string& path, const WriteOptions& options) {
+                                       const std::string& path, const WriteOptions& options,
+                                       WriteReport report) {
   const ShardPlan shards =
       options.max_shard_bytes == 0 ? ShardPlan() : plan_shards(archive, options.max_shard_bytes);
   const bool sharded = shards.size() > 1;
@@ -200,49 +210,52 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
                  .file = other,
                  .hint = "pass .overwrite(true) to replace it, or choose another name"};
   }
-  if (sharded) return write_sharded(archive, path, named, shards, options);
-  ANDIRON_ASSIGN(WriteReport report, write_single(named, archive, path, options));
+  if (sharded) return write_sharded(archive, path, named, shards, options, std::move(report));
+  ANDIRON_ASSIGN(report, write_single(named, archive, path, options, std::move(report)));
   if (has_own_name && !options.dry_run) {
-    for (std::string& note : remove_shard_set(path, named.ending, options)) {
-      report.notes.push_back(std::move(note));
-    }
+    Result<std::string> stays = remove_shard_set(path, named.ending, options);
+    if (stays && !stays->empty()) report.notes.push_back(*std::move(stays));
   }
   return report;
 }
 
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
-                                  const WriteOptions& options) {
+                                  const WriteOptions& options, std::vector<std::string> notes) {
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
-  ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
-  ANDIRON_ASSIGN(WriteReport report,
-                 named.row->info.has_shards
-                     ? write_as_only_form(named, prepared.archive, path, options)
-                     : write_single(named, prepared.archive, path, options));
-  report.tensors = prepared.archive.size();
-  report.notes.insert(report.notes.begin(), std::make_move_iterator(prepared.notes.begin()),
-                      std::make_move_iterator(prepared.notes.end()));
+  ANDIRON_ASSIGN(const Prepared prepared, prepare(archive, *named.row, options));
+  WriteReport report{.tensors = prepared.archive.size(), .notes = std::move(notes)};
+  append(report.notes, prepared.notes);
   note_ending(path, *named.row, report.notes);
-  return report;
+  const auto write = named.row->info.has_shards ? write_as_only_form : write_single;
+  return write(named, prepared.archive, path, options, std::move(report));
 }
 
 }  // namespace
 
-Result<WriteReport> write(const Archive& archive, const std::string& path,
-                          const WriteOptions& options) {
-  Result<WriteReport> report = write_to_path(archive, path, options);
+Result<WriteReport> detail::write_with_notes(const Archive& archive, const std::string& path,
+                                             const WriteOptions& options) {
+  Result<WriteReport> report = write_to_path(archive, path, options, archive.notes());
   if (!report) return with_file(std::move(report).error(), path);
   return report;
 }
 
-Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
-                          const WriteOptions& options) {
-  ANDIRON_ASSIGN(const Archive archive, to_archive(snapshots));
-  ANDIRON_ASSIGN(WriteReport report, write(archive, path, options));
-  report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
+Result<WriteReport> write(const Archive& archive, const std::string& path,
+                          const WriteOptions& options) ANDIRON_NO_THROW {
+  Result<WriteReport> report = write_to_path(archive, path, options, {});
+  if (!report) return with_file(std::move(report).error(), path);
   return report;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options) {
+Result<WriteReport> write(const Snapshots& snapshots, const std::string& path,
+                          const WriteOptions& options) ANDIRON_NO_THROW {
+  ANDIRON_ASSIGN(const Archive archive, to_archive(snapshots));
+  return write_with_notes(archive, path, options);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions& options)
+    ANDIRON_NO_THROW {
   if (options.max_shard_bytes != 0) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "shards need a path",
@@ -262,11 +275,14 @@ Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions
   report.notes = std::move(prepared.notes);
   return report;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options) {
+Result<Bytes> write_to_memory(const Archive& archive, const WriteOptions& options)
+    ANDIRON_NO_THROW {
   MemorySink sink;
   ANDIRON_TRY(write(archive, sink, options));
   return sink.take();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -10,19 +10,31 @@ AtomicFile::AtomicFile(std::unique_ptr<detail::FileDraft> draft) : draft_(std::m
 AtomicFile::~AtomicFile() = default;
 
 Result<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string& path,
-                                                       AtomicFileOptions options) {
+                                                       AtomicFileOptions options) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(
       std::unique_ptr<detail::FileDraft> draft,
       detail::FileDraft::create(path, {.overwrite = options.overwrite, .sync = options.sync}));
   return std::unique_ptr<AtomicFile>(new AtomicFile(std::move(draft)));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Status AtomicFile::reserve(std::uint64_t total) { return draft_->reserve(total); }
-Status AtomicFile::write(std::span<const std::byte> data) { return draft_->write(data); }
-Status AtomicFile::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count) {
+Status AtomicFile::reserve(std::uint64_t total) ANDIRON_NO_THROW { return draft_->reserve(total); }
+ANDIRON_OR_OUT_OF_MEMORY
+
+Status AtomicFile::write(std::span<const std::byte> data) ANDIRON_NO_THROW {
+  return draft_->write(data);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Status AtomicFile::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count)
+    ANDIRON_NO_THROW {
   return draft_->copy_from(source, offset, count);
 }
-Status AtomicFile::commit() { return draft_->commit(); }
+ANDIRON_OR_OUT_OF_MEMORY
+
+Status AtomicFile::commit() ANDIRON_NO_THROW { return draft_->commit(); }
+ANDIRON_OR_OUT_OF_MEMORY
+
 const std::vector<std::string>& AtomicFile::notes() const& noexcept { return draft_->notes(); }
 
 }  // namespace andiron::inline v1

@@ -38,6 +38,46 @@ Error already_exists(const std::string& path) {
                .hint = "pass .overwrite(true) to replace it, or choose another name"};
 }
 
+Status FileDraft::ready() const {
+  if (is_committed_) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "the file is already committed",
+                 .file = path_};
+  }
+  if (failure_) return *failure_;
+  if (is_broken_) {
+    return Error{.code = ErrorCode::io, .message = "an earlier write failed", .file = path_};
+  }
+  return {};
+}
+
+// Runs a step and remembers its failure, also if it throws.
+template <class Step>
+Status FileDraft::run(Step step) {
+  is_broken_ = true;
+  Status status = step();
+  is_broken_ = !status;
+  if (!status) failure_ = status.error();
+  return status;
+}
+
+// The result of `make` under a temporary name that was free, and that the file then has.
+template <class Make>
+int FileDraft::with_fresh_name(Make make) {
+  const unsigned first = options_.first_number.value_or(0);
+  for (unsigned attempt = 0; attempt < max_temporaries; ++attempt) {
+    std::string fresh = temporary_name(target_.name, first + attempt);
+    const int result = retry([&] { return make(fresh.c_str()); });
+    if (result != -1) {
+      temporary_ = std::move(fresh);
+      number_ = first + attempt;
+      return result;
+    }
+    if (errno != EEXIST) break;
+  }
+  return -1;
+}
+
 Result<std::unique_ptr<FileDraft>> FileDraft::create(const std::string& path,
                                                      FileDraftOptions options) {
   std::unique_ptr<FileDraft> draft(new FileDraft());
@@ -73,39 +113,24 @@ Status FileDraft::reserve(std::uint64_t total) {
 
 Status FileDraft::write(std::span<const std::byte> data) {
   ANDIRON_TRY(ready());
-  return remember(append(data));
+  return run([&] { return append(data); });
 }
 
 Status FileDraft::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count) {
   ANDIRON_TRY(ready());
-  return remember(copy(source, offset, count));
+  return run([&] { return copy(source, offset, count); });
 }
 
 Status FileDraft::flush() {
   ANDIRON_TRY(ready());
-  ANDIRON_TRY(remember(flush_content()));
-  return remember(flush_folder());
+  ANDIRON_TRY(run([&] { return flush_content(); }));
+  return run([&] { return flush_folder(); });
 }
 
 Status FileDraft::commit() {
   ANDIRON_TRY(ready());
-  Status status = remember(finish());
+  Status status = run([&] { return finish(); });
   is_committed_ = status.ok();
-  return status;
-}
-
-Status FileDraft::ready() const {
-  if (is_committed_) {
-    return Error{.code = ErrorCode::invalid_argument,
-                 .message = "the file is already committed",
-                 .file = path_};
-  }
-  if (failure_) return *failure_;
-  return {};
-}
-
-Status FileDraft::remember(Status status) {
-  if (!status) failure_ = status.error();
   return status;
 }
 
@@ -331,14 +356,14 @@ int FileDraft::replace_and_keep() {
     return 0;
   }
   // Not every file system knows how; then the old file has two names for a moment.
-  const std::string draft = temporary_;
+  std::string draft = temporary_;
   const int linked = with_fresh_name([&](const char* name) {
     return system.linkat(folder, target_.name.c_str(), folder, name, 0);
   });
-  const std::string kept = std::exchange(temporary_, draft);
   if (linked != 0) return -1;
-  if (system.renameat(folder, draft.c_str(), folder, target_.name.c_str()) == 0) {
-    temporary_ = kept;
+  std::string kept = std::exchange(temporary_, std::move(draft));
+  if (system.renameat(folder, temporary_.c_str(), folder, target_.name.c_str()) == 0) {
+    temporary_ = std::move(kept);
     return 0;
   }
   system.unlinkat(folder, kept.c_str(), 0);
@@ -362,24 +387,6 @@ int FileDraft::rename_without_replacing() const {
   if (system.linkat(folder, temporary_.c_str(), folder, target_.name.c_str(), 0) != 0) return -1;
   system.unlinkat(folder, temporary_.c_str(), 0);
   return 0;
-}
-
-// The result of `make` under a temporary name that was free, and that the file then has.
-template <class Make>
-int FileDraft::with_fresh_name(Make make) {
-  int result = -1;
-  const unsigned first = options_.first_number.value_or(0);
-  for (unsigned attempt = 0; attempt < max_temporaries; ++attempt) {
-    temporary_ = temporary_name(target_.name, first + attempt);
-    result = retry([&] { return make(temporary_.c_str()); });
-    if (result != -1) {
-      number_ = first + attempt;
-      return result;
-    }
-    if (errno != EEXIST) break;
-  }
-  temporary_.clear();
-  return result;
 }
 
 Error FileDraft::write_error(std::string_view action, int error_number,

@@ -39,7 +39,7 @@ class FileDraft {
   FileDraft& operator=(const FileDraft&) = delete;
   ~FileDraft();
 
-  // After a failure, all calls return that failure: whatever came next would leave a gap.
+  // After a failure, all calls fail.
   Status reserve(std::uint64_t total);
   Status write(std::span<const std::byte> data);
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);
@@ -65,7 +65,8 @@ class FileDraft {
   FileDraft() = default;
 
   Status ready() const;
-  Status remember(Status status);
+  template <class Step>
+  Status run(Step step);
   Status open();
   Status open_named(mode_t mode);
   Status take_old_attributes();
@@ -102,7 +103,8 @@ class FileDraft {
   bool is_committed_ = false;
   bool leaves_temporary_ = false;
   Descriptor replaced_;
-  std::optional<Error> failure_;
+  bool is_broken_ = false;        // a step failed: whatever came after it would leave a gap
+  std::optional<Error> failure_;  // of that step, unless it threw
   std::vector<std::string> notes_;
 };
 

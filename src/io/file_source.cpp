@@ -199,7 +199,7 @@ Error not_a_file(const std::string& path, bool folder) {
 
 }  // namespace
 
-Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode) {
+Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode) ANDIRON_NO_THROW {
   ANDIRON_TRY(check_path(path));
   // Without O_NONBLOCK, opening a pipe would wait for its writer. Regular files do not care.
   Descriptor file(retry([&] {
@@ -215,5 +215,6 @@ Result<ByteSourcePtr> open_file(const std::string& path, IoMode mode) {
   return ByteSourcePtr(std::make_shared<FileSource>(path, mode, std::move(file),
                                                     static_cast<std::uint64_t>(found.st_size)));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "src/core/try.h"
@@ -15,12 +15,16 @@
 namespace andiron::inline v1 {
 namespace detail {
 
-namespace fs = std::filesystem;
-
 namespace {
 
+// Not by std::filesystem, which may crash if an allocation fails in it.
+bool is_of_kind(int folder, const char* path, mode_t kind) {
+  struct stat found{};
+  return system_calls().fstatat(folder, path, &found, 0) == 0 && (found.st_mode & S_IFMT) == kind;
+}
+
 struct CloseFolder {
-  void operator()(DIR* stream) const noexcept { ::closedir(stream); }
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
 }  // namespace
@@ -33,26 +37,31 @@ std::string FolderFiles::name() const {
                                                       : folder_;
 }
 
-Result<ByteSourcePtr> FolderFiles::open(const std::string& name) const {
+Result<ByteSourcePtr> FolderFiles::open(const std::string& name) const ANDIRON_NO_THROW {
   return open_file(join_path(folder_, name), mode_);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::vector<std::string>> FolderFiles::names() const { return list_files(folder_); }
-
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
+Result<std::vector<std::string>> FolderFiles::names() const ANDIRON_NO_THROW {
+  return list_files(folder_);
 }
+ANDIRON_OR_OUT_OF_MEMORY
+
+bool is_folder(const std::string& path) { return is_of_kind(AT_FDCWD, path.c_str(), S_IFDIR); }
 
 Result<std::vector<std::string>> list_files(const std::string& folder) {
-  std::error_code error;
   std::vector<std::string> names;
-  fs::directory_iterator at(folder, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    std::error_code unreadable;  // such an entry is no file that we could open
-    if (at->is_regular_file(unreadable)) names.push_back(at->path().filename().string());
+  const std::unique_ptr<DIR, CloseFolder> opened(::opendir(folder.c_str()));
+  if (opened == nullptr) return io_error("list the folder", folder, errno);
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(opened.get());
+    if (entry == nullptr) break;
+    if (is_of_kind(::dirfd(opened.get()), entry->d_name, S_IFREG)) {
+      names.emplace_back(entry->d_name);
+    }
   }
-  if (error) return io_error("list the folder", folder, error.value());
+  if (errno != 0) return io_error("list the folder", folder, errno);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -90,11 +99,13 @@ std::optional<std::string> read_text(int file, std::uint64_t most) {
 }
 
 std::string folder_of(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  const std::size_t last = path.find_last_not_of('/', slash);
+  return last == std::string::npos ? "/" : path.substr(0, last + 1);
 }
 
-std::string file_name_of(const std::string& path) { return fs::path(path).filename().string(); }
+std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool stays_in_folder(std::string_view name) {
   if (name.empty() || name.front() == '/' || name.find('\\') != std::string_view::npos ||
@@ -111,7 +122,8 @@ bool stays_in_folder(std::string_view name) {
 }
 
 std::string join_path(const std::string& folder, const std::string& name) {
-  return folder == "." ? name : (fs::path(folder) / name).string();
+  if (folder == "." || folder.empty() || name.starts_with('/')) return name;
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
 bool file_exists(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/adapters/archive_lookup.h"
+#include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
 
@@ -14,7 +15,8 @@ VariantChooser::VariantChooser(const Archive& source, const ChooseOptions& optio
 std::size_t VariantChooser::count_served(const std::vector<Slot>& slots) const {
   ArchiveLookup lookup(source_);
   return static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [&](const Slot& slot) {
-    const auto found = options_.adapter->load(Place{slot.path, slot.container}, lookup);
+    const auto found =
+        pass_on_out_of_memory(options_.adapter->load(Place{slot.path, slot.container}, lookup));
     if (!found || !*found) return false;
     const LeafInfo info = slot.ops->info(slot.leaf);
     return info.accepts_any_shape || info.shape == (*found)->shape();

@@ -22,13 +22,14 @@ class SourceLookup final : public TensorLookup {
  public:
   explicit SourceLookup(const Archive& source) : source_(source), used_(source.size(), false) {}
 
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override ANDIRON_NO_THROW {
     const std::optional<std::size_t> index = source_.find(name);
     if (!index) return std::optional<TensorSnapshot>();
     used_[*index] = true;
     found_.push_back(static_cast<std::uint32_t>(*index));
     return std::make_optional(source_.snapshot(*index));
   }
+  ANDIRON_OR_OUT_OF_MEMORY
 
   // All that was found, in order, as often as it was.
   std::vector<std::uint32_t>& found() noexcept { return found_; }
@@ -99,7 +100,8 @@ class Planner {
     const Slot& slot = slots_[index];
     const bool takes_part = options_.filter.matches(slot.path, slot.container);
     const std::size_t first_source = lookup_.found().size();
-    Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
+    Result<std::optional<TensorSnapshot>> found =
+        pass_on_out_of_memory(options_.adapter->load(slot, lookup_));
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
       skipped_.push_back(index);
@@ -108,7 +110,8 @@ class Planner {
     if (!found) return fail(slot, std::move(found).error());
     if (!*found) return missing_.push_back(index);
     const LeafInfo info = slot.ops->info(slot.leaf);
-    Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
+    Result<TensorSnapshot> tensor =
+        pass_on_out_of_memory(fit(**std::move(found), info, options_.dtype_policy));
     if (!tensor) return fail(slot, with_stored_shape(std::move(tensor).error(), first_source));
     const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
     feed(index, {.slot = index,

@@ -176,7 +176,8 @@ Status Loader::failed(const Assignment& assignment, Error error) {
   if (error.file.empty()) error.file = source_.origin();
   failed_[assignment.slot] = true;
   plan_.result.errors.push_back(error);
-  const bool stops = options_.validate || error.code == ErrorCode::cancelled;
+  const bool stops = options_.validate || error.code == ErrorCode::cancelled ||
+                     error.code == ErrorCode::out_of_memory;
   return stops ? Status(stopped(assignment, std::move(error))) : Status();
 }
 

@@ -163,10 +163,11 @@ Result<Tensor*> Param::current_mutable() {
   return &state_->tensor;
 }
 
-Result<Tensor> Param::val() const {
+Result<Tensor> Param::val() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Tensor* tensor, current());
   return *tensor;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 void Param::set_val(Tensor value) {
   detail::ParamState& changed = state();
@@ -197,10 +198,11 @@ std::span<std::byte> Leaf<Param>::buffer(Param& param, DType dtype, const Shape&
   return tensor == nullptr ? std::span<std::byte>() : Leaf<Tensor>::buffer(*tensor, dtype, shape);
 }
 
-Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) {
+Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) ANDIRON_NO_THROW {
   Param made;
   detail::ParamAccess::commit(made, detail::ParamAccess::make_state(current, tensor, {}));
   return made;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -120,7 +120,8 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
 
 }  // namespace detail
 
-Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options) {
+Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options)
+    ANDIRON_NO_THROW {
   std::vector<Pattern> except;
   for (const std::string& text : options.except) {
     ANDIRON_ASSIGN(Pattern pattern, Pattern::regex(text));
@@ -132,5 +133,6 @@ Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& 
       archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())},
       NameStage::index_gaps);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

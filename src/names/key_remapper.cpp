@@ -22,7 +22,7 @@ KeyRemapper KeyRemapper::from_patterns(
 }
 
 KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
-  Result<Pattern> pattern = Pattern::regex(from);
+  Result<Pattern> pattern = detail::pass_on_out_of_memory(Pattern::regex(from));
   if (pattern) {
     rules_.emplace_back(*std::move(pattern), std::move(to));
   } else if (!first_error_) {
@@ -31,10 +31,11 @@ KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
   return *this;
 }
 
-Status KeyRemapper::status() const {
+Status KeyRemapper::status() const ANDIRON_NO_THROW {
   if (first_error_) return *first_error_;
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::string KeyRemapper::remap(std::string name) const {
   for (const auto& [pattern, replacement] : rules_) name = pattern.replace_all(name, replacement);
@@ -63,7 +64,7 @@ std::ostream& operator<<(std::ostream& out, const KeyRemapper& remapper) {
   return out << remapper.to_string();
 }
 
-Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
+Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) ANDIRON_NO_THROW {
   ANDIRON_TRY(remapper.status());
   if (remapper.is_empty()) return archive;
   std::vector<std::optional<std::string>> names;
@@ -87,6 +88,7 @@ Result<Archive> remap(const Archive& archive, const KeyRemapper& remapper) {
   }
   return renamed;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::vector<Rename> renames(const Archive& archive) {
   std::vector<Rename> changed;

@@ -35,17 +35,19 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
 
 }  // namespace
 
-Status NameOptions::status() const {
+Status NameOptions::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(remapper.status());
   for (const std::string& pattern : except) ANDIRON_TRY(Pattern::regex(pattern));
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Archive> apply_names(const Archive& archive, const NameOptions& options) {
+Result<Archive> apply_names(const Archive& archive, const NameOptions& options) ANDIRON_NO_THROW {
   ANDIRON_TRY(options.status());
   Result<Archive> named = in_order(archive, options);
   if (!named) return with_file(std::move(named).error(), archive.origin());
   return named;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -133,10 +133,11 @@ std::size_t PathFilter::criteria_count() const noexcept {
   return match_all_ ? 1 : criteria_.count();
 }
 
-Status PathFilter::status() const {
+Status PathFilter::status() const ANDIRON_NO_THROW {
   if (first_error_) return *first_error_;
   return {};
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 bool PathFilter::matches(std::string_view path, const Container& container) const {
   return (takes_all() || criteria_.match(path, container)) && !excluded_.match(path, container);
@@ -159,7 +160,8 @@ bool PathFilter::takes_all() const noexcept {
   return match_all_ || (criteria_.count() == 0 && !none_without_criteria_);
 }
 
-PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> pattern) {
+PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> given) {
+  Result<Pattern> pattern = detail::pass_on_out_of_memory(std::move(given));
   if (pattern) {
     list.push_back(*std::move(pattern));
   } else if (!first_error_) {
@@ -172,9 +174,8 @@ PathFilter& PathFilter::add(std::vector<Predicate>& list, Predicate predicate) {
   if (predicate) {
     list.push_back(std::move(predicate));
   } else if (!first_error_) {
-    first_error_.emplace();
-    first_error_->code = ErrorCode::invalid_argument;
-    first_error_->message = "the filter's predicate is empty";
+    first_error_ =
+        Error{.code = ErrorCode::invalid_argument, .message = "the filter's predicate is empty"};
   }
   return *this;
 }
@@ -183,7 +184,7 @@ std::ostream& operator<<(std::ostream& out, const PathFilter& filter) {
   return out << filter.to_string();
 }
 
-Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
+Result<Archive> filter(const Archive& archive, const PathFilter& filter) ANDIRON_NO_THROW {
   ANDIRON_TRY(filter.status());
   // Only predicates look at the container, and only snapshots know it.
   const bool needs_container =
@@ -209,5 +210,6 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) {
   }
   return filtered;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "andiron/detail/no_throw.h"
 #include "andiron/text.h"
 #include "src/core/text/nearest_name.h"
 #include "src/core/text/quoted.h"
@@ -81,7 +82,7 @@ Error nothing_below(const Archive& archive, std::string_view key) {
 
 }  // namespace
 
-Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) {
+Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) ANDIRON_NO_THROW {
   const std::string prefix = std::string(key) + ".";
   const auto name_below = [&](std::string_view name) -> std::optional<std::string> {
     if (!name.starts_with(prefix)) return std::nullopt;
@@ -99,6 +100,7 @@ Result<Archive> at_top_level_key(const Archive& archive, std::string_view key) {
   if (found) detail::rename_skipped(*found, name_below);
   return found;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 std::optional<std::string> suggest_top_level_key(const Archive& archive) {
   std::vector<std::string_view> names = detail::names_and_aliases(archive);

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/core/try.h"
+
 namespace andiron::inline v1::detail {
 namespace {
 
@@ -86,7 +88,8 @@ class ViewFinder {
     for (std::size_t p = 0; p < places_.size(); ++p) {
       const WantedTensor& wanted = view.wanted[places_[p]];
       NothingLookup lookup;
-      static_cast<void>(view.adapter->load(wanted.place, lookup));
+      // Errors of the adapter are none of ours: the names that it asked for are.
+      static_cast<void>(pass_on_out_of_memory(view.adapter->load(wanted.place, lookup)));
       const std::string kind = wanted.place.container.path() + '\n' +
                                std::string(wanted.place.name()) + '\n' + text_of(wanted.leaf);
       for (std::string& asked : lookup.asked) {
@@ -108,7 +111,8 @@ class ViewFinder {
     for (const std::size_t form : forms_.likely(wanted.leaf)) {
       if (!budget_.spend(1)) break;
       OneLookup lookup(asked, forms_.example(form));
-      const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
+      const Result<std::optional<TensorSnapshot>> got =
+          pass_on_out_of_memory(view.adapter->load(wanted.place, lookup));
       // An error says that it needs others beside it.
       if (!got || (*got && fits(**got, wanted.leaf, input_.options.dtype_policy)))
         fitting.push_back(form);

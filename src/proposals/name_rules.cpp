@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "andiron/text.h"
+#include "src/core/try.h"
 #include "src/proposals/name_alignment.h"
 
 namespace andiron::inline v1::detail {
@@ -228,7 +229,7 @@ class Learner {
                                      tokens_.wanted[pair.wanted], costs));
     }
     for (Candidate& candidate : candidates_) {
-      const Result<Pattern> pattern = Pattern::regex(candidate.rule.pattern);
+      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(candidate.rule.pattern));
       if (!pattern || !budget_.spend(work)) continue;
       candidate.gain = -length_cost * static_cast<double>(candidate.rule.pattern.size());
       for (std::size_t i = 0; i < pairs_.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/core/text/quoted.h"
+#include "src/core/try.h"
 #include "src/proposals/name_alignment.h"
 #include "src/proposals/recipe.h"
 #include "src/proposals/recipe_search.h"
@@ -146,7 +147,7 @@ bool is_better_recipe(const TriedRecipe& a, const TriedRecipe& b) {
 }  // namespace
 
 std::vector<Proposal> propose(const ProposalInput& input) {
-  const Result<Trial> present = try_recipe(input, {});
+  const Result<Trial> present = pass_on_out_of_memory(try_recipe(input, {}));
   if (!present || present->unfed.empty()) return {};
 
   std::vector<TriedRecipe> tried;
@@ -155,7 +156,7 @@ std::vector<Proposal> propose(const ProposalInput& input) {
       return other.found.sources == found.sources;
     });
     if (is_known) continue;
-    Result<Trial> trial = try_recipe(input, found.recipe);
+    Result<Trial> trial = pass_on_out_of_memory(try_recipe(input, found.recipe));
     if (trial) tried.push_back({std::move(found), *std::move(trial)});
     if (tried.size() == most_trials) break;
   }

@@ -212,11 +212,12 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
   ArchiveLookup lookup(source);
   const std::span<const WantedTensor> wanted = wanted_by(input, recipe);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Result<std::optional<TensorSnapshot>> found = adapter->load(wanted[i].place, lookup);
+    const Result<std::optional<TensorSnapshot>> found =
+        pass_on_out_of_memory(adapter->load(wanted[i].place, lookup));
     if (!found || !*found) {
       trial.unfed.push_back({i, {}, {}});
-    } else if (Result<TensorSnapshot> tensor =
-                   fit(**found, wanted[i].leaf, input.options.dtype_policy)) {
+    } else if (Result<TensorSnapshot> tensor = pass_on_out_of_memory(
+                   fit(**found, wanted[i].leaf, input.options.dtype_policy))) {
       ++trial.matched;
     } else {
       Error error = std::move(tensor).error();

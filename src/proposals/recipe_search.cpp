@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "andiron/text.h"
+#include "src/core/try.h"
 #include "src/names/index_gaps.h"
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
@@ -79,7 +80,7 @@ class Search {
     find_roots();
     views_ = views_of(input, places_, forms_, budget_);
     for (const std::string& pattern : input.source.names.except) {
-      if (Result<Pattern> except = Pattern::regex(pattern)) {
+      if (Result<Pattern> except = pass_on_out_of_memory(Pattern::regex(pattern))) {
         gap_exceptions_.push_back(*std::move(except));
       }
     }
@@ -240,7 +241,8 @@ class Search {
     for (std::size_t p = 0; p < places_.size(); ++p) {
       const WantedTensor& wanted = view.wanted[places_[p]];
       lookup.found.clear();
-      const Result<std::optional<TensorSnapshot>> got = view.adapter->load(wanted.place, lookup);
+      const Result<std::optional<TensorSnapshot>> got =
+          pass_on_out_of_memory(view.adapter->load(wanted.place, lookup));
       const bool is_fed = got && *got && fits(**got, wanted.leaf, input_.options.dtype_policy);
       if (!is_fed || lookup.found.empty()) continue;
       ++outcome.matched;
@@ -285,7 +287,7 @@ class Search {
   // The names after a rule; nothing when it changes none.
   std::optional<std::vector<std::string>> renamed(const std::vector<std::string>& names,
                                                   const NameRule& rule) {
-    const Result<Pattern> pattern = Pattern::regex(rule.pattern);
+    const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
     if (!pattern) return std::nullopt;
     budget_.spend(names.size());
     std::vector<std::string> changed;

@@ -4,7 +4,6 @@
 #include "andiron/store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
+#include "src/format/write_with_notes.h"
 
 namespace andiron::inline v1 {
 namespace detail {
@@ -22,7 +22,7 @@ class StoreState {
  public:
   explicit StoreState(StoreLocation place) : location(std::move(place)) {}
 
-  const StoreLocation location;
+  StoreLocation location;  // never changed once a store has this state
   std::mutex mutex;
   std::optional<Archive> opened;
   std::optional<Archive> named;
@@ -56,6 +56,13 @@ std::vector<ExpectedTensor> expected_by(const std::vector<Slot>& slots) {
         {slot.path, info.accepts_any_shape ? std::nullopt : std::optional(info.shape)});
   }
   return expected;
+}
+
+// A folder, or nothing, is no name to be completed.
+bool lacks_extension(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  return !name.empty() && (dot == std::string_view::npos || dot == 0 || name == "..");
 }
 
 // A rule that leaves nothing of a name is a mistake.
@@ -100,20 +107,17 @@ detail::StoreSettings& Store::change_source() {
 std::string Store::path() const {
   const auto* path = std::get_if<std::string>(&content_->location);
   if (path == nullptr) return {};
-  // A folder, or nothing, is no name to be completed.
-  const bool is_name = std::filesystem::path(*path).has_filename();
-  if (!settings_.auto_extension || !is_name || std::filesystem::path(*path).has_extension()) {
-    return *path;
-  }
+  if (!settings_.auto_extension || !detail::lacks_extension(*path)) return *path;
   return *path + std::string(file_extension(*settings_.write.format));
 }
 
-Status Store::status() const {
+Status Store::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(settings_.apply.filter.status());
   ANDIRON_TRY(settings_.names.status());
   ANDIRON_TRY(settings_.apply.adapter->status());
   return settings_.collect.adapter->status();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
   ANDIRON_TRY(status());
@@ -163,12 +167,13 @@ Result<Store::Source> Store::source_for(const std::vector<detail::Slot>& slots,
   return Source{in_order, in_order};
 }
 
-Result<Archive> Store::archive() const {
+Result<Archive> Store::archive() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive file, opened());
   return named(file);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::vector<std::string>> Store::keys() const {
+Result<std::vector<std::string>> Store::keys() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive named, archive());
   std::vector<std::string> names;
   names.reserve(named.size());
@@ -176,15 +181,18 @@ Result<std::vector<std::string>> Store::keys() const {
   std::sort(names.begin(), names.end());
   return names;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::optional<TensorSnapshot>> Store::get_snapshot(std::string_view name) const {
+Result<std::optional<TensorSnapshot>> Store::get_snapshot(std::string_view name) const
+    ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive named, archive());
   if (!named.find(name)) return std::optional<TensorSnapshot>();
   ANDIRON_ASSIGN(TensorSnapshot snapshot, named.get(name));
   return std::make_optional(std::move(snapshot));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Snapshots> Store::get_all_snapshots() const {
+Result<Snapshots> Store::get_all_snapshots() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive named, archive());
   std::vector<TensorSnapshot> list;
   list.reserve(named.size());
@@ -194,13 +202,15 @@ Result<Snapshots> Store::get_all_snapshots() const {
   });
   return Snapshots(std::move(list));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Metadata> Store::get_metadata() const {
+Result<Metadata> Store::get_metadata() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive file, opened());
   return file.metadata();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Bytes> Store::get_bytes() const {
+Result<Bytes> Store::get_bytes() const ANDIRON_NO_THROW {
   const auto* bytes = std::get_if<std::optional<Bytes>>(&content_->location);
   if (bytes == nullptr) {
     return Error{.code = ErrorCode::invalid_argument,
@@ -211,11 +221,13 @@ Result<Bytes> Store::get_bytes() const {
   if (!*bytes) return detail::nothing_in_memory();
   return **bytes;
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<std::optional<std::string>> Store::suggest_top_level_key() const {
+Result<std::optional<std::string>> Store::suggest_top_level_key() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive file, opened());
   return andiron::suggest_top_level_key(file);
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
   ANDIRON_ASSIGN(const Source source, source_for(slots, opened()));
@@ -238,18 +250,19 @@ Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
   ANDIRON_ASSIGN(Archive archive, detail::collect_slots_as_archive(slots, settings_.collect));
   ANDIRON_ASSIGN(archive, apply_names(archive, {.remapper = settings_.names.remapper}));
   ANDIRON_TRY(detail::check_names_to_save(archive));
+  // What was read from the old content is not the new; copies of this store keep theirs. Made
+  // first: once the file is in place, nothing may fail.
+  auto fresh = std::make_shared<StoreState>(content_->location);
   WriteReport report;
-  detail::StoreLocation location = content_->location;
-  if (auto* bytes = std::get_if<std::optional<Bytes>>(&location)) {
+  if (auto* bytes = std::get_if<std::optional<Bytes>>(&fresh->location)) {
     MemorySink sink;
     ANDIRON_ASSIGN(report, write(archive, sink, settings_.write));
+    report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
     *bytes = sink.take();
   } else {
-    ANDIRON_ASSIGN(report, write(archive, path(), settings_.write));
+    ANDIRON_ASSIGN(report, detail::write_with_notes(archive, path(), settings_.write));
   }
-  report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
-  // What was read from the old content is not the new; copies of this store keep theirs.
-  content_ = std::make_shared<StoreState>(std::move(location));
+  content_ = std::move(fresh);
   return report;
 }
 

@@ -129,10 +129,10 @@ struct ChoosingWalker {
       T candidate = T();
       Merit merit = merit_of<Enum>(candidate, true);
       if (merit.score <= best.score) return;
+      merit.chosen.insert(merit.chosen.begin(),
+                          {chooser.place().path(), std::string(alternative_name<T>())});
       variant.template emplace<I>(std::move(candidate));
       best = std::move(merit);
-      best.chosen.insert(best.chosen.begin(),
-                         {chooser.place().path(), std::string(alternative_name<T>())});
     }
   }
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Layers without parameters.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 namespace andiron::inline v1 {

@@ -12,6 +12,8 @@
 // for groups that do not divide both channels, and for sizes that cannot be addressed. If the
 // groups do not divide the channels, the weight's shape has 0 channels per group, so that no load
 // fits it.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <array>

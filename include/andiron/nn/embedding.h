@@ -2,6 +2,8 @@
 // The embedding layer.
 //
 //   nn::Embedding tokens = nn::EmbeddingConfig(32000, 512).init();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

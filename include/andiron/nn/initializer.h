@@ -5,6 +5,8 @@
 //
 // All parameters of layers are lazy: their elements are drawn on first use, so a load that replaces
 // them never draws them.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

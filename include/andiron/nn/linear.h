@@ -2,6 +2,8 @@
 // The linear layer.
 //
 //   nn::Linear hidden = nn::LinearConfig(784, 128).with_bias(false).init();
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,8 @@
 //
 // init() never fails. For invalid arguments, val() of the parameters fails with InvalidArgument.
 // Builders return a named config by reference, a temporary by value.
+//
+// Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
 #include <cstdint>

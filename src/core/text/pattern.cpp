@@ -87,17 +87,19 @@ bool is_inside_character(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Result<Pattern> Pattern::regex(std::string_view pattern) {
+Result<Pattern> Pattern::regex(std::string_view pattern) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const std::string syntax, translate_regex(pattern));
   ANDIRON_ASSIGN(auto engine, Engine::compile(pattern, syntax));
   return Pattern(std::move(engine));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Pattern> Pattern::glob(std::string_view pattern) {
+Result<Pattern> Pattern::glob(std::string_view pattern) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const std::string syntax, translate_glob(pattern));
   ANDIRON_ASSIGN(auto engine, Engine::compile(pattern, syntax));
   return Pattern(std::move(engine));
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 const std::string& Pattern::text() const noexcept { return engine_->text(); }
 

@@ -75,9 +75,17 @@ class PieceSource : public ByteSource {
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::call_once(once_, [this] { tensor_.emplace(open()); });
-    if (!*tensor_) return Error(tensor_->error());
-    return (*tensor_)->read_part(offset, out);
+    ANDIRON_ASSIGN(const TensorSnapshot* tensor, opened());
+    return tensor->read_part(offset, out);
+  }
+
+  // After a failure the next call tries again.
+  Result<const TensorSnapshot*> opened() const {
+    const std::lock_guard lock(mutex_);
+    if (!tensor_) {
+      ANDIRON_ASSIGN(tensor_, open());
+    }
+    return &*tensor_;
   }
 
   Result<TensorSnapshot> open() const {
@@ -96,8 +104,8 @@ class PieceSource : public ByteSource {
   Shape shape_;
   std::uint64_t bytes_;
   OpenOptions options_;
-  mutable std::once_flag once_;
-  mutable std::optional<Result<TensorSnapshot>> tensor_;
+  mutable std::mutex mutex_;
+  mutable std::optional<TensorSnapshot> tensor_;
 };
 
 class DistributedReader {

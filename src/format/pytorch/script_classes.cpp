@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/try.h"
+
 namespace andiron::inline v1::detail {
 namespace {
 
@@ -64,7 +66,7 @@ Result<ScriptClasses> ScriptClasses::read(const ZipReader& zip, const std::strin
     const auto entry = zip.find(root + "code/" + path + ".py");
     if (!entry || zip.entries()[*entry].bytes > left) continue;
     left -= zip.entries()[*entry].bytes;
-    Result<Bytes> code = zip.read(*entry, most_code_bytes);
+    Result<Bytes> code = pass_on_out_of_memory(zip.read(*entry, most_code_bytes));
     if (code) {
       classes.modules_.try_emplace(std::string(module), script_classes_in(code->text(), names));
     } else if (zip.checksums() == ZipChecksums::of_all &&

@@ -88,7 +88,8 @@ Status patch_in_place(const std::string& path, const ByteSource& source, const s
 
 }  // namespace
 
-Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& edit) {
+Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& edit)
+    ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const ByteSourcePtr source, open_file(path, IoMode::pread));
   OpenOptions options;
   options.limits = edit.limits;
@@ -112,5 +113,6 @@ Status edit_safetensors_metadata(const std::string& path, const MetadataEdit& ed
   ANDIRON_TRY(file->copy_from(*source, data_begin, data_bytes));
   return file->commit();
 }
+ANDIRON_OR_OUT_OF_MEMORY
 
 }  // namespace andiron::inline v1

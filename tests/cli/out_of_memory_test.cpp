@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tool with less address space than it needs.
+#include <string>
+#include <vector>
+
+#include "tests/cli/sample_files.h"
+
+namespace andiron::test {
+namespace {
+
+class ToolOutOfMemory : public ToolTest {};
+
+TEST_F(ToolOutOfMemory, EndsWithAMessageAndExitCode2) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need all of the address space";
+#endif
+  std::vector<Sample> tensors;
+  for (int i = 0; i < 3000; ++i) {
+    tensors.push_back({std::to_string(i) + std::string(900, 'a'), "U8", {1}, 1});
+  }
+  const std::string input = write("many.safetensors", tensors);
+  const std::string output = path("many.bpk");
+  const std::vector<std::vector<std::string>> verbs = {{"ls", "--json", input},
+                                                       {"info", input},
+                                                       {"hash", "--threads", "1", input},
+                                                       {"convert", "-f", input, "-o", output}};
+  for (const std::vector<std::string>& verb : verbs) {
+    int failures = 0;
+    for (int kilobytes = 10000; kilobytes < 60000; kilobytes += 3000) {
+      std::vector<std::string> command = {
+          "sh", "-c", "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" \"$@\"",
+          ANDIRON_TOOL};
+      command.insert(command.end(), verb.begin(), verb.end());
+      const Outcome outcome = run(command);
+      // 127: not even the system's loader had enough.
+      if (outcome.exit_code == 0 || outcome.exit_code == 127) continue;
+      ++failures;
+      EXPECT_EQ(outcome.exit_code, 2) << verb.front() << " " << kilobytes << ": " << outcome.err;
+      EXPECT_TRUE(outcome.err.starts_with("andiron: ")) << outcome.err;
+      EXPECT_NE(outcome.err.find("memory"), std::string::npos) << outcome.err;
+    }
+    EXPECT_GT(failures, 0) << verb.front();
+  }
+}
+
+}  // namespace
+}  // namespace andiron::test
