@@ -10,7 +10,6 @@
 #include <string>
 
 #include "src/codec/inflate.h"
-#include "src/core/check_limit.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -82,9 +81,7 @@ class GzipInflater {
   Status take_output() {
     const std::size_t count = window_bytes - stream_.avail_out;
     inflated_ += count;
-    ANDIRON_TRY(check_limit(
-        inflated_, limits_.inflated_bytes,
-        {"the file inflates to more than allowed", "inflated_bytes", "bytes", source_.name()}));
+    ANDIRON_TRY(check_inflated(inflated_, source_.size(), limits_, source_.name()));
     return out_.write(std::span(windows_->out).first(count));
   }
 

@@ -79,7 +79,9 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
 }
 
 void append_line_break(std::string& out, unsigned indent, unsigned depth) {
-  if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * depth, ' ');
+  // A thousand levels would make far more space than text.
+  constexpr unsigned deepest = 32;
+  if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * std::min(depth, deepest), ' ');
 }
 
 void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth);
@@ -141,7 +143,7 @@ struct ValueAppender {
 };
 
 void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth) {
-  std::visit(ValueAppender{out, indent, depth}, value.data());
+  value.visit(ValueAppender{out, indent, depth});
 }
 
 }  // namespace

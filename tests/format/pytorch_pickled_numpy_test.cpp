@@ -250,7 +250,7 @@ TEST(NumpyScalars, ThatAreWrongDoNotKeepAFileFromBeingRead) {
   const Archive archive =
       file.open(py::dict({{"lr", py::numpy_scalar(f4, "12")}, {"w", file.tensor({1})}})).value();
   EXPECT_EQ(names_of(archive), (Names{"w"}));
-  EXPECT_FALSE(archive.value().is_null());
+  EXPECT_FALSE(archive.value()->is_null());
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(PytorchTorchScript, GivesParametersAndBuffersOfItsModules) {
   EXPECT_EQ(floats(archive, "sub.weight"), Floats{3});
   EXPECT_EQ(archive.ties()[1], std::optional<std::size_t>(0));
   EXPECT_TRUE(archive.skipped().empty());
-  EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 5);
+  EXPECT_EQ(*archive.value()->find("n")->get<std::int64_t>(), 5);
 }
 
 TEST(PytorchTorchScript, OtherTensorsOfAModuleAreSkippedWithAReason) {

@@ -71,7 +71,7 @@ TEST(RecordReader, KeepsToItsLimits) {
   expect_error(read_record(file, {.limits = {.tensors = 3}}), ErrorCode::limit_exceeded);
   EXPECT_TRUE(read_record(file, {.limits = {.tensors = 4}}));
   expect_error(read_record(file, {.limits = {.name_bytes = 12}}), ErrorCode::limit_exceeded);
-  expect_error(read_record(file, {.limits = {.metadata_bytes = 500}}), ErrorCode::limit_exceeded);
+  expect_error(read_record(file, {.limits = {.memory_bytes = 500}}), ErrorCode::limit_exceeded);
 }
 
 TEST(RecordReader, CountsWhatItHoldsInMemory) {

@@ -70,9 +70,12 @@ Result<Archive> read_record(const ReadContext& context) {
   ANDIRON_TRY(
       check_limit(origin.held_bytes, options.limits.inflated_bytes,
                   {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
-  if (!json) return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options);
+  if (!json) {
+    return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options,
+                     *context.budget);
+  }
   ANDIRON_ASSIGN(const auto cursor, json_cursor(origin.content));
-  return read_tree(origin, *cursor, options);
+  return read_tree(origin, *cursor, options, *context.budget);
 }
 
 }  // namespace andiron::inline v1::detail
