@@ -227,9 +227,9 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
 
 // What a file may ask for where memory is bounded.
 void bound_memory(Limits& limits, std::uint64_t most) {
-  for (std::uint64_t* limit : {&limits.header_bytes, &limits.burnpack_metadata_bytes,
-                               &limits.index_bytes, &limits.inflated_bytes, &limits.window_bytes,
-                               &limits.memory_bytes}) {
+  for (std::uint64_t* limit :
+       {&limits.header_bytes, &limits.burnpack_metadata_bytes, &limits.index_bytes,
+        &limits.inflated_bytes, &limits.window_bytes, &limits.memory_bytes}) {
     *limit = std::min(*limit, most);
   }
 }

@@ -24,8 +24,8 @@ ValuesBeside values_beside(const Archive& archive);
 void append_value_table(std::string& out, const Value& tree, const Page& page);
 /// Appends a table of scalars with their types, if there are any.
 void append_scalar_table(std::string& out, const Value& tree, const Page& page);
-/// Appends `,"scalars":{"lr":{"Float":0.001}}`, if there are any at the top of the tree. Numbers that
-/// JSON lacks are strings.
+/// Appends `,"scalars":{"lr":{"Float":0.001}}`, if there are any at the top of the tree. Numbers
+/// that JSON lacks are strings.
 void append_json_scalars(std::string& out, const Value& tree);
 
 }  // namespace andiron::cli

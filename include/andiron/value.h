@@ -29,7 +29,8 @@ struct TensorIndex {
   friend bool operator==(TensorIndex, TensorIndex) = default;
 };
 
-/// Null, a scalar, text, bytes, a list, a dict or a tensor's index. Cannot be changed, only replaced.
+/// Null, a scalar, text, bytes, a list, a dict or a tensor's index. Cannot be changed, only
+/// replaced.
 ///
 /// Copies are cheap: they share text, bytes, lists and dicts. A tree may contain the same list in
 /// many places, as a pickle can. A Value is made after what it contains, so there are no cycles.
@@ -104,10 +105,10 @@ class Value {
   static constexpr bool is_shared = std::same_as<T, std::string> || std::same_as<T, Bytes> ||
                                     std::same_as<T, ValueList> || std::same_as<T, ValueDict>;
   // The pointers are never null.
-  using Data = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
-                            std::shared_ptr<const std::string>, std::shared_ptr<const Bytes>,
-                            std::shared_ptr<const ValueList>, std::shared_ptr<const ValueDict>,
-                            TensorIndex>;
+  using Data =
+      std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
+                   std::shared_ptr<const std::string>, std::shared_ptr<const Bytes>,
+                   std::shared_ptr<const ValueList>, std::shared_ptr<const ValueDict>, TensorIndex>;
   template <class T>
   static Data shared(T value);
 
@@ -124,8 +125,8 @@ Value::Data Value::shared(T value) {
 /// BadHeader, with the offset, for anything else, including numbers that do not fit a double.
 Result<Value> parse_json(std::string_view text);
 
-/// Returns JSON: compact, or with `indent` spaces per level, of which the first 32 count. Bytes become a list of numbers, a
-/// tensor index becomes {"tensor": i}, NaN and infinities become null.
+/// Returns JSON: compact, or with `indent` spaces per level, of which the first 32 count. Bytes
+/// become a list of numbers, a tensor index becomes {"tensor": i}, NaN and infinities become null.
 std::string to_json(const Value& value, unsigned indent = 0);
 
 /// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and replaces

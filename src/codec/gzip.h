@@ -18,8 +18,8 @@ namespace andiron::inline v1::detail {
 inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
 // Returns the content of a gzip file; several members in a row count as one. Fails with
-// LimitExceeded beyond limits.inflated_bytes and inflated_ratio, Truncated if the file ends too early, BadHeader if it
-// is damaged.
+// LimitExceeded beyond limits.inflated_bytes and inflated_ratio, Truncated if the file ends too
+// early, BadHeader if it is damaged.
 Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits);
 
 // The same as a source with the file's name.

@@ -33,7 +33,8 @@ Status check_inflated(std::uint64_t bytes, std::uint64_t file_bytes, const Limit
   ANDIRON_TRY(check_limit(bytes, limits.inflated_bytes, [&] {
     return LimitCheck{"the data inflates to more than allowed", "inflated_bytes", "bytes", file};
   }));
-  if (bytes <= always_allowed || bytes / std::max<std::uint64_t>(limits.inflated_ratio, 1) <= file_bytes) {
+  if (bytes <= always_allowed ||
+      bytes / std::max<std::uint64_t>(limits.inflated_ratio, 1) <= file_bytes) {
     return {};
   }
   return over_limit(std::to_string(bytes) + " bytes from a file of " + std::to_string(file_bytes),

@@ -12,7 +12,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Copies share one value, or the reason why it could not be made. Safe from several threads at once.
+// Copies share one value, or the reason why it could not be made. Safe from several threads at
+// once.
 class LazyValue {
  public:
   LazyValue() = default;

@@ -17,9 +17,11 @@ class Modest : public ToolTest {
   std::vector<Outcome> show(const std::string& content) const {
     const std::string file = write_text("file.pt", content);
     std::vector<Outcome> outcomes;
-    for (const std::vector<std::string>& verb :
-         {std::vector<std::string>{"ls"}, {"ls", "--json"}, {"info"}, {"info", "--json"},
-          {"ls", "--json", "--lenient"}}) {
+    for (const std::vector<std::string>& verb : {std::vector<std::string>{"ls"},
+                                                 {"ls", "--json"},
+                                                 {"info"},
+                                                 {"info", "--json"},
+                                                 {"ls", "--json", "--lenient"}}) {
       std::vector<std::string> command = {ANDIRON_TOOL};
       command.insert(command.end(), verb.begin(), verb.end());
       command.push_back(file);
@@ -47,9 +49,9 @@ TEST_F(Modest, NamesThatRepeatByReference) {
   for (std::uint32_t level = 0; level < 20; ++level) {
     code += "0" + py::put(level + 1, py::list(py::Values(10, py::get(level)))).code;
   }
-  const std::string file = zip_file({torch_item("a/data.pkl", code + "."),
-                                     torch_item("a/data/0", std::string(4, '\0')),
-                                     torch_item("a/version", "3\n")});
+  const std::string file =
+      zip_file({torch_item("a/data.pkl", code + "."), torch_item("a/data/0", std::string(4, '\0')),
+                torch_item("a/version", "3\n")});
   for (const Outcome& outcome : show(file)) {
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(contains(outcome.err, "raise it with --max-memory if you trust the file"))

@@ -96,9 +96,10 @@ TEST(Amplification, ByContainersWithinThemselves) {
 TEST(Amplification, ByReasonsForWhatIsSkipped) {
   const Py meta = torch_tensor({.shape = {1}, .elements = 1, .device = "meta"});
   expect_modest(py::pickle(list_of(meta, 20'000)));
-  const Py unknown = py::rebuild(
-      "_rebuild_tensor_v3", {py::storage("FloatStorage", "0", 1), 0, py::sizes({1}), py::sizes({1}),
-                             false, py::ordered_dict(), py::global("torch", std::string(60'000, 'x'))});
+  const Py unknown =
+      py::rebuild("_rebuild_tensor_v3",
+                  {py::storage("FloatStorage", "0", 1), 0, py::sizes({1}), py::sizes({1}), false,
+                   py::ordered_dict(), py::global("torch", std::string(60'000, 'x'))});
   EXPECT_TRUE(is_refused(expect_modest(zip_with(py::pickle(list_of(unknown, 2000))))));
   const Py broken = py::rebuild_tensor_v2(py::storage(std::string(4000, 'x'), "0", 1), 0, {1}, {1});
   EXPECT_TRUE(
@@ -122,7 +123,10 @@ TEST(Amplification, ByPicklesOfOneByteForAValue) {
        {repeated("]", 1'000'000), repeated("N", 1'000'000), repeated(")", 1'000'000),
         repeated(std::string("U\0", 2), 500'000), repeated("N\x94", 500'000),
         repeated("cm\nf\n", 200'000), repeated("(l", 500'000), repeated("h\x01)\x81}b", 150'000)}) {
-    const std::string pickle = "\x80\2cm\nf\nq\x01" "0(" + values + "t.";
+    const std::string pickle =
+        "\x80\2cm\nf\nq\x01"
+        "0(" +
+        values + "t.";
     expect_modest(pickle);
     expect_modest(gzipped(pickle));
     expect_modest(zip_with(pickle, true));
@@ -132,9 +136,9 @@ TEST(Amplification, ByPicklesOfOneByteForAValue) {
 TEST(Amplification, ByStridesOfZeroInAll) {
   py::Pairs tensors;
   for (int i = 0; i < 234; ++i) {
-    tensors.emplace_back(std::to_string(i), torch_tensor({.shape = {1 << 14, 1 << 14},
-                                                          .strides = {{0, 0}},
-                                                          .elements = 1}));
+    tensors.emplace_back(
+        std::to_string(i),
+        torch_tensor({.shape = {1 << 14, 1 << 14}, .strides = {{0, 0}}, .elements = 1}));
   }
   const std::string file = zip_with(py::pickle(py::dict(tensors)));
   expect_refused(open_text(file), ErrorCode::limit_exceeded, "repeat the file's data too often");
@@ -161,7 +165,9 @@ std::string record_of(const std::string& value, std::uint32_t count) {
 }
 
 TEST(Amplification, ByRecordsOfOneByteForAValue) {
-  for (const std::string value : {"\xc0", "\x01", "\xa0", "\x90", "\x80", "\x81\xa1" "a\xc0"}) {
+  for (const std::string value : {"\xc0", "\x01", "\xa0", "\x90", "\x80",
+                                  "\x81\xa1"
+                                  "a\xc0"}) {
     expect_modest(record_of(value, 500'000));
     EXPECT_TRUE(is_refused(expect_modest(gzipped(record_of(value, 2'000'000)))));
   }
@@ -186,7 +192,11 @@ TEST(Amplification, ByNamesUnderALongOneInARecord) {
     char key[8];
     std::snprintf(key, sizeof key, "\xa4%04x", i);
     file += key;
-    file += std::string("\x83\xa5" "bytes\xc4\x00\xa5shape\x91\x00\xa5" "dtype\xa2U8", 28);
+    file += std::string(
+        "\x83\xa5"
+        "bytes\xc4\x00\xa5shape\x91\x00\xa5"
+        "dtype\xa2U8",
+        28);
   }
   EXPECT_TRUE(is_refused(expect_modest(file)));
   EXPECT_TRUE(is_refused(expect_modest(gzipped(file))));
@@ -201,9 +211,9 @@ TEST(Amplification, ByManySmallEntriesOfAHeader) {
   EXPECT_TRUE(
       expect_modest(safetensors_file(header + "}", "")).starts_with("opened 20000 tensors"));
   std::string metadata = R"({"__metadata__":{)";
-  for (int i = 0; i < 50'000; ++i) metadata += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
-  EXPECT_TRUE(
-      expect_modest(safetensors_file(metadata + "}}", "")).starts_with("opened 0 tensors"));
+  for (int i = 0; i < 50'000; ++i)
+    metadata += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":\"\"";
+  EXPECT_TRUE(expect_modest(safetensors_file(metadata + "}}", "")).starts_with("opened 0 tensors"));
 }
 
 TEST(Amplification, ByInflation) {
@@ -212,9 +222,8 @@ TEST(Amplification, ByInflation) {
   const std::string pickle = "\x80\3B" + py::number(zeros.size(), 4) + zeros + ".";
   const std::string bomb = gzipped(pickle);
   expect_refused(open_text(bomb), ErrorCode::limit_exceeded, "inflates to too many times its size");
-  const std::string npz = zip_file({{.name = "a.npy",
-                                     .content = npy_file("|u1", "(68157440,)", zeros),
-                                     .deflate = true}});
+  const std::string npz = zip_file(
+      {{.name = "a.npy", .content = npy_file("|u1", "(68157440,)", zeros), .deflate = true}});
   const Archive archive = open(source_of(npz, "test.npz")).value();
   EXPECT_EQ(archive.snapshot(0).read().error().code, ErrorCode::limit_exceeded);
 }
@@ -222,21 +231,23 @@ TEST(Amplification, ByInflation) {
 TEST(Amplification, ByATorchExportWhoseListInflates) {
   std::string list = "{\"config\":{";
   for (int i = 0; i < 300'000; ++i) list += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
-  EXPECT_TRUE(is_refused(expect_modest(
-      zip_file({{.name = "a/archive_format", .content = "pt2"},
-                {.name = "a/data/weights/m_weights_config.json", .content = list + "}}", .deflate = true}}))));
+  EXPECT_TRUE(is_refused(expect_modest(zip_file({{.name = "a/archive_format", .content = "pt2"},
+                                                 {.name = "a/data/weights/m_weights_config.json",
+                                                  .content = list + "}}",
+                                                  .deflate = true}}))));
 }
 
 TEST(Amplification, ByATorchExportThatNamesOneArchiveOften) {
   std::string list = "{\"config\":{";
   for (int i = 0; i < 5000; ++i) {
-    list += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"path_name":"w","use_pickle":true})";
+    list +=
+        (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"path_name":"w","use_pickle":true})";
   }
   const std::string inner = zip_with(py::pickle(list_of(one_float(), 200)));
-  EXPECT_TRUE(is_refused(
-      expect_modest(zip_file({{.name = "a/archive_format", .content = "pt2"},
-                              {.name = "a/data/weights/m_weights_config.json", .content = list + "}}"},
-                              {.name = "a/data/weights/w", .content = inner}}))));
+  EXPECT_TRUE(is_refused(expect_modest(
+      zip_file({{.name = "a/archive_format", .content = "pt2"},
+                {.name = "a/data/weights/m_weights_config.json", .content = list + "}}"},
+                {.name = "a/data/weights/w", .content = inner}}))));
 }
 
 TEST(Amplification, ByPiecesThatTensorsOfACheckpointShare) {
@@ -257,26 +268,26 @@ TEST(Amplification, ByPiecesThatTensorsOfACheckpointShare) {
   py::Pairs items;
   for (int t = 0; t < 20; ++t) {
     const std::string name = "t" + std::to_string(t);
-    tensors.emplace_back(name, object("TensorStorageMetadata",
-                                      py::dict({{"properties", properties},
-                                                {"size", py::sizes({pieces})},
-                                                {"chunks", t == 0 ? py::put(1, py::list(chunks))
-                                                                  : py::get(1)}})));
+    tensors.emplace_back(
+        name, object("TensorStorageMetadata",
+                     py::dict({{"properties", properties},
+                               {"size", py::sizes({pieces})},
+                               {"chunks", t == 0 ? py::put(1, py::list(chunks)) : py::get(1)}})));
     for (int i = 0; i < pieces; ++i) {
-      const Py index =
-          object("Index", py::dict({{"fqn", name}, {"offset", py::sizes({i})}}));
+      const Py index = object("Index", py::dict({{"fqn", name}, {"offset", py::sizes({i})}}));
       const Py info =
           items.empty()
-              ? py::put(2, object("Info", py::dict({{"relative_path", "a"},
-                                                    {"offset", 0},
-                                                    {"length", static_cast<std::int64_t>(item.size())}})))
+              ? py::put(2, object("Info",
+                                  py::dict({{"relative_path", "a"},
+                                            {"offset", 0},
+                                            {"length", static_cast<std::int64_t>(item.size())}})))
               : py::get(2);
       items.emplace_back(index, info);
     }
   }
   const std::string metadata = py::pickle(object(
-      "Metadata", py::dict({{"state_dict_metadata", py::dict(tensors)},
-                            {"storage_data", py::dict(items)}})));
+      "Metadata",
+      py::dict({{"state_dict_metadata", py::dict(tensors)}, {"storage_data", py::dict(items)}})));
   write_file(folder.file(".metadata"), metadata);
   expect_modest_at(folder.path(), metadata.size() + item.size());
 }

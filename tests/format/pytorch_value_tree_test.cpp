@@ -167,8 +167,7 @@ TEST_F(PytorchValues, ThatAreRepeatedAreSharedInMemory) {
 }
 
 TEST_F(PytorchValues, ThatAreRepeatedWithTensorsHaveTheirOwnNumbers) {
-  const Value value =
-      value_of(py::list({py::put(0, py::list({file.tensor({1}), 5})), py::get(0)}));
+  const Value value = value_of(py::list({py::put(0, py::list({file.tensor({1}), 5})), py::get(0)}));
   const ValueList& places = *value.get<ValueList>();
   EXPECT_EQ((*places[0].get<ValueList>())[0].get<TensorIndex>()->index, 0u);
   EXPECT_EQ((*places[1].get<ValueList>())[0].get<TensorIndex>()->index, 1u);
@@ -185,9 +184,9 @@ TEST_F(PytorchValues, TooMuchOfThemIsAnErrorAndTheTensorsAreThere) {
   const std::string text(100'000, 'x');
   for (const Py& value : {Py(text), py::bytes(text), py::dict({{text.substr(0, 50'000), 1}}),
                           py::list({text, text})}) {
-    const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})},
-                                                {"bomb", py::list(repeated(value))}}))
-                                .value();
+    const Archive archive =
+        file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", py::list(repeated(value))}}))
+            .value();
     const Result<Value> tree = archive.value();
     ASSERT_FALSE(tree);
     EXPECT_EQ(tree.error().code, ErrorCode::limit_exceeded);
@@ -203,8 +202,7 @@ TEST_F(PytorchValues, TooMuchOfThemIsAnErrorAndTheTensorsAreThere) {
 
 TEST_F(PytorchValues, ThatCannotBeHadAreNotWritten) {
   const Py bomb = py::list(repeated(std::string(100'000, 'x')));
-  const Archive archive =
-      file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", bomb}})).value();
+  const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", bomb}})).value();
   MemorySink sink;
   const auto written = write(archive, sink, {.format = Format::safetensors});
   ASSERT_FALSE(written);

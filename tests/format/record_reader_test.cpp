@@ -395,7 +395,7 @@ TEST(RecordReader, IdsOfOtherSpellingsStayInTheStructure) {
   EXPECT_EQ(archive.info(0).param_id, ParamId{186526895787309U});
   EXPECT_FALSE(archive.info(1).param_id);
   EXPECT_EQ(to_json(*archive.value()), R"({"old":{"id":"5l6lqbd5l4","param":{"tensor":0}},)"
-                                      R"("bad":{"id":"not an id","param":{"tensor":1}}})");
+                                       R"("bad":{"id":"not an id","param":{"tensor":1}}})");
   ASSERT_EQ(archive.notes().size(), 1u);
   EXPECT_NE(archive.notes()[0].find("'bad'"), std::string::npos);
 }

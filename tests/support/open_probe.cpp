@@ -43,7 +43,8 @@ std::string outcome_of(const Result<Archive>& archive) {
   }
   std::string said = "opened " + std::to_string(archive->size()) + " tensors, skipped " +
                      std::to_string(archive->skipped().size());
-  said += archive->ties().size() == archive->size() && !listing_of(*archive).empty() ? "" : ", bare";
+  said +=
+      archive->ties().size() == archive->size() && !listing_of(*archive).empty() ? "" : ", bare";
   const Result<Value> tree = archive->value();
   if (!tree) return said + "; values " + tree.error().to_string();
   return said + "; values " + std::to_string(tree->leaf_count()) + ", JSON of " +

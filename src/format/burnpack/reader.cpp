@@ -344,8 +344,6 @@ class BurnpackReader {
 
 bool is_burnpack(const FileHead& head) { return head.bytes.starts_with("NRUB"); }
 
-Result<Archive> read_burnpack(const ReadContext& context) {
-  return BurnpackReader(context).read();
-}
+Result<Archive> read_burnpack(const ReadContext& context) { return BurnpackReader(context).read(); }
 
 }  // namespace andiron::inline v1::detail

@@ -119,8 +119,8 @@ class DistributedReader {
   Result<Archive> read() {
     const ByteSourcePtr& source = context_.source;
     builder_.state().file_bytes = source->size();
-    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, source->size(), options_.limits,
-                                                  &budget_));
+    ANDIRON_ASSIGN(PickleGraph graph,
+                   read_pickle(*source, 0, source->size(), options_.limits, &budget_));
     const PickleDocument content(std::move(graph), source, Storage::no_file);
     const PickleValue root = content.graph().root();
     const auto tensors = attribute(content, root, "state_dict_metadata");

@@ -82,13 +82,13 @@ class PickleWalk {
   struct Frame {
     PickleItems::Iterator at;
     enum class Kind : std::uint8_t { root, items, pairs, pair_items } kind = Kind::items;
-    std::uint32_t next = 0;                 // number of the next item or pair
-    std::size_t path = 0;                   // length of the container's own name
-    const char* skip = nullptr;             // why tensors here are not taken
-    PickleItems pairs;                      // all that there were
-    bool has_others = false;                // values that are no tensors
-    std::vector<bool> superseded;           // pairs that do not count
-    bool is_module_rest = false;            // a module's attributes besides its tables
+    std::uint32_t next = 0;        // number of the next item or pair
+    std::size_t path = 0;          // length of the container's own name
+    const char* skip = nullptr;    // why tensors here are not taken
+    PickleItems pairs;             // all that there were
+    bool has_others = false;       // values that are no tensors
+    std::vector<bool> superseded;  // pairs that do not count
+    bool is_module_rest = false;   // a module's attributes besides its tables
     const std::vector<std::string_view>* unsaved = nullptr;  // names that are skipped, sorted
     const ScriptClass* script = nullptr;
     // The frame that was there first ends the container.

@@ -157,7 +157,10 @@ PickleWalk walk_file(PickledFile& file, const OpenOptions& options, std::uint64_
       TensorResolver(file.content, *file.storages, file.big_endian,
                      settings_in<PytorchSettings>(options.settings).numpy_arrays || !is_of_torch,
                      most_tensor_bytes(file.file_bytes, options.limits), options),
-      file.classes, options, most_key_bytes, file.check_all_keys};
+      file.classes,
+      options,
+      most_key_bytes,
+      file.check_all_keys};
 }
 
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,

@@ -120,8 +120,8 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
   ArchiveBuilder builder = opened.builder(is_script ? "torchscript" : "zip");
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
-  ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, budget,
-                                             builder.state().notes));
+  ANDIRON_ASSIGN(auto pickled,
+                 read_zip_file(zip, content, file, options, budget, builder.state().notes));
   if (is_script)
     pickled->classes = ScriptClasses::read(*zip, content.root, pickled->content.graph());
   budget.add_data(zip->locate_data(content.data_alignment()));
@@ -136,8 +136,8 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
 Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& options,
                              MemoryBudget& budget) {
   const ByteSourcePtr& source = opened.source;
-  ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits,
-                                                &budget));
+  ANDIRON_ASSIGN(PickleGraph first,
+                 read_pickle(*source, 0, source->size(), options.limits, &budget));
   const bool is_legacy = is_legacy_magic(first, first.root());
   ArchiveBuilder builder = opened.builder(is_legacy ? "legacy" : "pickle");
   const std::uint32_t file = opened.add_to(builder, source);

@@ -296,9 +296,8 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
       ANDIRON_TRY(reader->take(PickleDocument(std::move(graph), source, file), behind));
     }
   }
-  ANDIRON_ASSIGN(PickleGraph object,
-                 read_pickle(*source, pickle->offset, pickle->offset + pickle->bytes, limits,
-                             &budget));
+  ANDIRON_ASSIGN(PickleGraph object, read_pickle(*source, pickle->offset,
+                                                 pickle->offset + pickle->bytes, limits, &budget));
   auto content = std::make_shared<PickledFile>(std::move(object), source, file);
   content->storages = std::move(found);
   content->file_bytes = source->size();

@@ -127,7 +127,8 @@ class ValueTree {
 
   Status add_leaf(std::string_view key, PickleValue leaf) {
     ANDIRON_TRY(spend(key));
-    const std::uint64_t identity = std::uint64_t{static_cast<unsigned>(leaf.kind)} << 32 | leaf.index;
+    const std::uint64_t identity =
+        std::uint64_t{static_cast<unsigned>(leaf.kind)} << 32 | leaf.index;
     if (const auto known = leaves_.find(identity); known != leaves_.end()) {
       ANDIRON_TRY(spend(1, text_bytes(known->second)));
       put(std::string(key), known->second);
@@ -203,8 +204,8 @@ class ValueTree {
   std::vector<Open> open_;
   Value root_;
   std::size_t tensors_;
-  std::unordered_map<std::size_t, Made> containers_;     // plain ones that come again, by number
-  std::unordered_map<std::uint64_t, Value> leaves_;  // long ones
+  std::unordered_map<std::size_t, Made> containers_;  // plain ones that come again, by number
+  std::unordered_map<std::uint64_t, Value> leaves_;   // long ones
   MemoryBudget& budget_;
   std::uint64_t spent_ = 0;
 };

@@ -267,11 +267,10 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
   // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
   ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
-  ANDIRON_ASSIGN(
-      auto object,
-      pickled_file(std::move(pickle), zip,
-                   std::make_unique<ZipStorages>(zip, content, "data/", file), options, budget,
-                   notes));
+  ANDIRON_ASSIGN(auto object,
+                 pickled_file(std::move(pickle), zip,
+                              std::make_unique<ZipStorages>(zip, content, "data/", file), options,
+                              budget, notes));
   object->big_endian = big_endian;
   return object;
 }
