@@ -10,11 +10,11 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// A file may take `least`, and so many times its size; no index needs `most`. Real files take less
-// than ten times the size of their header.
-constexpr std::uint64_t least = std::uint64_t{16} << 20;
-constexpr std::uint64_t per_byte = 48;
-constexpr std::uint64_t most = std::uint64_t{4} << 30;
+// What any file may take, what a larger one may take for each of its bytes, and more than any index
+// needs. Real files take less than ten times the size of their header.
+constexpr std::uint64_t least_memory = std::uint64_t{16} << 20;
+constexpr std::uint64_t memory_per_byte = 48;
+constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;
 
 // Tensors that share storages, or repeat theirs through strides of zero.
 constexpr std::uint64_t data_per_byte = 16;
@@ -31,7 +31,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t allowed_memory(std::uint64_t file_bytes, const Limits& limits) {
   if (limits.memory_bytes != Limits::in_proportion) return limits.memory_bytes;
-  return std::min(most, sum(least, product(per_byte, file_bytes)));
+  return std::min(most_memory, sum(least_memory, product(memory_per_byte, file_bytes)));
 }
 
 }  // namespace

@@ -28,11 +28,11 @@ class MemoryBudget {
   }
   // Counts tensors, or names of what is skipped, and their text.
   Status charge_entries(std::uint64_t count, std::uint64_t text_bytes) {
-    return charge(entry_bytes * count + listed * text_bytes, "names and entries");
+    return charge(cost_of(entry_bytes, count, text_bytes), "names and entries");
   }
   // Counts values of a tree, and their text.
   Status charge_values(std::uint64_t count, std::uint64_t text_bytes) {
-    return charge(value_bytes * count + listed * text_bytes, "values");
+    return charge(cost_of(value_bytes, count, text_bytes), "values");
   }
   // Counts the data of a tensor, which a load may ask for. Fails with LimitExceeded if all tensors
   // together are far larger than what the files hold.
@@ -44,13 +44,25 @@ class MemoryBudget {
   // Compressed data is larger than the file that has it: so many bytes are there besides.
   void add_data(std::uint64_t bytes);
 
+  // Of so many things and their text; all there is where that does not fit 64 bits.
+  static constexpr std::uint64_t cost_of(std::uint64_t each, std::uint64_t count,
+                                         std::uint64_t text_bytes) {
+    std::uint64_t things = 0;
+    std::uint64_t text = 0;
+    std::uint64_t both = 0;
+    const bool fits = !__builtin_mul_overflow(each, count, &things) &&
+                      !__builtin_mul_overflow(listed, text_bytes, &text) &&
+                      !__builtin_add_overflow(things, text, &both);
+    return fits ? both : ~std::uint64_t{0};
+  }
+
   // The most that may be charged, so far.
   std::uint64_t most() const noexcept { return most_; }
 
   // A tensor takes an entry, a slot in the table of names, and a row or a JSON object in a listing.
   static constexpr std::uint64_t entry_bytes = 1024;
   // A value takes a place in a list or dict that grows, and some text in a listing.
-  static constexpr std::uint64_t value_bytes = 96;
+  static constexpr std::uint64_t value_bytes = 64;
   // A byte of text is kept, and escaped in a listing into up to six, in a buffer that grows.
   static constexpr std::uint64_t listed = 16;
 

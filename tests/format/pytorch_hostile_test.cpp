@@ -170,6 +170,10 @@ TEST(PytorchHostile, EveryChangedByteGivesAnErrorOrAWholeArchive) {
   }
 }
 
+TEST(PytorchHostile, FilesCutOrChangedTakeLittleMemory) {
+  for (const std::string& file : small_files()) expect_modest_when_changed(file);
+}
+
 TEST(PytorchHostile, EveryChangedByteOfDistributedMetadataGivesAnErrorOrAWholeArchive) {
   const TempDir folder;
   const std::string item = zip_file(torch_records(torch_tensor({.shape = {2}, .elements = 2}),

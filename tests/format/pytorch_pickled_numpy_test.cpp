@@ -227,7 +227,7 @@ TEST(NumpyArrays, ThatArePutTogetherWrongAreRefused) {
 
 TEST(NumpyScalars, AreNumbersOfTheTree) {
   const auto value = [](const char* code, const std::string& content, const char* order = "<") {
-    return opened(py::numpy_scalar(py::numpy_dtype(code, order), content)).value();
+    return opened(py::numpy_scalar(py::numpy_dtype(code, order), content)).value().value();
   };
   EXPECT_EQ(*value("f8", memory_of<double>({1.5})).get<double>(), 1.5);
   EXPECT_EQ(*value("f4", memory_of<float>({0.5})).get<double>(), 0.5);
@@ -240,9 +240,9 @@ TEST(NumpyScalars, AreNumbersOfTheTree) {
 }
 
 TEST(NumpyScalars, OfOtherTypesAreNull) {
-  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("M8"), "12345678")).value().is_null());
-  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("c8"), "12345678")).value().is_null());
-  EXPECT_TRUE(opened(py::numpy_scalar(nullptr, "12345678")).value().is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("M8"), "12345678")).value()->is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("c8"), "12345678")).value()->is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(nullptr, "12345678")).value()->is_null());
 }
 
 TEST(NumpyScalars, ThatAreWrongDoNotKeepAFileFromBeingRead) {

@@ -204,7 +204,7 @@ TEST(PytorchReader, TakesTheFormatThatItIsTold) {
   // No one would take these for a pickle, but one can be told to.
   EXPECT_EQ(open(source_of("I7\n.", "m")).error().code, ErrorCode::not_a_weight_file);
   const Archive number = open_text("I7\n.", {.format = Format::pytorch}).value();
-  EXPECT_EQ(*number.value().get<std::int64_t>(), 7);
+  EXPECT_EQ(*number.value()->get<std::int64_t>(), 7);
   expect_refused(open_text("hello", {.format = Format::pytorch}), ErrorCode::bad_pickle);
 }
 

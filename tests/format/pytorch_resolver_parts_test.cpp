@@ -262,7 +262,7 @@ TEST_F(PytorchParts, AreADictInTheTreeOfValues) {
   EXPECT_EQ((*list)[1].find("zero_point")->get<TensorIndex>()->index, 5u);
   EXPECT_EQ(*(*list)[2].get<std::int64_t>(), 5);
   const Archive root = file.open(tensor).value();
-  EXPECT_EQ(root.value().find("scale")->get<TensorIndex>()->index, 1u);
+  EXPECT_EQ(root.value()->find("scale")->get<TensorIndex>()->index, 1u);
 }
 
 }  // namespace

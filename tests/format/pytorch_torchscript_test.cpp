@@ -116,7 +116,8 @@ TEST(ScriptClasses, CodeBeyondReasonIsLeftAlone) {
                          {.name = "code/__torch__/c.py", .content = net_code},
                          {.name = "code/__torch__/d.py", .content = net_code, .local = {.crc = 1}},
                          {.name = "code/other.py", .content = net_code}}));
-  const auto classes = detail::ScriptClasses::read(*zip, "", graph);
+  detail::MemoryBudget budget(0, {.memory_bytes = std::uint64_t{1} << 30}, "test.pt");
+  const auto classes = detail::ScriptClasses::read(*zip, "", graph, budget).value();
   EXPECT_NE(classes.find({"__torch__.a", "Net"}), nullptr);
   EXPECT_EQ(classes.find({"__torch__.a", "Box"}), nullptr) << "the pickle does not name it";
   EXPECT_EQ(classes.find({"__torch__.b", "Net"}), nullptr) << "no room for it";

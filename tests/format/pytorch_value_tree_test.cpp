@@ -146,7 +146,7 @@ TEST_F(PytorchValues, LongTextIsReadWhole) {
 }
 
 // One hundred kilobytes that are referred to again and again.
-py::Values repeated(const Py& value) {
+py::Values referred_to_often(const Py& value) {
   py::Values values = {py::put(0, value)};
   for (int i = 0; i < 500; ++i) values.push_back(py::get(0));
   return values;
@@ -184,9 +184,9 @@ TEST_F(PytorchValues, TooMuchOfThemIsAnErrorAndTheTensorsAreThere) {
   const std::string text(100'000, 'x');
   for (const Py& value : {Py(text), py::bytes(text), py::dict({{text.substr(0, 50'000), 1}}),
                           py::list({text, text})}) {
-    const Archive archive =
-        file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", py::list(repeated(value))}}))
-            .value();
+    const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})},
+                                                {"bomb", py::list(referred_to_often(value))}}))
+                                .value();
     const Result<Value> tree = archive.value();
     ASSERT_FALSE(tree);
     EXPECT_EQ(tree.error().code, ErrorCode::limit_exceeded);
@@ -196,12 +196,12 @@ TEST_F(PytorchValues, TooMuchOfThemIsAnErrorAndTheTensorsAreThere) {
     EXPECT_TRUE(archive.skipped().empty());
     OpenOptions trusting;
     trusting.limits.memory_bytes = std::uint64_t{4} << 30;
-    EXPECT_TRUE(file.open(py::list(repeated(value)), trusting).value().value());
+    EXPECT_TRUE(file.open(py::list(referred_to_often(value)), trusting).value().value());
   }
 }
 
 TEST_F(PytorchValues, ThatCannotBeHadAreNotWritten) {
-  const Py bomb = py::list(repeated(std::string(100'000, 'x')));
+  const Py bomb = py::list(referred_to_often(std::string(100'000, 'x')));
   const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", bomb}})).value();
   MemorySink sink;
   const auto written = write(archive, sink, {.format = Format::safetensors});

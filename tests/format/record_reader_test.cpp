@@ -357,7 +357,7 @@ TEST(RecordReader, FieldsThatAreCalledLikePartsOfTensorsStayFields) {
       read_record(to_json_record(R"({"value":[{"bytes":[7],"shape":[],"dtype":"U8"}],"bytes":"x",)"
                                  R"("a":{"value":[true,false]}})"))
           .value();
-  EXPECT_EQ(to_json(lists.value()),
+  EXPECT_EQ(to_json(*lists.value()),
             R"({"value":[{"tensor":0}],"bytes":"x","a":{"value":[true,false]}})");
   EXPECT_EQ(names_of(lists), std::vector<std::string>{"value.0"});
 }

@@ -122,8 +122,10 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
   ANDIRON_ASSIGN(auto pickled,
                  read_zip_file(zip, content, file, options, budget, builder.state().notes));
-  if (is_script)
-    pickled->classes = ScriptClasses::read(*zip, content.root, pickled->content.graph());
+  if (is_script) {
+    ANDIRON_ASSIGN(pickled->classes,
+                   ScriptClasses::read(*zip, content.root, pickled->content.graph(), budget));
+  }
   budget.add_data(zip->locate_data(content.data_alignment()));
   ANDIRON_TRY(fill_archive(std::move(pickled), options, budget, builder));
   if (is_script) {
@@ -212,7 +214,7 @@ Result<Archive> read_pytorch(const ReadContext& context) {
   ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
   OpenedFile opened{source};
   if (head.compressed) {
-    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
+    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits, *context.budget));
     opened.compressed_bytes = source->size();
     context.budget->add_data(opened.source->size());
   }

@@ -37,14 +37,8 @@ class ValueTree {
       case WalkEvent::Kind::leave:
         leave(event.plain);
         return {};
-      case WalkEvent::Kind::again: {
-        const Made& made = containers_.at(*event.plain);
-        ANDIRON_TRY(spend(event.key));
-        ANDIRON_TRY(budget_.charge(made.cost, "values that are repeated"));
-        spent_ += made.cost;
-        put(std::string(event.key), made.value);
-        return {};
-      }
+      case WalkEvent::Kind::again:
+        return add_again(event.key, *event.plain);
     }
     return {};
   }
@@ -61,14 +55,14 @@ class ValueTree {
   };
   struct Made {
     Value value;
-    std::uint64_t cost;  // of walking through it
+    std::uint64_t cost = 0;  // of walking through it
   };
 
   // A place in the tree, under a key.
   Status spend(std::string_view key) { return spend(1, key.size()); }
   Status spend(std::uint64_t values, std::uint64_t text_bytes) {
     ANDIRON_TRY(budget_.charge_values(values, text_bytes));
-    spent_ += MemoryBudget::value_bytes * values + MemoryBudget::listed * text_bytes;
+    spent_ += MemoryBudget::cost_of(MemoryBudget::value_bytes, values, text_bytes);
     return {};
   }
 
@@ -97,6 +91,16 @@ class ValueTree {
       containers_.insert_or_assign(*plain, Made{made, spent_ - closed.spent_before});
     }
     put(std::move(closed.key), std::move(made));
+  }
+
+  // A container that was left before.
+  Status add_again(std::string_view key, std::size_t container) {
+    ANDIRON_TRY(spend(key));
+    const Made& made = containers_[container];
+    ANDIRON_TRY(budget_.charge(made.cost, "values that are repeated"));
+    spent_ += made.cost;
+    put(std::string(key), made.value);
+    return {};
   }
 
   Status add_tensor(std::string_view name, std::string_view key, const Resolution& resolved) {

@@ -154,6 +154,13 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   return error;
 }
 
+Result<Bytes> read_pickle_entry(const ZipReader& zip, std::uint32_t entry, const Limits& limits,
+                                MemoryBudget& budget) {
+  const ZipEntry& record = zip.entries()[entry];
+  if (!record.is_stored()) ANDIRON_TRY(budget.charge(record.bytes, "the inflated pickle"));
+  return zip.read(entry, {limits.inflated_bytes, "inflated_bytes"});
+}
+
 // Of the pickle in a record, whose storages are the records in `folder`.
 Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderPtr& zip,
                                                   std::unique_ptr<ZipStorages> storages,
@@ -266,7 +273,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
   // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
+  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
   ANDIRON_ASSIGN(auto object,
                  pickled_file(std::move(pickle), zip,
                               std::make_unique<ZipStorages>(zip, content, "data/", file), options,
@@ -281,7 +288,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         MemoryBudget& budget,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
+  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
   return pickled_file(std::move(pickle), zip,
                       std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),
                       options, budget, notes);

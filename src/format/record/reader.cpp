@@ -60,7 +60,7 @@ Result<Archive> read_record(const ReadContext& context) {
   if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
   RecordOrigin origin{.file = source, .content = source, .packaging = {}};
   if (head.compressed) {
-    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits));
+    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits, *context.budget));
   }
   if (is_unnamed_record(head.bytes)) return read_bincode(origin.content, options);
   const bool json = is_json(head.bytes);

@@ -164,7 +164,7 @@ class RecordTree {
 
   // Counts what the tree takes in memory. The budget is charged for the most that it took.
   Status charge(std::uint64_t values, std::uint64_t text_bytes) {
-    tree_bytes_ += MemoryBudget::value_bytes * values + MemoryBudget::listed * text_bytes;
+    tree_bytes_ += MemoryBudget::cost_of(MemoryBudget::value_bytes, values, text_bytes);
     if (tree_bytes_ <= charged_bytes_) return {};
     return budget_.charge(tree_bytes_ - std::exchange(charged_bytes_, tree_bytes_), "values");
   }
