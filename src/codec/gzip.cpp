@@ -10,6 +10,7 @@
 #include <string>
 
 #include "src/codec/inflate.h"
+#include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/try.h"
 
@@ -94,7 +95,11 @@ class GzipInflater {
   Status take_output() {
     const std::size_t count = window_bytes - stream_.avail_out;
     inflated_ += count;
-    ANDIRON_TRY(check_inflated(inflated_, source_.size(), limits_, source_.name()));
+    ANDIRON_TRY(check_limit(inflated_, limits_.inflated_bytes, [&] {
+      return LimitCheck{"the file inflates to more than allowed", "inflated_bytes", "bytes",
+                        source_.name()};
+    }));
+    ANDIRON_TRY(check_inflated_ratio(inflated_, source_.size(), limits_, source_.name()));
     if (inflated_ > room_) ANDIRON_TRY(grow(std::max(inflated_, 2 * room_)));
     return out_.write(std::span(windows_->out).first(count));
   }

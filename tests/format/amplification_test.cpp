@@ -190,7 +190,7 @@ TEST(Amplification, ByNamesUnderALongOneInARecord) {
         "\x83\xa5"
         "bytes\xc4\x00\xa5shape\x91\x00\xa5"
         "dtype\xa2U8",
-        28);
+        26);
   }
   EXPECT_TRUE(is_refused(expect_modest(file)));
   EXPECT_TRUE(is_refused(expect_modest(gzipped(file))));
@@ -211,15 +211,31 @@ TEST(Amplification, ByManySmallEntriesOfAHeader) {
 }
 
 TEST(Amplification, ByInflation) {
-  // Beyond 64 MiB, and more than 64 times its size.
   const std::string zeros(65 << 20, '\0');
-  const std::string pickle = "\x80\3B" + py::number(zeros.size(), 4) + zeros + ".";
-  const std::string bomb = gzipped(pickle);
-  expect_refused(open_text(bomb), ErrorCode::limit_exceeded, "inflates to too many times its size");
-  const std::string npz = zip_file(
-      {{.name = "a.npy", .content = npy_file("|u1", "(68157440,)", zeros), .deflate = true}});
-  const Archive archive = open(source_of(npz, "test.npz")).value();
-  EXPECT_EQ(archive.snapshot(0).read().error().code, ErrorCode::limit_exceeded);
+  const std::string bomb = gzipped("\x80\3B" + py::number(zeros.size(), 4) + zeros + ".");
+  expect_refused(open_text(bomb), ErrorCode::limit_exceeded, "with inflated data");
+  EXPECT_TRUE(is_refused(expect_modest(bomb)));
+  // The size at its end is a lie.
+  std::string lying = bomb;
+  lying.replace(lying.size() - 4, 4, std::string(4, '\0'));
+  EXPECT_TRUE(is_refused(expect_modest(lying)));
+}
+
+// The data of a tensor is inflated when it is read: beyond 64 MiB, not to more than 64 times the
+// size of the file.
+TEST(Amplification, ByInflationOfATensor) {
+  const std::string zeros(65 << 20, '\0');
+  const auto read_from = [&](const std::string& more) {
+    const std::string npz = zip_file(
+        {{.name = "a.npy", .content = npy_file("|u1", "(68157440,)", zeros), .deflate = true},
+         {.name = "b.npy", .content = npy_file("|u1", "()", more)}});
+    return open(source_of(npz, "test.npz")).value().snapshot(0).read();
+  };
+  const Result<Tensor> refused = read_from("1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
+  EXPECT_EQ(refused.error().hint, "raise Limits::inflated_ratio if you trust the file");
+  EXPECT_TRUE(read_from(std::string(1 << 20, '1')));
 }
 
 TEST(Amplification, ByATorchExportWhoseListInflates) {

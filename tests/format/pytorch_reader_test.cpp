@@ -284,7 +284,7 @@ TEST(PytorchReader, KeepsToItsLimits) {
                  "too many tensors");
   EXPECT_TRUE(open_text(file, {.limits = {.tensors = 2}}));
   expect_refused(open_text(file, {.limits = {.memory_bytes = 5000}}), ErrorCode::limit_exceeded,
-                 "names and entries");
+                 "asks for more memory");
   expect_refused(open_text(file, {.limits = {.pickle_values = 20}}), ErrorCode::limit_exceeded);
   expect_refused(open_text(file, {.limits = {.zip_entries = 3}}), ErrorCode::limit_exceeded);
   const std::string long_name = zip_file(torch_records(

@@ -410,7 +410,7 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
                            most.limit, "bytes", file.name()}));
   ANDIRON_TRY(state_->check_can_inflate(index));
   if (!wanted.is_stored()) {
-    ANDIRON_TRY(check_inflated(wanted.bytes, file.size(), state_->limits, file.name()));
+    ANDIRON_TRY(check_inflated_ratio(wanted.bytes, file.size(), state_->limits, file.name()));
   }
   // The header comes along with the data, or with its beginning.
   constexpr std::uint64_t window_bytes = 256 * 1024;

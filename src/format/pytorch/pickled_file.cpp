@@ -31,7 +31,7 @@ class ArchiveFiller {
         prefix_(prefix) {}
 
   Status fill() {
-    PickleWalk walk = walk_file(file_, options_, names_.memory().most());
+    PickleWalk walk = walk_file(file_, options_, names_.memory());
     while (!walk.is_done()) {
       ANDIRON_TRY(walk.next());
       WalkEvent& event = walk.event();
@@ -149,7 +149,10 @@ Status NameBudget::count(std::string_view name, std::size_t tensors, std::size_t
                      [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
 }
 
-PickleWalk walk_file(PickledFile& file, const OpenOptions& options, std::uint64_t most_key_bytes) {
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options, const MemoryBudget& budget) {
+  // Keys take no memory while they are walked past, but some time.
+  constexpr std::uint64_t factor = 8;
+  const std::uint64_t most_key_bytes = factor * std::min(budget.most(), ~std::uint64_t{0} / factor);
   const bool is_of_torch =
       file.lies_within_another || !file.content.graph().persistent_ids().empty();
   return {
@@ -204,7 +207,7 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
 Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options,
                                    const MemoryBudget& budget) {
   std::optional<TensorSnapshot> found;
-  PickleWalk walk = walk_file(file, options, budget.most());
+  PickleWalk walk = walk_file(file, options, budget);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
     WalkEvent& event = walk.event();

@@ -54,8 +54,8 @@ struct PickledFile {
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
                     MemoryBudget& budget, ArchiveBuilder& builder);
 
-// Walks over the content, up to `most_key_bytes` of keys. The others must outlive the walk.
-PickleWalk walk_file(PickledFile& file, const OpenOptions& options, std::uint64_t most_key_bytes);
+// Walks over the content. The budget bounds the work as well. All but it must outlive the walk.
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options, const MemoryBudget& budget);
 
 // Adds the tensors of a file inside another file, as snapshots named under `prefix`, with skipped
 // tensors and notes.

@@ -219,7 +219,7 @@ class ValueTree {
 Result<Value> value_tree(PickledFile& file, const OpenOptions& options, std::size_t first,
                          MemoryBudget& budget) {
   ValueTree tree(file, options.limits, first, budget);
-  PickleWalk walk = walk_file(file, options, budget.most());
+  PickleWalk walk = walk_file(file, options, budget);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
     ANDIRON_TRY(tree.add(walk.event()));
