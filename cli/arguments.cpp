@@ -227,8 +227,9 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
 
 // What a file may ask for where memory is bounded.
 void bound_memory(Limits& limits, std::uint64_t most) {
-  for (std::uint64_t* limit : {&limits.header_bytes, &limits.burnpack_metadata_bytes,
-                               &limits.index_bytes, &limits.inflated_bytes, &limits.window_bytes}) {
+  for (std::uint64_t* limit :
+       {&limits.header_bytes, &limits.burnpack_metadata_bytes, &limits.index_bytes,
+        &limits.inflated_bytes, &limits.window_bytes, &limits.memory_bytes}) {
     *limit = std::min(*limit, most);
   }
 }
@@ -264,8 +265,9 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
     bound_memory(reading.open.limits, *reading.max_memory);
   };
   verb.add_option_function<std::string>("--max-memory", set_memory,
-                                        "The most tensor data to hold at once, and the\n"
-                                        "largest header and inflated file; at least 64K.\n"
+                                        "The most tensor data to hold at once, the\n"
+                                        "largest header and inflated file, and the most\n"
+                                        "memory for names and values; at least 64K.\n"
                                         "K M G and KiB MiB GiB are powers of 1024,\n"
                                         "KB MB GB of 1000")
       ->option_text("SIZE")

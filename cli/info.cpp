@@ -192,11 +192,12 @@ void append_ties(std::string& out, const Archive& archive, const Page& page) {
   if (left > 0) append_wrapped(out, format_count(left) + " more", 0, page.width);
 }
 
-void append_remarks(std::string& out, const Archive& archive, const Page& page) {
-  if (!archive.notes().empty()) {
+void append_remarks(std::string& out, const Archive& archive, const std::vector<std::string>& notes,
+                    const Page& page) {
+  if (!notes.empty()) {
     out += '\n';
     page.append_bold(out, "NOTES\n");
-    for (const std::string& note : archive.notes()) {
+    for (const std::string& note : notes) {
       append_wrapped(out, display_line(in_flags(note)), 0, page.width);
     }
   }
@@ -237,14 +238,15 @@ void append_page(std::string& out, const std::string& path, const Archive& archi
   append_groups(out, "QUANTIZATION", summary.schemes, page);
   append_groups(out, "SHARD", summary.shards, page);
   append_pairs(out, "METADATA", "VALUE", archive.metadata(), page.width * 2 / 3, page);
+  const ValuesBeside beside = values_beside(archive);
   if (burnpack) {
-    append_scalar_table(out, archive, page);
+    append_scalar_table(out, beside.tree, page);
   } else {
-    append_value_table(out, archive, page);
+    append_value_table(out, beside.tree, page);
   }
   append_ties(out, archive, page);
   append_tensors(out, archive, burnpack, all, page);
-  append_remarks(out, archive, page);
+  append_remarks(out, archive, beside.notes, page);
 }
 
 Error no_hex_of(std::string_view format) {

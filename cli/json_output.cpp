@@ -113,7 +113,8 @@ std::string json_object(const std::string& path, const Archive& archive,
   append_json_field(out, "bytes", archive.file_bytes());
   append_json_key(out, "metadata");
   append_json_strings(out, archive.metadata());
-  append_json_scalars(out, archive);
+  const ValuesBeside beside = values_beside(archive);
+  append_json_scalars(out, beside.tree);
   out += more_fields;
 
   append_json_key(out, "tensors");
@@ -128,7 +129,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   out += ']';
 
   append_json_field(out, "skipped", archive.skipped());
-  append_json_notes(out, archive.notes());
+  append_json_notes(out, beside.notes);
   return out + "}\n";
 }
 

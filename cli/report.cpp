@@ -59,6 +59,8 @@ constexpr Spelling spellings[] = {
     {"IoMode::automatic", "--io auto"},
     {"IoMode::pread", "--io pread"},
     {"set PytorchSettings::numpy_arrays", "use --numpy-arrays"},
+    {"raise Limits::memory_bytes if you trust the file",
+     "raise it with --max-memory if you trust the file"},
     {"raise Limits::* if you trust the file", "only the library can raise this limit"},
     {"read it in parts, or borrow it from a mapped file", "free some memory and try again"},
     {"load it with load_from(model, BurnpackStore::from_file(...))",

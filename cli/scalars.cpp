@@ -4,10 +4,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "andiron/value.h"
 #include "cli/json_output.h"
@@ -51,65 +51,107 @@ std::optional<std::string> leaf_text(const Value& value) {
   return std::nullopt;
 }
 
-}  // namespace
-
-ValueDict top_level_scalars(const Archive& archive) {
-  ValueDict scalars;
-  if (const ValueDict* dict = archive.value().get<ValueDict>()) {
+// The numbers and truth values at the top of a tree: what Burnpack has a place for.
+std::vector<const ValueDict::value_type*> top_level_scalars(const Value& tree) {
+  std::vector<const ValueDict::value_type*> scalars;
+  if (const ValueDict* dict = tree.get<ValueDict>()) {
     for (const auto& entry : *dict) {
-      if (entry.second.is_scalar()) scalars.push_back(entry);
+      if (entry.second.is_scalar()) scalars.push_back(&entry);
     }
   }
   return scalars;
 }
 
-void append_value_table(std::string& out, const Archive& archive, const Page& page) {
+// Where a value is in its list or dict.
+struct Step {
+  const std::string* key = nullptr;  // null in a list
+  std::size_t index = 0;
+};
+
+struct Container {
+  const Value* value;
+  std::size_t parent;
+  Step step;
+};
+
+// Of a value in containers[parent], the steps joined with dots. The first container is the root.
+std::string name_of(const std::vector<Container>& containers, std::size_t parent, Step step) {
+  std::string name = step.key != nullptr ? *step.key : std::to_string(step.index);
+  for (; parent != 0; parent = containers[parent].parent) {
+    step = containers[parent].step;
+    name = (step.key != nullptr ? *step.key : std::to_string(step.index)) + "." + name;
+  }
+  return name;
+}
+
+}  // namespace
+
+ValuesBeside values_beside(const Archive& archive) {
+  ValuesBeside beside{.tree = {}, .notes = archive.notes()};
+  Result<Value> tree = archive.value();
+  if (tree) {
+    beside.tree = *std::move(tree);
+  } else {
+    beside.notes.push_back("the values beside the tensors are not shown: " +
+                           tree.error().description());
+  }
+  return beside;
+}
+
+void append_value_table(std::string& out, const Value& tree, const Page& page) {
   constexpr std::size_t shown = 20;
   Table table("BESIDE THE TENSORS", {{"VALUE", Column::Align::left, page.width / 2}});
   std::size_t count = 0;
-  std::deque<std::pair<std::string, const Value*>> level = {{"", &archive.value()}};
-  for (; !level.empty(); level.pop_front()) {
-    const auto& [name, value] = level.front();
-    if (const auto text = leaf_text(*value)) {
-      if (count++ < shown) table.add_row({name, *text});
-      continue;
+  // Lists and dicts, level by level; a name is put together when it is shown.
+  std::vector<Container> containers = {{&tree, 0, {}}};
+  const auto visit = [&](std::size_t parent, Step step, const Value& value) {
+    if (const auto text = leaf_text(value)) {
+      ++count;
+      table.add_row({name_of(containers, parent, step), *text});
+    } else if (value.get<ValueList>() != nullptr || value.get<ValueDict>() != nullptr) {
+      containers.push_back({&value, parent, step});
     }
-    // The names of what is only counted are not needed.
-    const std::string prefix = name.empty() || count >= shown ? "" : name + ".";
-    if (const ValueDict* dict = value->get<ValueDict>()) {
-      for (const auto& [key, item] : *dict) level.emplace_back(prefix + key, &item);
-    }
-    if (const ValueList* list = value->get<ValueList>()) {
-      for (std::size_t i = 0; i < list->size(); ++i) {
-        level.emplace_back(prefix + std::to_string(i), &(*list)[i]);
+  };
+  if (const auto text = leaf_text(tree)) table.add_row({"", *text}), count = 1;
+  for (std::size_t at = 0; at < containers.size() && count < shown; ++at) {
+    const Value& value = *containers[at].value;
+    if (const ValueDict* dict = value.get<ValueDict>()) {
+      for (std::size_t i = 0; i < dict->size() && count < shown; ++i) {
+        visit(at, {&(*dict)[i].first, i}, (*dict)[i].second);
+      }
+    } else if (const ValueList* list = value.get<ValueList>()) {
+      for (std::size_t i = 0; i < list->size() && count < shown; ++i) {
+        visit(at, {nullptr, i}, (*list)[i]);
       }
     }
   }
   if (count == 0) return;
   out += '\n';
   table.append_to(out, page);
-  if (count > shown) {
-    append_wrapped(out, format_count(count - shown) + " more values", 0, page.width);
+  if (const std::size_t all = tree.leaf_count(); all > count) {
+    append_wrapped(out, format_count(all - count) + " more values", 0, page.width);
   }
 }
 
-void append_scalar_table(std::string& out, const Archive& archive, const Page& page) {
-  const ValueDict scalars = top_level_scalars(archive);
+void append_scalar_table(std::string& out, const Value& tree, const Page& page) {
+  const auto scalars = top_level_scalars(tree);
   if (scalars.empty()) return;
   Table table("SCALAR", {{"TYPE", Column::Align::left, 5}, {"VALUE", Column::Align::left, 26}});
-  for (const auto& [name, scalar] : scalars) {
+  for (const auto* entry : scalars) {
+    const auto& [name, scalar] = *entry;
     table.add_row({name, std::string(type_text(scalar)), number_text(scalar)});
   }
   out += '\n';
   table.append_to(out, page);
 }
 
-void append_json_scalars(std::string& out, const Archive& archive) {
-  const ValueDict scalars = top_level_scalars(archive);
+void append_json_scalars(std::string& out, const Value& tree) {
+  const auto scalars = top_level_scalars(tree);
   if (scalars.empty()) return;
   append_json_key(out, "scalars");
   out += '{';
-  for (const auto& [name, scalar] : scalars) {
+  for (const auto* entry : scalars) {
+    const auto& [name, scalar] = *entry;
     if (out.back() != '{') out += ',';
     append_json_string(out, name);
     const std::string_view quote = is_json_number(scalar) ? "" : "\"";

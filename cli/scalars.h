@@ -3,22 +3,29 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "andiron/archive.h"
+#include "andiron/value.h"
 #include "cli/terminal.h"
 
 namespace andiron::cli {
 
-/// The numbers and truth values at the top of value(), by name: what Burnpack has a place for.
-ValueDict top_level_scalars(const Archive& archive);
+/// The values of an archive. If they cannot be had, null, and one note more that says why: whoever
+/// asks for tensors gets them all the same.
+struct ValuesBeside {
+  Value tree;
+  std::vector<std::string> notes;  ///< the archive's
+};
+ValuesBeside values_beside(const Archive& archive);
 
 /// Appends a table of values with their dotted names, if there are any: the first ones, those near
 /// the top before those below them, and how many more there are.
-void append_value_table(std::string& out, const Archive& archive, const Page& page);
+void append_value_table(std::string& out, const Value& tree, const Page& page);
 /// Appends a table of scalars with their types, if there are any.
-void append_scalar_table(std::string& out, const Archive& archive, const Page& page);
-/// Appends `,"scalars":{"lr":{"Float":0.001}}`, if there are any. Numbers that JSON lacks are
-/// strings.
-void append_json_scalars(std::string& out, const Archive& archive);
+void append_scalar_table(std::string& out, const Value& tree, const Page& page);
+/// Appends `,"scalars":{"lr":{"Float":0.001}}`, if there are any at the top of the tree. Numbers
+/// that JSON lacks are strings.
+void append_json_scalars(std::string& out, const Value& tree);
 
 }  // namespace andiron::cli

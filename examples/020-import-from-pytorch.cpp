@@ -47,7 +47,8 @@ void look_into(const std::string& path) {
     std::printf("  %-50s %s %s\n", tensor.full_path().c_str(), tensor.dtype_text().c_str(),
                 tensor.shape().to_string().c_str());
   }
-  const Value* config = file.value().find("config");
+  const Value tree = file.value().value();  // everything that is not a tensor
+  const Value* config = tree.find("config");
   std::printf("config: %s\n", to_json(*config).c_str());
   expect(*config->find("classes")->get<std::int64_t>() == 10, "the config can be read");
 }

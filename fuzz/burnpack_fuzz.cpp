@@ -69,7 +69,7 @@ void compare_with_view(const Archive& archive, const BurnpackView& view) {
     if (item == BurnpackHeader::Item::metadata) {
       metadata[decode_text(header.key())] = decode_text(header.value());
     } else if (item == BurnpackHeader::Item::scalar) {
-      ANDIRON_HOLDS(archive.value().find(decode_text(header.key())) != nullptr);
+      ANDIRON_HOLDS(archive.value()->find(decode_text(header.key())) != nullptr);
     } else if (places.at(decode_text(entry.name)) == entry.header_offset) {
       compare_entry(archive, index++, view, entry);
     }
@@ -148,15 +148,15 @@ Result<Written> write_for(BurnpackGeneration release, const Archive& archive) {
 // Older releases have no place for scalars: they are left out, which a note says.
 void compare_scalars(const Archive& before, const Written& written, const Archive& after) {
   const bool are_kept = written.release >= BurnpackGeneration::burn_0_22_pre;
-  const bool are_lost = !are_kept && before.value().leaf_count() != 0;
+  const bool are_lost = !are_kept && before.value()->leaf_count() != 0;
   const auto is_about_scalars = [](const std::string& note) {
     return note.find(" cannot store ") != std::string::npos &&
            note.find(" value") != std::string::npos;
   };
   ANDIRON_HOLDS(std::any_of(written.notes.begin(), written.notes.end(), is_about_scalars) ==
                 are_lost);
-  ANDIRON_HOLDS(are_kept ? same_value(sorted(before.value()), sorted(after.value()))
-                         : after.value().leaf_count() == 0);
+  ANDIRON_HOLDS(are_kept ? same_value(sorted(*before.value()), sorted(*after.value()))
+                         : after.value()->leaf_count() == 0);
 }
 
 void compare_written(const Archive& before, const Written& written, const Archive& after) {

@@ -55,7 +55,7 @@ void compare_compressed(const Result<Archive>& plain, std::span<const std::byte>
   if (!plain) return;
   ANDIRON_HOLDS(packed->packaging() == plain->packaging() + ".gz");
   ANDIRON_HOLDS(packed->metadata() == plain->metadata());
-  ANDIRON_HOLDS(same_value(packed->value(), plain->value()));
+  ANDIRON_HOLDS(same_value(*packed->value(), *plain->value()));
   match_tensors(*plain, *packed, [&](std::size_t before, std::size_t after) {
     ANDIRON_HOLDS(before == after);
     ANDIRON_HOLDS(plain->info(before).dtype == packed->info(after).dtype);
@@ -94,8 +94,8 @@ void write_and_read_back(const Archive& archive, RecordPrecision precision) {
   const Archive again = must(open_as(Format::mpk, memory_source(*written), Strictness::standard));
   ANDIRON_HOLDS(again.packaging() == "msgpack");
   compare_metadata(archive, again);
-  if (detail::is_tree_of(archive.value(), archive)) {
-    ANDIRON_HOLDS(same_value(archive.value(), again.value()));
+  if (detail::is_tree_of(*archive.value(), archive)) {
+    ANDIRON_HOLDS(same_value(*archive.value(), *again.value()));
   }
   match_tensors(archive, again, [&](std::size_t before, std::size_t after) {
     const TensorSnapshot snapshot = archive.snapshot(before);

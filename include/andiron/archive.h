@@ -140,12 +140,15 @@ class Archive {
   /// The string metadata of the file.
   const Metadata& metadata() const& noexcept;
   void set_metadata(Metadata metadata);
-  /// Values that are not tensors; null if there are none. Built on first use.
+  /// Values that are not tensors; null if there are none. Built on first use, then shared by all
+  /// copies of the archive. Fails with LimitExceeded if the tree, with everything that is repeated
+  /// counted each time, takes more than Limits::memory_bytes; the tensors can be used all the same.
+  /// Pointers into the tree are valid until the archive is changed or destroyed.
   ///   Burnpack                 a dict of scalars
   ///   records, PyTorch files   the whole tree, with tensors as their indices
   ///   distributed checkpoints  everything except tensors
   ///   shards, torch.export     null
-  const Value& value() const&;
+  Result<Value> value() const;
   void set_value(Value value);
   /// What a user should know: tolerated oddities, tensors tied by metadata. Notes quote the file
   /// unescaped; pass them through display_line() before you print them.
@@ -162,7 +165,6 @@ class Archive {
   std::string packaging() && { return packaging(); }
   Aliases aliases() && { return aliases(); }
   Metadata metadata() && { return metadata(); }
-  Value value() && { return value(); }
   std::vector<std::string> notes() && { return notes(); }
   std::vector<Skipped> skipped() && { return skipped(); }
 

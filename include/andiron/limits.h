@@ -38,8 +38,18 @@ struct Limits {
   std::uint64_t burnpack_file_bytes = std::uint64_t{100} << 30;
   /// The header of one NumPy array: its dtype and shape. NumPy itself stops at 10 000 bytes.
   std::uint64_t npy_header_bytes = std::uint64_t{64} << 10;
-  /// The size of a compressed file in memory after decompression.
-  std::uint64_t inflated_bytes = std::uint64_t{8} << 30;
+  /// Memory for everything that opening a file, listing it and Archive::value() make of its bytes:
+  /// names, entries, values, messages. Not tensor data, and not what the next three are about. By
+  /// default 16 MiB and 48 times the size of the file, at most 4 GiB; real files take less than
+  /// ten times the size of their header. A few bytes of pickle can ask for gigabytes.
+  std::uint64_t memory_bytes = in_proportion;
+  static constexpr std::uint64_t in_proportion = ~std::uint64_t{0};
+  /// Decompressed data that is held at once: a gzip file as a whole, and entries of a zip archive.
+  /// Half of what a small laptop has free; larger models are not published compressed.
+  std::uint64_t inflated_bytes = std::uint64_t{2} << 30;
+  /// How many times its compressed size data may inflate to, once it is more than 64 MiB. Weights
+  /// compress to about nine tenths, sparse ones to a tenth; deflate could make a thousand times.
+  std::uint64_t inflated_ratio = 64;
   /// Entries of a zip archive. A PyTorch file has one per storage and a few more.
   std::uint64_t zip_entries = 4'000'000;
   /// Values in one pickle: about thirty per tensor, each up to 64 bytes of memory.
@@ -47,11 +57,12 @@ struct Limits {
   /// Steps that the walk over a pickle may take into objects it has visited before under another
   /// name.
   std::uint64_t pickle_repeats = 4'000'000;
-  /// All names of a PyTorch file together. A few bytes of pickle can multiply them.
-  std::uint64_t name_bytes_in_all = std::uint64_t{512} << 20;
   /// The size in memory of one PyTorch tensor that repeats its data through strides of zero.
   /// Sixteen times the size of the file is allowed too, if that is more.
   std::uint64_t expanded_bytes = std::uint64_t{1} << 30;
+  /// The same for all tensors of an archive together, which a load or a conversion would read one
+  /// after the other: those that share a storage count each.
+  std::uint64_t expanded_bytes_in_all = std::uint64_t{2} << 30;
   /// Tensors in a file. A 100 MB header holds about two million; more than this is an attack.
   std::uint64_t tensors = 4'000'000;
   /// One name. Module paths are short; 64 KiB is more than any of them needs.

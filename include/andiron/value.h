@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Values in a file that are not tensors (configs, scalars, nesting) as one tree, and as JSON.
 //
-//   if (const Value* epoch = file.value().find("epoch")) use(*epoch->get<std::int64_t>());
+//   const Value tree = file.value().value();
+//   if (const Value* epoch = tree.find("epoch")) use(*epoch->get<std::int64_t>());
 //
 // Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,26 +31,36 @@ struct TensorIndex {
   friend bool operator==(TensorIndex, TensorIndex) = default;
 };
 
-/// Null, a scalar, text, bytes, a list, a dict or a tensor's index.
+/// Null, a scalar, text, bytes, a list, a dict or a tensor's index. Cannot be changed, only
+/// replaced.
+///
+/// Copies are cheap: they share text, bytes, lists and dicts. A tree may contain the same list in
+/// many places, as a pickle can. A Value is made after what it contains, so there are no cycles.
 class Value {
  public:
-  using Data = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
-                            Bytes, ValueList, ValueDict, TensorIndex>;
-
   Value() = default;
   Value(bool value) : data_(value) {}
   Value(std::int64_t value) : data_(value) {}
   /// For values above the int64 range, and for those that a file marks as unsigned.
   Value(std::uint64_t value) : data_(value) {}
   Value(double value) : data_(value) {}
-  Value(std::string value) : data_(std::move(value)) {}
-  Value(const char* value) : data_(std::string(value)) {}
-  Value(Bytes value) : data_(std::move(value)) {}
-  Value(ValueList value) : data_(std::move(value)) {}
-  Value(ValueDict value) : data_(std::move(value)) {}
+  Value(std::string value) : data_(shared(std::move(value))) {}
+  Value(const char* value) : Value(std::string(value)) {}
+  Value(Bytes value) : data_(shared(std::move(value))) {}
+  Value(ValueList value) : data_(shared(std::move(value))) {}
+  Value(ValueDict value) : data_(shared(std::move(value))) {}
   Value(TensorIndex value) : data_(value) {}
 
-  const Data& data() const noexcept { return data_; }
+  Value(const Value&) = default;
+  Value& operator=(const Value&) = default;
+  /// A moved-from Value is null.
+  Value(Value&& other) noexcept : data_(std::exchange(other.data_, Data())) {}
+  Value& operator=(Value&& other) noexcept {
+    data_ = std::exchange(other.data_, Data());
+    return *this;
+  }
+  ~Value() = default;
+
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(data_); }
   /// True for a number or a bool.
   bool is_scalar() const noexcept {
@@ -56,10 +69,28 @@ class Value {
   }
   /// The number of values in the tree that are neither null nor tensors.
   std::size_t leaf_count() const;
-  /// Returns the alternative T, or nullptr.
+  /// Returns what is held if it is a T, or nullptr. The pointer is valid as long as this value.
   template <class T>
   const T* get() const noexcept {
-    return std::get_if<T>(&data_);
+    if constexpr (is_shared<T>) {
+      const auto* held = std::get_if<std::shared_ptr<const T>>(&data_);
+      return held == nullptr ? nullptr : held->get();
+    } else {
+      return std::get_if<T>(&data_);
+    }
+  }
+  /// Returns visitor(held), where null is std::monostate. All results have one type.
+  template <class Visitor>
+  decltype(auto) visit(Visitor&& visitor) const {
+    return std::visit(
+        [&]<class Held>(const Held& held) -> decltype(auto) {
+          if constexpr (requires { *held; }) {
+            return visitor(*held);
+          } else {
+            return visitor(held);
+          }
+        },
+        data_);
   }
   /// Returns the entry of a dict, or nullptr if this is not a dict or has no such key. O(n).
   const Value* find(std::string_view key) const noexcept {
@@ -72,16 +103,33 @@ class Value {
   }
 
  private:
+  template <class T>
+  static constexpr bool is_shared = std::same_as<T, std::string> || std::same_as<T, Bytes> ||
+                                    std::same_as<T, ValueList> || std::same_as<T, ValueDict>;
+  // The pointers are never null.
+  using Data =
+      std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
+                   std::shared_ptr<const std::string>, std::shared_ptr<const Bytes>,
+                   std::shared_ptr<const ValueList>, std::shared_ptr<const ValueDict>, TensorIndex>;
+  template <class T>
+  static Data shared(T value);
+
   Data data_;
 };
+
+template <class T>
+Value::Data Value::shared(T value) {
+  return std::make_shared<const T>(std::move(value));
+}
 
 /// Parses strict JSON: RFC 8259, UTF-8, no comments, nothing but white space after the value. Fails
 /// with DuplicateKey for repeated keys, LimitExceeded for nesting deeper than max_json_depth, and
 /// BadHeader, with the offset, for anything else, including numbers that do not fit a double.
 Result<Value> parse_json(std::string_view text);
 
-/// Returns JSON: compact, or with `indent` spaces per level. Bytes become a list of numbers, a
-/// tensor index becomes {"tensor": i}, NaN and infinities become null. Strings as below.
+/// Returns JSON: compact, or with `indent` spaces per level, of which the first 32 count. Bytes
+/// become a list of numbers, a tensor index becomes {"tensor": i}, NaN and infinities become null.
+/// Strings as below.
 std::string to_json(const Value& value, unsigned indent = 0);
 
 /// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and whatever

@@ -11,6 +11,7 @@
 
 #include "src/codec/inflate.h"
 #include "src/core/check_limit.h"
+#include "src/core/little_endian.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -27,12 +28,24 @@ Bytef* zlib_bytes(std::byte* data) { return reinterpret_cast<Bytef*>(data); }
 
 class GzipInflater {
  public:
-  GzipInflater(const ByteSource& source, const Limits& limits) : source_(source), limits_(limits) {}
+  GzipInflater(const ByteSource& source, const Limits& limits, MemoryBudget* budget)
+      : source_(source), limits_(limits), budget_(budget) {}
   ~GzipInflater() {
     if (open_) inflateEnd(&stream_);
   }
   GzipInflater(const GzipInflater&) = delete;
   GzipInflater& operator=(const GzipInflater&) = delete;
+
+  // Makes room for as much as the end of the file says, which is the size of the last member: most
+  // files have one. Growing would take twice the memory.
+  Status reserve() {
+    std::array<std::byte, 4> size;
+    if (source_.size() < size.size()) return {};
+    ANDIRON_TRY(source_.read_at(source_.size() - size.size(), size));
+    const std::uint64_t said = load_u32(size.data());
+    const bool may_be = can_inflate_to(source_.size(), said) && said <= limits_.inflated_bytes;
+    return may_be ? grow(said) : Status();
+  }
 
   // Stops when there are `enough` bytes.
   Result<Bytes> run(std::uint64_t enough = ~std::uint64_t{0}) {
@@ -82,30 +95,44 @@ class GzipInflater {
   Status take_output() {
     const std::size_t count = window_bytes - stream_.avail_out;
     inflated_ += count;
-    ANDIRON_TRY(check_limit(
-        inflated_, limits_.inflated_bytes,
-        {"the file inflates to more than allowed", "inflated_bytes", "bytes", source_.name()}));
+    ANDIRON_TRY(check_limit(inflated_, limits_.inflated_bytes, [&] {
+      return LimitCheck{"the file inflates to more than allowed", "inflated_bytes", "bytes",
+                        source_.name()};
+    }));
+    ANDIRON_TRY(check_inflated_ratio(inflated_, source_.size(), limits_, source_.name()));
+    if (inflated_ > room_) ANDIRON_TRY(grow(std::max(inflated_, 2 * room_)));
     return out_.write(std::span(windows_->out).first(count));
+  }
+
+  Status grow(std::uint64_t room) {
+    if (budget_ != nullptr) ANDIRON_TRY(budget_->charge(room, "inflated data"));
+    room_ = room;
+    return out_.reserve(room);
   }
 
   const ByteSource& source_;
   const Limits& limits_;
+  MemoryBudget* budget_;  // null for none
   z_stream stream_ = {};
   bool open_ = false;
   std::unique_ptr<Windows> windows_;
   std::uint64_t read_ = 0;
   std::uint64_t inflated_ = 0;
+  std::uint64_t room_ = 0;
   MemorySink out_;
 };
 
 }  // namespace
 
-Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits) {
-  return GzipInflater(source, limits).run();
+Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits, MemoryBudget* budget) {
+  GzipInflater inflater(source, limits, budget);
+  ANDIRON_TRY(inflater.reserve());
+  return inflater.run();
 }
 
-Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits) {
-  ANDIRON_ASSIGN(Bytes content, inflate_gzip(source, limits));
+Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits,
+                               MemoryBudget& budget) {
+  ANDIRON_ASSIGN(Bytes content, inflate_gzip(source, limits, &budget));
   return memory_source(std::move(content), source.name());
 }
 
@@ -115,7 +142,7 @@ Result<ContentHead> content_head(const ByteSource& source, std::size_t count) {
   if (!is_gzip(head)) return ContentHead{false, std::move(head)};
   // Not the caller's limit, which is for content that is kept.
   const Limits a_window_more{.inflated_bytes = count + window_bytes};
-  ANDIRON_ASSIGN(const Bytes content, GzipInflater(source, a_window_more).run(count));
+  ANDIRON_ASSIGN(const Bytes content, GzipInflater(source, a_window_more, nullptr).run(count));
   return ContentHead{true, std::string(content.text().substr(0, count))};
 }
 

@@ -12,18 +12,22 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "andiron/sink.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
 inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
 // Returns the content of a gzip file; several members in a row count as one. Fails with
-// LimitExceeded beyond limits.inflated_bytes, Truncated if the file ends too early, BadHeader if it
-// is damaged.
-Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits);
+// LimitExceeded beyond limits.inflated_bytes and inflated_ratio, Truncated if the file ends too
+// early, BadHeader if it is damaged.
+// What that takes is charged to the budget, if there is one.
+Result<Bytes> inflate_gzip(const ByteSource& source, const Limits& limits,
+                           MemoryBudget* budget = nullptr);
 
 // The same as a source with the file's name.
-Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits);
+Result<ByteSourcePtr> inflated(const ByteSource& source, const Limits& limits,
+                               MemoryBudget& budget);
 
 // The first bytes of a source, decompressed if it is a gzip file.
 struct ContentHead {

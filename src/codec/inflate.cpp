@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <string>
+
+#include "src/core/check_limit.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,6 +25,18 @@ constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32
 Error bad(const char* what) { return Error{.code = ErrorCode::bad_archive, .message = what}; }
 
 }  // namespace
+
+Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const Limits& limits,
+                            std::string_view file) {
+  constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
+  if (bytes <= always_allowed ||
+      bytes / std::max<std::uint64_t>(limits.inflated_ratio, 1) <= file_bytes) {
+    return {};
+  }
+  return over_limit(std::to_string(bytes) + " bytes from a file of " + std::to_string(file_bytes),
+                    limits.inflated_ratio,
+                    {"the data inflates to too many times its size", "inflated_ratio", "", file});
+}
 
 struct Inflater::Stream : z_stream {
   Stream() : z_stream{}, ready(inflateInit2(this, raw_window_bits) == Z_OK) {}

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "andiron/error.h"
+#include "andiron/limits.h"
 
 namespace andiron::inline v1::detail {
 
@@ -15,6 +17,11 @@ namespace andiron::inline v1::detail {
 constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) noexcept {
   return bytes / (8 * 129) <= stored_bytes;
 }
+
+// Fails with LimitExceeded for more than 64 MiB that are more than limits.inflated_ratio times the
+// size of the file.
+Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const Limits& limits,
+                            std::string_view file);
 
 inline Error no_memory_for_zlib() {
   return Error{.code = ErrorCode::out_of_memory, .message = "not enough memory for zlib"};

@@ -151,7 +151,9 @@ void append_string(std::string& out, std::string_view text, JsonReadBy readers) 
 }
 
 void append_line_break(std::string& out, unsigned indent, unsigned depth) {
-  if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * depth, ' ');
+  // A thousand levels would make far more space than text.
+  constexpr unsigned deepest = 32;
+  if (indent != 0) out.append(1, '\n').append(std::size_t{indent} * std::min(depth, deepest), ' ');
 }
 
 void append_value(std::string& out, const Value& value, JsonReadBy readers, unsigned indent,
@@ -216,7 +218,7 @@ struct ValueAppender {
 
 void append_value(std::string& out, const Value& value, JsonReadBy readers, unsigned indent,
                   unsigned depth) {
-  std::visit(ValueAppender{out, readers, indent, depth}, value.data());
+  value.visit(ValueAppender{out, readers, indent, depth});
 }
 
 }  // namespace

@@ -131,33 +131,24 @@ Status ArchiveState::make_private() {
 
 namespace {
 
-bool holds_tensors(const Value& value) {
-  if (value.get<TensorIndex>() != nullptr) return true;
-  if (const auto* list = value.get<ValueList>()) {
-    return std::any_of(list->begin(), list->end(), holds_tensors);
-  }
-  const auto* dict = value.get<ValueDict>();
-  return dict != nullptr && std::any_of(dict->begin(), dict->end(), [](const auto& entry) {
-           return holds_tensors(entry.second);
-         });
-}
-
-// A copy of the tree in which tensor i is leaves[i].
-Value with_leaves(const Value& value, const std::vector<Value>& leaves) {
+// Replaces tensor i of the tree by leaves[i]; returns whether it has any. What has no tensors stays
+// shared.
+bool replace_tensors(Value& value, const std::vector<Value>& leaves) {
   if (const auto* tensor = value.get<TensorIndex>()) {
-    return tensor->index < leaves.size() ? leaves[tensor->index] : Value();
+    value = tensor->index < leaves.size() ? leaves[tensor->index] : Value();
+    return true;
   }
+  bool has_any = false;
   if (const auto* list = value.get<ValueList>()) {
-    ValueList copy;
-    for (const Value& item : *list) copy.push_back(with_leaves(item, leaves));
-    return Value(std::move(copy));
+    ValueList copy = *list;
+    for (Value& item : copy) has_any |= replace_tensors(item, leaves);
+    if (has_any) value = Value(std::move(copy));
+  } else if (const auto* dict = value.get<ValueDict>()) {
+    ValueDict copy = *dict;
+    for (auto& [key, item] : copy) has_any |= replace_tensors(item, leaves);
+    if (has_any) value = Value(std::move(copy));
   }
-  if (const auto* dict = value.get<ValueDict>()) {
-    ValueDict copy;
-    for (const auto& [key, item] : *dict) copy.emplace_back(key, with_leaves(item, leaves));
-    return Value(std::move(copy));
-  }
-  return value;
+  return has_any;
 }
 
 }  // namespace
@@ -179,7 +170,7 @@ std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; 
 std::size_t Archive::size() const noexcept { return state_->entries.size(); }
 const Aliases& Archive::aliases() const& noexcept { return state_->aliases; }
 const Metadata& Archive::metadata() const& noexcept { return state_->metadata; }
-const Value& Archive::value() const& { return state_->value.get(); }
+Result<Value> Archive::value() const { return state_->value.get(); }
 const std::vector<std::string>& Archive::notes() const& noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const& noexcept { return state_->skipped; }
 
@@ -298,8 +289,10 @@ Result<Archive> Archive::select(std::span<const std::size_t> indices) const ANDI
   if (!state_->value.is_absent()) {
     std::vector<Value> leaves(size());  // null for those that are left out
     for (std::size_t i = 0; i < indices.size(); ++i) leaves[indices[i]] = Value(TensorIndex{i});
-    selected.state_->value = detail::LazyValue([tree = state_->value, leaves = std::move(leaves)] {
-      return holds_tensors(tree.get()) ? with_leaves(tree.get(), leaves) : tree.get();
+    selected.state_->value = detail::LazyValue([all = state_->value, leaves = std::move(leaves)] {
+      Result<Value> tree = all.get();
+      if (tree) replace_tensors(*tree, leaves);
+      return tree;
     });
   }
   return selected;

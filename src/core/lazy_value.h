@@ -12,31 +12,35 @@
 
 namespace andiron::inline v1::detail {
 
-// Copies share one value. Safe from several threads at once.
+// Copies share one value, or the reason why it could not be made. Safe from several threads at
+// once.
 class LazyValue {
  public:
   LazyValue() = default;
-  LazyValue(Value value) : state_(std::make_shared<State>()) { state_->value = std::move(value); }
-  explicit LazyValue(std::function<Value()> make) : state_(std::make_shared<State>()) {
+  LazyValue(Value value) : state_(std::make_shared<State>()) { state_->made = std::move(value); }
+  explicit LazyValue(std::function<Result<Value>()> make) : state_(std::make_shared<State>()) {
     state_->make = std::move(make);
   }
 
   // Whether there is nothing, known without making it.
   bool is_absent() const noexcept { return state_ == nullptr; }
-  const Value& get() const {
-    static const Value null;
-    if (state_ == nullptr) return null;
+  Result<Value> get() const {
+    if (state_ == nullptr) return Value();
     std::call_once(state_->once, [this] {
-      if (state_->make) state_->value = std::exchange(state_->make, nullptr)();
+      if (!state_->make) return;
+      // Kept until it has returned: what an exception cuts short is made again.
+      state_->made = state_->make();
+      state_->make = nullptr;
     });
-    return state_->value;
+    if (!state_->made) return Error(state_->made.error());
+    return *state_->made;
   }
 
  private:
   struct State {
     std::once_flag once;
-    std::function<Value()> make;
-    Value value;
+    std::function<Result<Value>()> make;
+    Result<Value> made = Value();
   };
   std::shared_ptr<State> state_;
 };

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,9 @@
 #include "andiron/format.h"
 #include "andiron/open.h"
 #include "andiron/sink.h"
+#include "andiron/value.h"
 #include "andiron/write.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
@@ -35,6 +38,9 @@ struct ReadContext {
   // The files next to this one, and its name among them; nullptr if there are none.
   const FileSet* files = nullptr;
   std::string_view name = {};
+  // What is opened together shares one: an index and its shards.
+  std::shared_ptr<MemoryBudget> budget =
+      std::make_shared<MemoryBudget>(source->size(), options.limits, source->name());
 
   // A file in the same folder of the set. REQUIRES: files.
   std::string name_beside(std::string_view other) const {
@@ -80,7 +86,8 @@ struct FormatRow {
   // Returns how many bytes that took; nullptr for formats that are only read. Nothing is written in
   // a dry run.
   Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
-  Kept (*kept)(const Archive& archive, const WriteOptions& options) = nullptr;
+  // `tree` is the archive's value().
+  Kept (*kept)(const Archive& archive, const Value& tree, const WriteOptions& options) = nullptr;
   const char* write_instead = "";  // what to do where the format is only read
   // In a folder with several formats, those with a lower rank are taken; within one, these names
   // before others.

@@ -86,6 +86,7 @@ class ShardedModel::State {
     Result<ByteSourcePtr> source = context_.files->open(place_);
     if (source) {
       source_ = *std::move(source);
+      context_.budget->add_file(source_->size());
       return true;
     }
     Error error = std::move(source).error();
@@ -98,7 +99,7 @@ class ShardedModel::State {
     return error;
   }
 
-  ReadContext shard() const { return {source_, options_, context_.files, place_}; }
+  ReadContext shard() const { return {source_, options_, context_.files, place_, context_.budget}; }
   const FormatRow& format() const noexcept { return *row_; }
 
   void add(Archive archive) {
@@ -313,6 +314,7 @@ Result<ShardedModel> ShardedModel::read_index(const ReadContext& context) {
                   {"the index is larger than allowed", "index_bytes", "bytes", source.name()}));
   ANDIRON_ASSIGN(Bytes text, Bytes::allocate(source.size()));
   ANDIRON_TRY(source.read_at(0, text.writable()));
+  ANDIRON_TRY(context.budget->charge(MemoryBudget::listed * text.size(), "the index"));
   auto state = std::make_unique<State>(context, std::move(text));
   ANDIRON_TRY(state->read_index());
   return ShardedModel(std::move(state));

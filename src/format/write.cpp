@@ -68,17 +68,17 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   return named;
 }
 
-std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive,
+std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive, const Value& tree,
                                   const WriteOptions& options) {
   std::vector<std::string> notes;
-  const Kept kept = row.kept(archive, options);
+  const Kept kept = row.kept(archive, tree, options);
   const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
   const auto lose = [&](std::size_t count, std::string_view noun, std::string_view examples = {}) {
     if (count == 0) return;
     notes.push_back(name + " cannot store " + count_of(count, noun) + std::string(examples) +
                     (count == 1 ? "; it was left out" : "; they were left out"));
   };
-  lose(archive.value().leaf_count() - kept.values, "value", " (configs, scalars)");
+  lose(tree.leaf_count() - kept.values, "value", " (configs, scalars)");
   if (!kept.param_ids) {
     std::size_t ids = 0;
     for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
@@ -156,13 +156,14 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
                          const WriteOptions& options) {
   Prepared prepared;
   ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
+  ANDIRON_ASSIGN(const Value tree, archive.value());
   const std::size_t ties = prepared.archive.aliases().size();
-  const bool copies = ties != 0 && !row.kept(prepared.archive, options).ties;
+  const bool copies = ties != 0 && !row.kept(prepared.archive, tree, options).ties;
   if (copies) {
     ANDIRON_ASSIGN(prepared.archive, prepared.archive.with_ties_as_copies());
   }
   ANDIRON_TRY(check_data_bytes(prepared.archive));
-  prepared.notes = notes_on(row, prepared.archive, options);
+  prepared.notes = notes_on(row, prepared.archive, tree, options);
   if (copies) {
     prepared.notes.push_back(count_of(ties, "tied name") + " written as " +
                              (ties == 1 ? "a copy" : "copies"));

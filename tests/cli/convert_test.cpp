@@ -461,7 +461,7 @@ TEST_F(Convert, AJsonRecordKeepsItsOrderAndStructure) {
   const Outcome run = tool({"convert", in, "-o", out});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err, "");
-  EXPECT_EQ(to_json(open(out).value().value()),
+  EXPECT_EQ(to_json(*open(out).value().value()),
             R"({"z":{"tensor":0},"none":null,"steps":7,"list":[null,{"tensor":1}]})");
   // Renaming that finds nothing to rename changes nothing.
   EXPECT_EQ(tool({"convert", "--sub", "absent", "x", in, "-o", path("same.mpk")}).exit_code, 0);

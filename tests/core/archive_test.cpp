@@ -47,7 +47,7 @@ TEST(Archive, IsEmptyByDefault) {
   EXPECT_EQ(archive.find("a"), std::nullopt);
   EXPECT_EQ(archive.find({}), std::nullopt);
   EXPECT_TRUE(archive.metadata().empty());
-  EXPECT_TRUE(archive.value().is_null());
+  EXPECT_TRUE(archive.value()->is_null());
   EXPECT_TRUE(archive.natural_order().empty());
   EXPECT_EQ(archive.get("a").error().code, ErrorCode::missing_tensor);
 }
@@ -421,15 +421,15 @@ TEST(Archive, ValuesFollowTheirTensors) {
                               {"lost", TensorIndex{7}}});
   const std::vector<std::size_t> second = {1};
   const Archive selected = archive.select(second).value();
-  const ValueList& list = *selected.value().find("list")->get<ValueList>();
+  const ValueList& list = *selected.value()->find("list")->get<ValueList>();
   EXPECT_TRUE(list[0].is_null());
   EXPECT_EQ(*list[1].get<TensorIndex>(), TensorIndex{0});
-  EXPECT_TRUE(selected.value().find("lost")->is_null());
-  EXPECT_EQ(*selected.value().find("lr")->get<double>(), 0.5);
+  EXPECT_TRUE(selected.value()->find("lost")->is_null());
+  EXPECT_EQ(*selected.value()->find("lr")->get<double>(), 0.5);
 
   // Renamed tensors are the same tensors.
   const std::vector<std::string> names = {"x", "y"};
-  EXPECT_EQ(to_json(archive.rename(names).value().value()), to_json(archive.value()));
+  EXPECT_EQ(to_json(*archive.rename(names).value().value()), to_json(*archive.value()));
 }
 
 TEST(Archive, ATensorIsReplacedUnderItsName) {

@@ -10,6 +10,7 @@
 #include "andiron/open.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/burnpack_reading.h"
+#include "tests/support/modest.h"
 #include "tests/support/repeated_text.h"
 #include "tests/support/temp_dir.h"
 
@@ -96,11 +97,15 @@ TEST(BurnpackReader, HugeCountsAllocateNothing) {
       from_hex("a2 67") + "tensors" + from_hex("a0 61") + "x" + from_hex("9bffffffffffffffff"),
       from_hex("a2 67") + "tensors" + from_hex("a0 61") + "x" + from_hex("5bffffffffffffffff"),
   };
-  for (const Cbor& cbor : counts) EXPECT_EQ(code_of(burnpack_file(cbor)), ErrorCode::bad_header);
+  for (const Cbor& cbor : counts) {
+    EXPECT_EQ(code_of(burnpack_file(cbor)), ErrorCode::bad_header);
+    expect_modest(burnpack_file(cbor));
+  }
   // A table is made for no more tensors than the metadata has room for.
   const Cbor lying = from_hex("a1 67") + "tensors" + from_hex("bb0000000100000000") +
                      pack_metadata({pack_u8("t", 0, 1)}).substr(10);
   EXPECT_EQ(code_of(burnpack_file(lying, "x")), ErrorCode::bad_header);
+  expect_modest(burnpack_file(lying, "x"));
 }
 
 TEST(BurnpackReader, IndefiniteLengthsWithoutAnEndAreRefused) {
@@ -214,6 +219,12 @@ TEST(BurnpackReader, AFileCutAnywhereIsRefused) {
     const Result<Archive> archive = open_burnpack(empty.substr(0, size));
     ASSERT_EQ(archive.ok(), size >= metadata_end) << size;
     EXPECT_TRUE(!archive || archive->metadata().at("version") == "1.0");
+  }
+}
+
+TEST(BurnpackReader, FilesCutOrChangedTakeLittleMemory) {
+  for (const std::string& file : {smallest_example(), worked_example(), old_file()}) {
+    expect_modest_when_changed(file);
   }
 }
 

@@ -45,8 +45,8 @@ TEST(BurnpackReader, ReadsTheWorkedExample) {
   EXPECT_EQ(to_float(archive.get("bias").value().read().value().to_vector<Float16>().value()[0]),
             0.5f);
 
-  EXPECT_EQ(*archive.value().find("lr")->get<double>(), 0.001);
-  EXPECT_EQ(*archive.value().find("step")->get<std::uint64_t>(), 42u);
+  EXPECT_EQ(*archive.value()->find("lr")->get<double>(), 0.001);
+  EXPECT_EQ(*archive.value()->find("step")->get<std::uint64_t>(), 42u);
 }
 
 TEST(BurnpackReader, ReadsTheSmallestExample) {
@@ -55,7 +55,7 @@ TEST(BurnpackReader, ReadsTheSmallestExample) {
   EXPECT_EQ(archive.info(0).name, "w");
   EXPECT_EQ(archive.info(0).param_id, ParamId{42});
   EXPECT_TRUE(archive.metadata().empty());
-  EXPECT_TRUE(archive.value().is_null());
+  EXPECT_TRUE(archive.value()->is_null());
   EXPECT_EQ(archive.snapshot(0).read().value().to_vector<float>().value(),
             (std::vector<float>{1, 2}));
 }
@@ -64,7 +64,7 @@ TEST(BurnpackReader, AnEmptyPackHasNothingInIt) {
   const Archive archive = open_burnpack(burnpack_file(pack_metadata({}))).value();
   EXPECT_TRUE(archive.empty());
   EXPECT_TRUE(archive.metadata().empty());
-  EXPECT_TRUE(archive.value().is_null());
+  EXPECT_TRUE(archive.value()->is_null());
   EXPECT_TRUE(archive.notes().empty());
   EXPECT_EQ(archive.get("missing").error().code, ErrorCode::missing_tensor);
 }
@@ -257,10 +257,10 @@ TEST(BurnpackReader, ReadsScalarsOfEveryKindWithTheirTypes) {
                                  {"u", cbor_map({{"UInt", from_hex("1bffffffffffffffff")}})}});
   const Archive archive =
       open_burnpack(burnpack_file(pack_metadata({}, {{"scalars", scalars}}))).value();
-  EXPECT_EQ(*archive.value().find("b")->get<bool>(), true);
-  EXPECT_EQ(*archive.value().find("f")->get<double>(), 0.001);
-  EXPECT_EQ(*archive.value().find("i")->get<std::int64_t>(), -100);
-  EXPECT_EQ(*archive.value().find("u")->get<std::uint64_t>(), UINT64_MAX);
+  EXPECT_EQ(*archive.value()->find("b")->get<bool>(), true);
+  EXPECT_EQ(*archive.value()->find("f")->get<double>(), 0.001);
+  EXPECT_EQ(*archive.value()->find("i")->get<std::int64_t>(), -100);
+  EXPECT_EQ(*archive.value()->find("u")->get<std::uint64_t>(), UINT64_MAX);
 }
 
 TEST(BurnpackReader, QuantizedTensorsKeepTheirScheme) {
@@ -358,7 +358,7 @@ TEST(BurnpackReader, OfANameGivenTwiceTheLastCountsAndStrictRefuses) {
     EXPECT_EQ(archive.info(archive.find("t").value()).param_id, ParamId{9});
     EXPECT_EQ(data_of(archive, "b"), counting(5).substr(2, 1));
     EXPECT_EQ(archive.metadata().at("version"), "0.21.0");
-    EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 1);
+    EXPECT_EQ(*archive.value()->find("n")->get<std::int64_t>(), 1);
     EXPECT_TRUE(has_note(archive, "'t': duplicate name; the last one is used"));
   }
   const Result<Archive> strict = open_burnpack(file, Strictness::strict);
@@ -388,8 +388,8 @@ TEST(BurnpackReader, KeysOfMetadataAndScalarsGivenTwiceAreNotedAndTheLastCounts)
       open_burnpack(burnpack_file(pack_metadata({}, {{"metadata", texts}, {"scalars", scalars}})))
           .value();
   EXPECT_EQ(archive.metadata(), (Metadata{{"k", "2"}}));
-  EXPECT_EQ(archive.value().get<ValueDict>()->size(), 2u);
-  EXPECT_TRUE(*archive.value().find("s")->get<bool>());
+  EXPECT_EQ(archive.value()->get<ValueDict>()->size(), 2u);
+  EXPECT_TRUE(*archive.value()->find("s")->get<bool>());
   EXPECT_TRUE(has_note(archive, "'k': given twice"));
 }
 

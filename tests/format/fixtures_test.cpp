@@ -125,7 +125,7 @@ void check_tensors_of_burn(const Archive& archive, const Json& tensors) {
 
 Json scalars_of(const Archive& archive) {
   Json scalars = Json::object();
-  const ValueDict* dict = archive.value().get<ValueDict>();
+  const ValueDict* dict = archive.value()->get<ValueDict>();
   if (dict == nullptr) return scalars;
   for (const auto& [name, value] : *dict) {
     if (const auto* truth = value.get<bool>()) {

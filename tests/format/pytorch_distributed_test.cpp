@@ -174,9 +174,9 @@ TEST_F(Checkpoint, OtherObjectsBecomeTheTreeAndTheirTensorsGetTheirNames) {
   const Archive archive = read().value();
   EXPECT_EQ(names_of(archive), (Names{"w", "state.t"}));
   EXPECT_EQ(floats(archive, "state.t"), (Floats{3, 4}));
-  EXPECT_EQ(*archive.value().find("epoch")->get<std::int64_t>(), 42);
-  EXPECT_EQ(*archive.value().find("config")->find("name")->get<std::string>(), "net");
-  const Value& state = *archive.value().find("state");
+  EXPECT_EQ(*archive.value()->find("epoch")->get<std::int64_t>(), 42);
+  EXPECT_EQ(*archive.value()->find("config")->find("name")->get<std::string>(), "net");
+  const Value& state = *archive.value()->find("state");
   EXPECT_EQ(*state.find("n")->get<std::int64_t>(), 1);
   EXPECT_EQ(state.find("t")->get<TensorIndex>()->index, archive.find("state.t"));
 }
@@ -187,7 +187,7 @@ TEST_F(Checkpoint, AnObjectIsReadForOneNameAlone) {
   items_.emplace_back(index("b", std::nullopt), items_.back().second);
   const Archive archive = read().value();
   EXPECT_EQ(reason_for(archive, "b"), "it shares its data with another object");
-  EXPECT_EQ(*archive.value().find("a")->find("n")->get<std::int64_t>(), 1);
+  EXPECT_EQ(*archive.value()->find("a")->find("n")->get<std::int64_t>(), 1);
 }
 
 TEST_F(Checkpoint, NotesOnTensorsOfAnObjectHaveTheirNames) {

@@ -211,8 +211,8 @@ TEST(PytorchFixtures, TheNumbersAreThoseThatBurnsTestsExpect) {
     const std::vector<float> large = floats(file("large_shape.pt"), "tensor");
     EXPECT_EQ((std::vector{large[0], large[5050], large[9999]}), (std::vector<float>{1, 2, 3}));
     const Archive checkpoint = file("checkpoint.pt");
-    EXPECT_EQ(*checkpoint.value().find("epoch")->get<std::int64_t>(), 42);
-    EXPECT_EQ(*checkpoint.value().find("loss")->get<double>(), 0.123);
+    EXPECT_EQ(*checkpoint.value()->find("epoch")->get<std::int64_t>(), 42);
+    EXPECT_EQ(*checkpoint.value()->find("loss")->get<double>(), 0.123);
   }
   for (const Archive& strided :
        opened({"reader/non_contiguous.pt", "reader-0.23/non_contiguous.pt"})) {

@@ -115,14 +115,14 @@ TEST(PytorchParity, ADictThatIsMadeOfWhatIsNoneIsEmpty) {
   const Py dict = py::call(py::global("collections", "OrderedDict"), {3});
   const Archive archive = file.open(py::dict({{"d", dict}, {"w", file.tensor({1})}})).value();
   EXPECT_EQ(names_of(archive), Names{"w"});
-  ASSERT_NE(archive.value().find("d")->get<ValueDict>(), nullptr);
-  EXPECT_TRUE(archive.value().find("d")->get<ValueDict>()->empty());
+  ASSERT_NE(archive.value()->find("d")->get<ValueDict>(), nullptr);
+  EXPECT_TRUE(archive.value()->find("d")->get<ValueDict>()->empty());
 }
 
 TEST(PytorchParity, SetsAreMadeOfTheirFirstArgumentAlone) {
   const auto items = [](const char* kind, const py::Values& args) {
     const Archive archive = open_pickle(py::call(py::global("__builtin__", kind), args)).value();
-    const ValueList* list = archive.value().get<ValueList>();
+    const ValueList* list = archive.value()->get<ValueList>();
     return list == nullptr ? ValueList{"no list"} : *list;
   };
   EXPECT_TRUE(items("frozenset", {py::list({})}).empty());

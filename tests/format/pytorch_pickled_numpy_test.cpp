@@ -227,7 +227,7 @@ TEST(NumpyArrays, ThatArePutTogetherWrongAreRefused) {
 
 TEST(NumpyScalars, AreNumbersOfTheTree) {
   const auto value = [](const char* code, const std::string& content, const char* order = "<") {
-    return opened(py::numpy_scalar(py::numpy_dtype(code, order), content)).value();
+    return opened(py::numpy_scalar(py::numpy_dtype(code, order), content)).value().value();
   };
   EXPECT_EQ(*value("f8", memory_of<double>({1.5})).get<double>(), 1.5);
   EXPECT_EQ(*value("f4", memory_of<float>({0.5})).get<double>(), 0.5);
@@ -240,9 +240,9 @@ TEST(NumpyScalars, AreNumbersOfTheTree) {
 }
 
 TEST(NumpyScalars, OfOtherTypesAreNull) {
-  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("M8"), "12345678")).value().is_null());
-  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("c8"), "12345678")).value().is_null());
-  EXPECT_TRUE(opened(py::numpy_scalar(nullptr, "12345678")).value().is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("M8"), "12345678")).value()->is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(py::numpy_dtype("c8"), "12345678")).value()->is_null());
+  EXPECT_TRUE(opened(py::numpy_scalar(nullptr, "12345678")).value()->is_null());
 }
 
 TEST(NumpyScalars, ThatAreWrongDoNotKeepAFileFromBeingRead) {
@@ -250,7 +250,7 @@ TEST(NumpyScalars, ThatAreWrongDoNotKeepAFileFromBeingRead) {
   const Archive archive =
       file.open(py::dict({{"lr", py::numpy_scalar(f4, "12")}, {"w", file.tensor({1})}})).value();
   EXPECT_EQ(names_of(archive), (Names{"w"}));
-  EXPECT_FALSE(archive.value().is_null());
+  EXPECT_FALSE(archive.value()->is_null());
 }
 
 }  // namespace

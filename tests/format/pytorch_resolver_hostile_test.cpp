@@ -262,8 +262,8 @@ TEST_F(HostileTensor, IsPassedOverInALenientReading) {
   EXPECT_EQ(archive.skipped()[0].name, "bad");
   EXPECT_NE(archive.skipped()[0].reason.find("the tensor extends past its storage"),
             std::string::npos);
-  ASSERT_NE(archive.value().find("bad"), nullptr);
-  EXPECT_TRUE(archive.value().find("bad")->is_null());
+  ASSERT_NE(archive.value()->find("bad"), nullptr);
+  EXPECT_TRUE(archive.value()->find("bad")->is_null());
 }
 
 TEST_F(HostileTensor, OfAnUnknownTypeIsRefusedInAStrictReading) {

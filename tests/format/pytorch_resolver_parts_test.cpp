@@ -256,13 +256,13 @@ TEST_F(PytorchParts, OfTheRootFollowItsEmptyName) {
 TEST_F(PytorchParts, AreADictInTheTreeOfValues) {
   const Py tensor = quantized(py::tuple({py::global("torch", "per_tensor_affine"), 0.5, -3}));
   const Archive archive = file.open(py::list({tensor, tensor, 5})).value();
-  const ValueList* list = archive.value().get<ValueList>();
+  const ValueList* list = archive.value()->get<ValueList>();
   ASSERT_NE(list, nullptr);
   ASSERT_EQ(list->size(), 3u);
   EXPECT_EQ((*list)[1].find("zero_point")->get<TensorIndex>()->index, 5u);
   EXPECT_EQ(*(*list)[2].get<std::int64_t>(), 5);
   const Archive root = file.open(tensor).value();
-  EXPECT_EQ(root.value().find("scale")->get<TensorIndex>()->index, 1u);
+  EXPECT_EQ(root.value()->find("scale")->get<TensorIndex>()->index, 1u);
 }
 
 }  // namespace

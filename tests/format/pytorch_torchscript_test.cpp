@@ -116,7 +116,8 @@ TEST(ScriptClasses, CodeBeyondReasonIsLeftAlone) {
                          {.name = "code/__torch__/c.py", .content = net_code},
                          {.name = "code/__torch__/d.py", .content = net_code, .local = {.crc = 1}},
                          {.name = "code/other.py", .content = net_code}}));
-  const auto classes = detail::ScriptClasses::read(*zip, "", graph).value();
+  detail::MemoryBudget budget(0, {.memory_bytes = std::uint64_t{1} << 30}, "test.pt");
+  const auto classes = detail::ScriptClasses::read(*zip, "", graph, budget).value();
   EXPECT_NE(classes.find({"__torch__.a", "Net"}), nullptr);
   EXPECT_EQ(classes.find({"__torch__.a", "Box"}), nullptr) << "the pickle does not name it";
   EXPECT_EQ(classes.find({"__torch__.b", "Net"}), nullptr) << "no room for it";
@@ -141,7 +142,7 @@ TEST(PytorchTorchScript, GivesParametersAndBuffersOfItsModules) {
   EXPECT_EQ(floats(archive, "sub.weight"), Floats{3});
   EXPECT_EQ(archive.ties()[1], std::optional<std::size_t>(0));
   EXPECT_TRUE(archive.skipped().empty());
-  EXPECT_EQ(*archive.value().find("n")->get<std::int64_t>(), 5);
+  EXPECT_EQ(*archive.value()->find("n")->get<std::int64_t>(), 5);
 }
 
 TEST(PytorchTorchScript, OtherTensorsOfAModuleAreSkippedWithAReason) {

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "andiron/sink.h"
+#include "andiron/write.h"
 #include "tests/support/torch_file.h"
 
 namespace andiron {
@@ -18,7 +20,7 @@ using namespace test;
 class PytorchValues : public testing::Test {
  protected:
   Value value_of(const Py& root, const OpenOptions& options = {}) {
-    return file.open(root, options).value().value();
+    return file.open(root, options).value().value().value();
   }
   static std::string text(const Value& value) {
     const std::string* text = value.get<std::string>();
@@ -58,7 +60,7 @@ TEST_F(PytorchValues, TensorsAreTheirNumbers) {
                                               {"l", py::list({1, file.tensor({2})})},
                                               {"o", py::ordered_dict({{"b", file.tensor({3})}})}}))
                               .value();
-  const Value& value = archive.value();
+  const Value value = *archive.value();
   EXPECT_EQ(value.find("w")->get<TensorIndex>()->index, *archive.find("w"));
   EXPECT_EQ((*value.find("l")->get<ValueList>())[1].get<TensorIndex>()->index,
             *archive.find("l.1"));
@@ -143,48 +145,82 @@ TEST_F(PytorchValues, LongTextIsReadWhole) {
   EXPECT_TRUE(value_of(py::dict({{"log", broken}})).find("log")->is_null());
 }
 
-TEST_F(PytorchValues, TextAndBytesInAllAreNoMoreThanTheLimit) {
-  OpenOptions options;
-  options.limits.metadata_bytes = 1000;
-  const std::string hundred(100, 'x');
-  py::Values values = {py::put(0, hundred), py::put(1, py::bytes(hundred))};
-  for (int i = 0; i < 100; ++i) values.push_back(py::get(i % 2 == 0 ? 0 : 1));
-  values.push_back(5);
-  const Value value = value_of(py::dict({{"l", py::list(values)}, {"n", 5}}), options);
-  std::size_t total = 0;
-  for (const Value& item : *value.find("l")->get<ValueList>()) {
-    if (const auto* found = item.get<std::string>()) total += found->size();
-    if (const auto* found = item.get<Bytes>()) total += found->size();
-  }
-  EXPECT_GE(total, 500u);
-  EXPECT_LE(total, 1000u);
+// One hundred kilobytes that are referred to again and again.
+py::Values referred_to_often(const Py& value) {
+  py::Values values = {py::put(0, value)};
+  for (int i = 0; i < 500; ++i) values.push_back(py::get(0));
+  return values;
 }
 
-TEST_F(PytorchValues, LongKeysAreNoMoreThanTheLimitEither) {
-  OpenOptions options;
-  options.limits.metadata_bytes = 10'000;
-  py::Values values = {py::put(0, py::dict({{std::string(5000, 'k'), 1}}))};
-  for (int i = 0; i < 100; ++i) values.push_back(py::get(0));
-  const Value value = value_of(py::list(values), options);
-  std::size_t total = 0;
-  for (const Value& item : *value.get<ValueList>()) {
-    const ValueDict* dict = item.get<ValueDict>();
-    if (dict == nullptr) continue;
-    for (const auto& [key, entry] : *dict) total += key.size();
+TEST_F(PytorchValues, ThatAreRepeatedAreSharedInMemory) {
+  const Py shared = py::dict({{"list", py::list({1, 2})}, {"text", std::string(100, 'x')}});
+  const Value value = value_of(py::list({py::put(0, shared), py::get(0), py::get(0)}));
+  const ValueList& places = *value.get<ValueList>();
+  ASSERT_EQ(places.size(), 3u);
+  EXPECT_EQ(places[1].get<ValueDict>(), places[0].get<ValueDict>());
+  EXPECT_EQ(places[2].get<ValueDict>(), places[0].get<ValueDict>());
+  EXPECT_EQ(places[0].find("list")->get<ValueList>()->size(), 2u);
+
+  const Value texts = value_of(py::list({py::put(0, std::string(100, 'x')), py::get(0)}));
+  EXPECT_EQ((*texts.get<ValueList>())[1].get<std::string>(),
+            (*texts.get<ValueList>())[0].get<std::string>());
+}
+
+TEST_F(PytorchValues, ThatAreRepeatedWithTensorsHaveTheirOwnNumbers) {
+  const Value value = value_of(py::list({py::put(0, py::list({file.tensor({1}), 5})), py::get(0)}));
+  const ValueList& places = *value.get<ValueList>();
+  EXPECT_EQ((*places[0].get<ValueList>())[0].get<TensorIndex>()->index, 0u);
+  EXPECT_EQ((*places[1].get<ValueList>())[0].get<TensorIndex>()->index, 1u);
+}
+
+TEST_F(PytorchValues, WithinThemselvesEndThere) {
+  // a = [5, b], b = [a]: what b is depends on where it is.
+  const Py a = Py::raw("]q\1(K\5]q\2h\1ae");
+  const Value value = value_of(py::list({a, Py::raw("h\2")}));
+  EXPECT_EQ(to_json(value), "[[5,[null]],[[5,null]]]");
+}
+
+TEST_F(PytorchValues, TooMuchOfThemIsAnErrorAndTheTensorsAreThere) {
+  const std::string text(100'000, 'x');
+  for (const Py& value : {Py(text), py::bytes(text), py::dict({{text.substr(0, 50'000), 1}}),
+                          py::list({text, text})}) {
+    const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})},
+                                                {"bomb", py::list(referred_to_often(value))}}))
+                                .value();
+    const Result<Value> tree = archive.value();
+    ASSERT_FALSE(tree);
+    EXPECT_EQ(tree.error().code, ErrorCode::limit_exceeded);
+    EXPECT_EQ(tree.error().hint, "raise Limits::memory_bytes if you trust the file");
+    EXPECT_EQ(tree.error().file, "test.pt");
+    EXPECT_EQ(floats(archive, "w"), (std::vector<float>{1, 2}));
+    EXPECT_TRUE(archive.skipped().empty());
+    OpenOptions trusting;
+    trusting.limits.memory_bytes = std::uint64_t{4} << 30;
+    EXPECT_TRUE(file.open(py::list(referred_to_often(value)), trusting).value().value());
   }
-  EXPECT_GE(total, 5000u);
-  EXPECT_LE(total, 11'000u);
+}
+
+TEST_F(PytorchValues, ThatCannotBeHadAreNotWritten) {
+  const Py bomb = py::list(referred_to_often(std::string(100'000, 'x')));
+  const Archive archive = file.open(py::dict({{"w", file.tensor({1, 2})}, {"bomb", bomb}})).value();
+  MemorySink sink;
+  const auto written = write(archive, sink, {.format = Format::safetensors});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::limit_exceeded);
+  Archive without = archive;
+  without.set_value({});
+  EXPECT_TRUE(write(without, sink, {.format = Format::safetensors}));
 }
 
 TEST_F(PytorchValues, AreMadeOnceForAllThreads) {
   const Archive archive = file.open(py::dict({{"a", 1}})).value();
-  std::vector<const Value*> seen(4);
+  std::vector<const ValueDict*> seen(4);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    threads.emplace_back([&, i] { seen[i] = &archive.value(); });
+    threads.emplace_back([&, i] { seen[i] = archive.value()->get<ValueDict>(); });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const Value* value : seen) EXPECT_EQ(value, seen[0]);
+  for (const ValueDict* dict : seen) EXPECT_EQ(dict, seen[0]);
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(RecordFixtures, AJsonRecordBecomesTheMessagePackThatBurnWrites) {
     const Archive archive = read(file);
     const Archive again = test::read_record(test::write_record(archive).value()).value();
     EXPECT_EQ(again.size(), archive.size());
-    EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+    EXPECT_EQ(to_json(*again.value()), to_json(*archive.value()));
     EXPECT_EQ(again.metadata().at("version"), truth["version"]);
     EXPECT_EQ(again.metadata().at("format"),
               "burn_core::record::file::NamedMpkFileRecorder<burn_core::record::settings::"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/format/record_samples.h"
+#include "tests/support/modest.h"
 #include "tests/support/record_file.h"
 #include "tests/support/test_source.h"
 
@@ -71,7 +72,7 @@ TEST(RecordReader, KeepsToItsLimits) {
   expect_error(read_record(file, {.limits = {.tensors = 3}}), ErrorCode::limit_exceeded);
   EXPECT_TRUE(read_record(file, {.limits = {.tensors = 4}}));
   expect_error(read_record(file, {.limits = {.name_bytes = 12}}), ErrorCode::limit_exceeded);
-  expect_error(read_record(file, {.limits = {.metadata_bytes = 500}}), ErrorCode::limit_exceeded);
+  expect_error(read_record(file, {.limits = {.memory_bytes = 500}}), ErrorCode::limit_exceeded);
 }
 
 TEST(RecordReader, CountsWhatItHoldsInMemory) {
@@ -99,7 +100,9 @@ TEST(RecordReader, RefusesNestingThatIsTooDeep) {
                                    "a"s}) {
     std::string deep;
     for (int i = 0; i < 100'000; ++i) deep += level;
-    expect_error(read_record(record([](Msgpack&) {}) + deep + "\xc0"), ErrorCode::limit_exceeded);
+    const std::string file = record([](Msgpack&) {}) + deep + "\xc0";
+    expect_error(read_record(file), ErrorCode::limit_exceeded);
+    expect_modest(file);
   }
   expect_error(read_record(to_json_record(std::string(100'000, '['))), ErrorCode::limit_exceeded);
 }
@@ -108,10 +111,12 @@ TEST(RecordReader, AllocatesNothingBySizesThatAFileClaims) {
   for (const std::string& claim : {"\xdd\xff\xff\xff\xff"s, "\xdf\xff\xff\xff\xff"s,
                                    "\xc6\xff\xff\xff\xff"s, "\xdb\xff\xff\xff\xff"s}) {
     expect_error(read_record(record([](Msgpack&) {}) + claim), ErrorCode::truncated);
+    expect_modest(record([](Msgpack&) {}) + claim);
   }
   // Nulls are a byte in the file and many in memory.
   const std::string nulls = "\xdd\x00\x20\x00\x00"s + std::string(1 << 21, '\xc0');
   expect_error(read_record(record([](Msgpack&) {}) + nulls), ErrorCode::limit_exceeded);
+  expect_modest(record([](Msgpack&) {}) + nulls);
 }
 
 TEST(RecordReader, BytesAfterTheRecordAreRefusedUnlessLenient) {
@@ -151,6 +156,13 @@ TEST(RecordReader, EveryCutIsAnError) {
       EXPECT_FALSE(read_record(std::string_view(file).substr(0, size))) << size;
     }
   }
+}
+
+TEST(RecordReader, FilesCutOrChangedTakeLittleMemory) {
+  const std::string plain = sample_record();
+  expect_modest_when_changed(plain);
+  expect_modest_when_changed(write_record(read_record(plain).value(), {}, true).value());
+  expect_modest_when_changed(to_json_record(R"({"t":{"value":[1,2],"shape":{"dims":[2]}}})"));
 }
 
 TEST(RecordReader, EveryChangedByteGivesAnErrorOrAWholeArchive) {

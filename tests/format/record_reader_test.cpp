@@ -35,7 +35,7 @@ TEST(RecordReader, NamesTensorsByTheirPlace) {
 
 TEST(RecordReader, KeepsTheStructureWithTensorsAsIndices) {
   const Archive archive = read_record(sample_record()).value();
-  EXPECT_EQ(to_json(archive.value()),
+  EXPECT_EQ(to_json(*archive.value()),
             R"({"linear":{"weight":{"tensor":0},"bias":null},"layers":[{"tensor":1},)"
             R"({"Dense":{"tensor":2}}],"stride":[null,null],"moment":{"tensor":3}})");
 }
@@ -99,7 +99,7 @@ TEST(RecordReader, ReadsCompressedRecords) {
   EXPECT_EQ(names_of(archive), names_of(plain));
   EXPECT_FALSE(archive.info(0).offset);
   EXPECT_EQ(archive.info(0).param_id, sample_id);
-  EXPECT_EQ(to_json(archive.value()), to_json(plain.value()));
+  EXPECT_EQ(to_json(*archive.value()), to_json(*plain.value()));
   expect_error(read_record(file, {.limits = {.inflated_bytes = 100}}), ErrorCode::limit_exceeded);
 }
 
@@ -306,7 +306,7 @@ TEST(RecordReader, NumbersThatAreNoTensorStayAsTheyAre) {
     const std::string item = R"({"t":{"bytes":[1],"shape":[1],"dtype":"U8"},"x":{"value":)" +
                              std::string(value) + R"(,"y":1}})";
     const Archive archive = read_record(to_json_record(item)).value();
-    EXPECT_EQ(to_json(*archive.value().find("x")),
+    EXPECT_EQ(to_json(*archive.value()->find("x")),
               R"({"value":)" + std::string(value) + R"(,"y":1})");
   }
 }
@@ -322,7 +322,7 @@ TEST(RecordReader, DictsMayLieInDictsBesideListsOfNumbers) {
   }
   const Archive archive = read_record(to_json_record(item)).value();
   EXPECT_EQ(names_of(archive), std::vector<std::string>{path});
-  EXPECT_NE(to_json(archive.value()).find(R"({"value":[1],"param":{"tensor":0}})"),
+  EXPECT_NE(to_json(*archive.value()).find(R"({"value":[1],"param":{"tensor":0}})"),
             std::string::npos);
 }
 
@@ -351,13 +351,13 @@ TEST(RecordReader, FieldsThatAreCalledLikePartsOfTensorsStayFields) {
                          R"("param":{"bytes":[8],"shape":[],"dtype":"U8"}})"))
           .value();
   EXPECT_EQ(names_of(archive), (std::vector<std::string>{"shape", "param"}));
-  EXPECT_EQ(to_json(archive.value()),
+  EXPECT_EQ(to_json(*archive.value()),
             R"({"bytes":[1,2],"value":[0.5,2],"shape":{"tensor":0},"param":{"tensor":1}})");
   const Archive lists =
       read_record(to_json_record(R"({"value":[{"bytes":[7],"shape":[],"dtype":"U8"}],"bytes":"x",)"
                                  R"("a":{"value":[true,false]}})"))
           .value();
-  EXPECT_EQ(to_json(lists.value()),
+  EXPECT_EQ(to_json(*lists.value()),
             R"({"value":[{"tensor":0}],"bytes":"x","a":{"value":[true,false]}})");
   EXPECT_EQ(names_of(lists), std::vector<std::string>{"value.0"});
 }
@@ -376,7 +376,7 @@ TEST(RecordReader, BytesThatAreNoTensorsAreReadIntoTheStructure) {
       "first";
   file += "\xa4list\x92\xc4\0\xc4\x06second"s;
   const Archive archive = detail::read_record({std::make_shared<TestSource>(file), {}}).value();
-  const Value* fields = archive.value().find("b");
+  const Value* fields = archive.value()->find("b");
   ASSERT_NE(fields, nullptr);
   EXPECT_EQ(fields->find("bytes")->get<Bytes>()->text(), "first");
   const ValueList& list = *fields->find("list")->get<ValueList>();
@@ -394,8 +394,8 @@ TEST(RecordReader, IdsOfOtherSpellingsStayInTheStructure) {
                           })).value();
   EXPECT_EQ(archive.info(0).param_id, ParamId{186526895787309U});
   EXPECT_FALSE(archive.info(1).param_id);
-  EXPECT_EQ(to_json(archive.value()), R"({"old":{"id":"5l6lqbd5l4","param":{"tensor":0}},)"
-                                      R"("bad":{"id":"not an id","param":{"tensor":1}}})");
+  EXPECT_EQ(to_json(*archive.value()), R"({"old":{"id":"5l6lqbd5l4","param":{"tensor":0}},)"
+                                       R"("bad":{"id":"not an id","param":{"tensor":1}}})");
   ASSERT_EQ(archive.notes().size(), 1u);
   EXPECT_NE(archive.notes()[0].find("'bad'"), std::string::npos);
 }

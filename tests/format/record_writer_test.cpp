@@ -67,7 +67,7 @@ TEST(RecordWriter, WritesTheBytesThatBurnWrites) {
 TEST(RecordWriter, BuildsTheStructureFromNames) {
   const Archive archive = with_names(
       {"a.weight", "layers.1.x", "layers.0", "gap.0", "gap.2", "zero.00", "a.bias", "single.0"});
-  EXPECT_EQ(to_json(written_again(archive).value()),
+  EXPECT_EQ(to_json(*written_again(archive).value()),
             R"({"a":{"weight":{"tensor":0},"bias":{"tensor":1}},"layers":[{"tensor":2},)"
             R"({"x":{"tensor":3}}],"gap":{"0":{"tensor":4},"2":{"tensor":5}},)"
             R"("zero":{"00":{"tensor":6}},"single":[{"tensor":7}]})");
@@ -293,7 +293,7 @@ TEST(RecordWriter, ARecordOfAnotherPrecisionKeepsItsStructureAlone) {
   EXPECT_EQ(again.metadata().at("version"), "0.21.0");
   EXPECT_EQ(again.metadata().at("settings"), "HalfPrecisionSettings");
   EXPECT_EQ(again.info(0).file_dtype, "Bool(Native)");
-  EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+  EXPECT_EQ(to_json(*again.value()), to_json(*archive.value()));
 }
 
 TEST(RecordWriter, ListsOfNumbersAreTheSameInEveryPrecision) {
@@ -313,7 +313,7 @@ TEST(RecordWriter, ListsOfNumbersAreTheSameInEveryPrecision) {
   for (const auto precision :
        {RecordPrecision::full, RecordPrecision::half, RecordPrecision::doubled}) {
     const Archive again = written_again(archive, {.settings = MpkSettings{precision}});
-    EXPECT_EQ(to_json(again.value()), to_json(archive.value()));
+    EXPECT_EQ(to_json(*again.value()), to_json(*archive.value()));
   }
 }
 
@@ -330,7 +330,7 @@ TEST(RecordWriter, ADryRunDoesNotTellHowFarARecordCompresses) {
 TEST(RecordWriter, ARecordWhoseTensorsWereRenamedIsANewOne) {
   const std::string names[] = {"other.mask"};
   const Archive again = written_again(old_record().rename(names).value());
-  EXPECT_EQ(to_json(again.value()), R"({"other":{"mask":{"tensor":0}}})");
+  EXPECT_EQ(to_json(*again.value()), R"({"other":{"mask":{"tensor":0}}})");
   EXPECT_EQ(again.metadata().at("version"), "0.21.0");
   EXPECT_EQ(again.info(0).file_dtype, "Bool(Native)");
 }
@@ -339,7 +339,7 @@ TEST(RecordWriter, ARecordHasNullsInPlaceOfTensorsThatAreLeftOut) {
   const Archive archive = written_again(with_names({"a", "b", "c"}));
   const std::size_t some[] = {2, 0};
   const Archive again = written_again(archive.select(some).value());
-  EXPECT_EQ(to_json(again.value()), R"({"a":{"tensor":0},"b":null,"c":{"tensor":1}})");
+  EXPECT_EQ(to_json(*again.value()), R"({"a":{"tensor":0},"b":null,"c":{"tensor":1}})");
 }
 
 TEST(RecordWriter, OtherMetadataFollowsThatOfTheRecord) {
@@ -364,7 +364,7 @@ TEST(RecordWriter, CompressedRecordsNameTheirRecorder) {
 TEST(RecordWriter, AnArchiveWithoutTensorsIsAnEmptyRecord) {
   const Archive again = written_again(Archive());
   EXPECT_TRUE(again.empty());
-  EXPECT_EQ(to_json(again.value()), "{}");
+  EXPECT_EQ(to_json(*again.value()), "{}");
 }
 
 TEST(RecordWriter, SaysHowFarItIs) {

@@ -243,7 +243,7 @@ TEST(Write, LeavesOutWhatHasNoPlace) {
   const std::string path = folder.file("old.bpk");
   write(full_archive(), path, {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}})
       .value();
-  EXPECT_TRUE(open(path).value().value().is_null());
+  EXPECT_TRUE(open(path).value().value()->is_null());
 }
 
 TEST(Write, ANameThatSaysAnotherFormatGetsANote) {

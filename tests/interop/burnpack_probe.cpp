@@ -177,7 +177,7 @@ void list(const std::string& path) {
   const andiron::Archive archive = andiron::open(path).value();
   ValueDict metadata, scalars;
   for (const auto& [key, text] : archive.metadata()) metadata.emplace_back(key, text);
-  if (const auto* values = archive.value().get<ValueDict>()) {
+  if (const auto* values = archive.value()->get<ValueDict>()) {
     for (const auto& [key, value] : *values) scalars.emplace_back(key, line_of(value));
   }
   std::puts(andiron::to_json(ValueDict{{"metadata", std::move(metadata)}}).c_str());

@@ -344,7 +344,7 @@ TEST(PytorchModels, SettingsBesideTheWeightsAreInTheTree) {
   for (const Models& models : every_set()) {
     SCOPED_TRACE(models.folder);
     const Archive archive = models.layer("config/weights_with_config").archive().value();
-    const Value* config = archive.value().find("my_config");
+    const Value* config = archive.value()->find("my_config");
     ASSERT_NE(config, nullptr);
     EXPECT_NE(config->get<ValueDict>(), nullptr);
   }

@@ -261,7 +261,7 @@ TEST(PytorchStore, AKeyThatHoldsNoTensorsIsRefused) {
   ASSERT_FALSE(keys);
   EXPECT_EQ(keys.error().code, ErrorCode::missing_tensor);
   // The number itself is in the tree.
-  EXPECT_EQ(*store.archive().value().value().find("epoch")->get<std::int64_t>(), 42);
+  EXPECT_EQ(*store.archive().value().value()->find("epoch")->get<std::int64_t>(), 42);
 }
 
 TEST(PytorchStore, AWholeModuleIsTakenFromBelowAKey) {

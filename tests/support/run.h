@@ -95,7 +95,7 @@ inline Outcome run_on_terminal(const std::vector<std::string>& command, unsigned
   if (child == 0) process::become(command, environment);
   char buffer[4096];
   // Ends with an error, not with 0, when the program is gone.
-  for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
+  for (ssize_t count; (count = ::read(terminal, buffer, sizeof buffer)) > 0;) {
     result.out.append(buffer, static_cast<std::size_t>(count));
   }
   result.exit_code = process::wait_for(child);

@@ -12,6 +12,7 @@
 #include "src/codec/pickle/failure.h"
 #include "src/codec/pickle/graph.h"
 #include "src/codec/pickle/input.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
@@ -20,8 +21,8 @@ namespace andiron::inline v1::detail {
 class PickleBuilder {
  public:
   // `input` is looked at for how much is still to come.
-  PickleBuilder(const PickleInput& input, PickleFailure& failure) noexcept
-      : input_(input), failure_(failure) {}
+  PickleBuilder(const PickleInput& input, PickleFailure& failure, MemoryBudget* budget) noexcept
+      : input_(input), failure_(failure), budget_(budget) {}
 
   // Room for `count` more.
   template <class T>
@@ -109,7 +110,11 @@ class PickleBuilder {
 
   template <class T>
   [[gnu::noinline]] bool grow(PickleArray<T>& array, std::size_t count) {
-    return took_place(array.reserve(next_capacity(array.size(), count, sizeof(T))));
+    const std::size_t capacity = next_capacity(array.size(), count, sizeof(T));
+    return took_place(charge(capacity * sizeof(T))) && took_place(array.reserve(capacity));
+  }
+  Status charge(std::size_t bytes) {
+    return budget_ == nullptr ? Status() : budget_->charge(bytes, "the values of a pickle");
   }
   bool took_place(Status status) {
     return status.ok() || failure_.fail_as_is(std::move(status).error());
@@ -119,6 +124,7 @@ class PickleBuilder {
 
   const PickleInput& input_;
   PickleFailure& failure_;
+  MemoryBudget* budget_;  // null for none
   PickleGraph graph_;
   PickleValue empty_tuple_;
   Bytes text_memory_;  // partly used by decoded text

@@ -31,11 +31,11 @@ constexpr std::uint64_t most_opcodes_ever = PickleValue::largest_index - 1;
 // hungry.
 class PickleMachine {
  public:
-  PickleMachine(PickleInput& input, std::uint64_t most_opcodes)
+  PickleMachine(PickleInput& input, std::uint64_t most_opcodes, MemoryBudget* budget)
       : input_(input),
         most_opcodes_(most_opcodes),
         opcodes_left_(most_opcodes),
-        builder_(input_, failure_),
+        builder_(input_, failure_, budget),
         operands_(input_, builder_, failure_),
         assembler_(builder_, failure_) {}
 
@@ -324,10 +324,10 @@ bool PickleMachine::too_many() {
 }  // namespace
 
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-                                const Limits& limits) {
+                                const Limits& limits, MemoryBudget* budget) {
   assert(begin <= end);
   PickleInput input(source, begin, end);
-  PickleMachine machine(input, std::min(limits.pickle_values, most_opcodes_ever));
+  PickleMachine machine(input, std::min(limits.pickle_values, most_opcodes_ever), budget);
   while (!machine.run()) {
     if (!input.is_hungry()) return with_file(machine.take_error(), source.name());
     ANDIRON_ASSIGN(const PickleInput::Unread unread, input.next_window());

@@ -13,6 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "src/codec/pickle/graph.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
@@ -29,10 +30,11 @@ inline constexpr std::uint64_t kept_pickle_bytes = 64 * 1024;
 // on a value that is not an object, and integers in text that are not plain decimal. Fails with
 // Unsupported for the refused opcodes. Fails with LimitExceeded for integers of more than 1024
 // bytes, names of more than kept_pickle_bytes, and beyond limits.pickle_values, which counts
-// opcodes: none makes more than one value, one mark or one memo entry.
+// opcodes: none makes more than one value, one mark or one memo entry. What the graph takes is
+// charged to the budget, if there is one.
 //
 // REQUIRES: begin <= end.
 Result<PickleGraph> read_pickle(const ByteSource& source, std::uint64_t begin, std::uint64_t end,
-                                const Limits& limits);
+                                const Limits& limits, MemoryBudget* budget = nullptr);
 
 }  // namespace andiron::inline v1::detail

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -45,13 +46,21 @@ class RecentContents {
     const std::lock_guard lock(mutex_);
     kept_.push_back({entry, content});
     bytes_ += content.size();
-    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) {
-      bytes_ -= kept_.front().content.size();
-      kept_.erase(kept_.begin());
-    }
+    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) drop_first();
+  }
+
+  // Lets go of contents until there is room for so many bytes more.
+  void make_room(std::uint64_t bytes, std::uint64_t most) {
+    const std::lock_guard lock(mutex_);
+    while (!kept_.empty() && bytes_ + bytes > most) drop_first();
   }
 
  private:
+  void drop_first() {
+    bytes_ -= kept_.front().content.size();
+    kept_.erase(kept_.begin());
+  }
+
   static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
   static constexpr std::size_t most_entries = 64;
   struct Kept {
@@ -60,6 +69,36 @@ class RecentContents {
   };
   std::mutex mutex_;
   std::vector<Kept> kept_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Contents that are being inflated and used. Those that do not fit beside others wait for them: how
+// many threads read is no reason to refuse a file.
+class ContentsInUse {
+ public:
+  class Use {
+   public:
+    Use(ContentsInUse& all, std::uint64_t bytes, std::uint64_t most) : all_(all), bytes_(bytes) {
+      std::unique_lock lock(all_.mutex_);
+      all_.changed_.wait(lock, [&] { return all_.bytes_ == 0 || all_.bytes_ + bytes <= most; });
+      all_.bytes_ += bytes;
+    }
+    ~Use() {
+      const std::lock_guard lock(all_.mutex_);
+      all_.bytes_ -= bytes_;
+      all_.changed_.notify_all();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    ContentsInUse& all_;
+    std::uint64_t bytes_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -81,6 +120,7 @@ struct ZipState {
   mutable std::array<std::mutex, 16> verifying;
 
   mutable RecentContents recent;
+  mutable ContentsInUse in_use;
   mutable std::mutex inflated_mutex;
   mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
 
@@ -232,7 +272,10 @@ class ContentSource final : public ByteSource {
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     std::unique_lock lock(mutex_);
     std::optional<Bytes> content = state_.recent.find(index_);
+    std::optional<ContentsInUse::Use> use;
     if (!content) {
+      use.emplace(state_.in_use, size(), state_.limits.inflated_bytes);
+      state_.recent.make_room(size(), state_.limits.inflated_bytes);
       ANDIRON_ASSIGN(content, zip_->read(index_, {state_.limits.inflated_bytes, "inflated_bytes"}));
       state_.recent.add(index_, *content);
     }
@@ -413,10 +456,15 @@ Result<std::uint64_t> ZipReader::data_offset(std::uint32_t index, std::uint64_t 
   return *told;
 }
 
-void ZipReader::locate_data(std::uint64_t alignment) const {
+std::uint64_t ZipReader::locate_data(std::uint64_t alignment) const {
   const auto entries = this->entries();
+  std::uint64_t inflated = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].is_stored()) continue;
+    if (!entries[i].is_stored()) {
+      // None can claim more than deflate could make of it.
+      if (can_inflate_to(entries[i].stored_bytes, entries[i].bytes)) inflated += entries[i].bytes;
+      continue;
+    }
     const auto told = padded_offset(entries[i], state_->directory.end_of(i), alignment);
     if (!told) {
       static_cast<void>(state_->checked_offset(i));
@@ -424,6 +472,7 @@ void ZipReader::locate_data(std::uint64_t alignment) const {
       state_->places[i].store(*told, std::memory_order_release);
     }
   }
+  return inflated;
 }
 
 const ByteSourcePtr& ZipReader::checked_source() const noexcept { return checked_source_; }
@@ -436,6 +485,9 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
                           {"zip entry " + quoted(wanted.name) + " is larger than allowed",
                            most.limit, "bytes", file.name()}));
   ANDIRON_TRY(state_->check_can_inflate(index));
+  if (!wanted.is_stored()) {
+    ANDIRON_TRY(check_inflated_ratio(wanted.bytes, file.size(), state_->limits, file.name()));
+  }
   // The header comes along with the data, or with its beginning.
   constexpr std::uint64_t window_bytes = 256 * 1024;
   const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : window_bytes;

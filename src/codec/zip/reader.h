@@ -66,8 +66,8 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   Result<std::uint64_t> data_offset(std::uint32_t entry, std::uint64_t alignment = 64) const;
 
   // Finds where the data of all stored entries begins, so that data_offset() does not read for
-  // them.
-  void locate_data(std::uint64_t alignment) const;
+  // them. Returns how many bytes the others inflate to.
+  std::uint64_t locate_data(std::uint64_t alignment) const;
 
   // The file as a source for the data of stored entries. Before the first byte of an entry is
   // returned, its local header is read once and must agree with the directory and with

@@ -11,6 +11,7 @@
 #include "andiron/tensor.h"
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
+#include "src/core/memory_budget.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"
@@ -43,15 +44,17 @@ Value value_of(const BurnpackScalar& scalar) {
 
 class BurnpackReader {
  public:
-  BurnpackReader(const ByteSourcePtr& source, const OpenOptions& options)
-      : source_(source),
-        options_(options),
-        builder_(source->name(), std::string(format_name(Format::burnpack)), "single") {}
+  explicit BurnpackReader(const ReadContext& context)
+      : source_(context.source),
+        options_(context.options),
+        budget_(*context.budget),
+        builder_(source_->name(), std::string(format_name(Format::burnpack)), "single") {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(head_, read_head_bytes(*source_, options_.limits));
     data_begin_ = burnpack_aligned(burnpack_header_bytes + head_.metadata_bytes);
     ANDIRON_TRY(read_entries());
+    ANDIRON_TRY(budget_.charge_entries(builder_.size(), head_.metadata().size()));
     ANDIRON_TRY(check_names());
     ANDIRON_TRY(find_data());
     if (survey_.overlaps() || options_.strictness == Strictness::strict) {
@@ -176,6 +179,8 @@ class BurnpackReader {
 
   Status add_scalar(const CborText& key, const BurnpackScalar& scalar) {
     ANDIRON_TRY(count_text(key.raw.size()));
+    // Beside the value, an entry in the table of places.
+    ANDIRON_TRY(budget_.charge_values(2, 0));
     survey_.add_scalar();
     const auto [at, added] = scalar_places_.try_emplace(decode_text(key), scalars_.size());
     if (added) {
@@ -219,7 +224,7 @@ class BurnpackReader {
       if (last.at(all.info(i).name) == i) ANDIRON_TRY(builder_.add_from(all, i, file_));
     }
     builder_.state().metadata = all.metadata();
-    builder_.state().value = all.value();
+    ANDIRON_ASSIGN(builder_.state().value, all.value());
     ANDIRON_TRY(builder_.index_names());
     return {};
   }
@@ -265,6 +270,7 @@ class BurnpackReader {
     std::vector<Run> runs;
     for (std::uint32_t i = 0; i < builder_.size(); ++i) {
       const ArchiveEntry& entry = builder_.state().entries[i];
+      ANDIRON_TRY(budget_.charge_data(entry.byte_size, entry.name()));
       if (entry.byte_size != 0) runs.push_back({entry.offset, entry.offset + entry.byte_size, i});
     }
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
@@ -314,6 +320,7 @@ class BurnpackReader {
 
   const ByteSourcePtr& source_;
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   ArchiveBuilder builder_;
   BurnpackHeadBytes head_;
   BurnpackSurvey survey_;
@@ -338,8 +345,6 @@ class BurnpackReader {
 
 bool is_burnpack(const FileHead& head) { return head.bytes.starts_with("NRUB"); }
 
-Result<Archive> read_burnpack(const ReadContext& context) {
-  return BurnpackReader(context.source, context.options).read();
-}
+Result<Archive> read_burnpack(const ReadContext& context) { return BurnpackReader(context).read(); }
 
 }  // namespace andiron::inline v1::detail

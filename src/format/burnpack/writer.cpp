@@ -28,10 +28,10 @@ struct Scalar {
   const Value* value;
 };
 
-// The numbers and truth values at the top of value(), which older releases have no place for.
-std::vector<Scalar> scalars_for(const Archive& archive, Generation generation) {
+// The numbers and truth values at the top of a tree, which older releases have no place for.
+std::vector<Scalar> scalars_for(const Value& tree, Generation generation) {
   std::vector<Scalar> scalars;
-  const ValueDict* dict = archive.value().get<ValueDict>();
+  const ValueDict* dict = tree.get<ValueDict>();
   if (dict == nullptr || generation < Generation::burn_0_22_pre) return scalars;
   for (const auto& [name, value] : *dict) {
     if (value.is_scalar()) scalars.push_back({name, &value});
@@ -82,7 +82,8 @@ class Layout {
   }
 
   Status take_scalars() {
-    scalars_ = scalars_for(archive_, generation_);
+    ANDIRON_ASSIGN(tree_, archive_.value());
+    scalars_ = scalars_for(tree_, generation_);
     std::sort(scalars_.begin(), scalars_.end(),
               [](const Scalar& a, const Scalar& b) { return a.name < b.name; });
     for (std::size_t i = 0; i < scalars_.size(); ++i) {
@@ -240,7 +241,8 @@ class Layout {
   const Archive& archive_;
   const WriteOptions& options_;
   Generation generation_;
-  std::vector<Scalar> scalars_;
+  Value tree_;
+  std::vector<Scalar> scalars_;  // of the tree
   std::vector<Run> runs_;
   std::uint64_t data_bytes_ = 0;
   std::uint64_t tensor_bytes_ = 0;
@@ -249,13 +251,13 @@ class Layout {
 
 }  // namespace
 
-Kept kept_by_burnpack(const Archive& archive, const WriteOptions& options) {
+Kept kept_by_burnpack(const Archive& archive, const Value& tree, const WriteOptions& options) {
   const Generation generation = settings_in<BurnpackSettings>(options.settings).release;
   // Readers look for ties in files of ours alone, and Burn does not know them.
   const auto producer = archive.metadata().find("producer");
   const bool is_named = std::holds_alternative<BurnpackSettings>(options.settings);
   return {.written_as = is_named ? "burnpack " + std::string(name_of(generation)) : "",
-          .values = scalars_for(archive, generation).size(),
+          .values = scalars_for(tree, generation).size(),
           .metadata = archive.metadata().size(),
           .param_ids = true,
           .ties = producer != archive.metadata().end() && producer->second == "andiron"};

@@ -12,6 +12,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/memory_budget.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
@@ -109,10 +110,11 @@ Result<Array> array_of(Bytes head, std::uint64_t bytes, const Limits& limits) {
 
 class NumpyReader {
  public:
-  NumpyReader(const ByteSourcePtr& source, const OpenOptions& options, const char* packaging)
-      : source_(source),
-        options_(options),
-        builder_(source->name(), std::string(format_name(Format::numpy)), packaging) {}
+  NumpyReader(const ReadContext& context, const char* packaging)
+      : source_(context.source),
+        options_(context.options),
+        budget_(*context.budget),
+        builder_(source_->name(), std::string(format_name(Format::numpy)), packaging) {}
 
   Result<Archive> read_npy() {
     const std::uint64_t size = source_->size();
@@ -151,6 +153,7 @@ class NumpyReader {
     for (std::uint32_t i = 0; i < entries.size(); ++i) {
       std::string_view name = entries[i].name;
       if (is_junk(name)) continue;
+      ANDIRON_TRY(budget_.charge_entries(1, name.size()));
       if (!name.ends_with(npy_ending)) {
         skip(name, "its name does not end in .npy");
         continue;
@@ -212,6 +215,8 @@ class NumpyReader {
     ANDIRON_ASSIGN(const Array array, array_of(std::move(head), entry.bytes, options_.limits));
     ANDIRON_ASSIGN(const bool is_tensor, is_taken(name, array, entry.bytes));
     if (!is_tensor) return {};
+    // A few bytes can inflate to a long one.
+    ANDIRON_TRY(budget_.charge_entries(0, array.header.descr.size()));
     if (!entry.is_stored()) return add(name, array, {zip_->inflated_source(index), 0, {}});
     // Its local header was checked with the head: this reads nothing.
     ANDIRON_ASSIGN(const std::uint64_t offset, zip_->data_offset(index));
@@ -310,6 +315,7 @@ class NumpyReader {
 
   const ByteSourcePtr& source_;
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   ArchiveBuilder builder_;
   ZipReaderPtr zip_;
   std::string_view last_descr_;
@@ -356,7 +362,6 @@ bool is_numpy(const FileHead& head) {
 
 Result<Archive> read_numpy(const ReadContext& context) {
   const ByteSourcePtr& source = context.source;
-  const OpenOptions& options = context.options;
   std::array<std::byte, npy_magic.size()> buffer;
   const auto count =
       static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source->size()));
@@ -369,7 +374,7 @@ Result<Archive> read_numpy(const ReadContext& context) {
                  .found = "a file that begins with " + quoted(head),
                  .expected = "\\x93NUMPY, or a zip archive"};
   }
-  NumpyReader reader(source, options, is_zip(head) ? "npz" : "npy");
+  NumpyReader reader(context, is_zip(head) ? "npz" : "npy");
   Result<Archive> archive = is_zip(head) ? reader.read_npz() : reader.read_npy();
   if (!archive) return with_file(std::move(archive).error(), source->name());
   return archive;

@@ -37,6 +37,9 @@ namespace {
 
 constexpr std::uint32_t most_attributes = 64;
 
+// A piece of a tensor, with its source and a part of the expression.
+constexpr std::uint64_t piece_bytes = 4096;
+
 // Where an item lies.
 struct Item {
   std::string file;
@@ -46,7 +49,7 @@ struct Item {
 };
 
 Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
-                                               const OpenOptions& options) {
+                                               const OpenOptions& options, MemoryBudget& budget) {
   ANDIRON_ASSIGN(const ZipReaderPtr zip, open_torch_zip(source, options));
   ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
   if (content.kind != TorchZip::Kind::torch_save) {
@@ -56,7 +59,7 @@ Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
                  .found = content.what};
   }
   std::vector<std::string> notes;
-  return read_zip_file(zip, content, Storage::no_file, options, notes);
+  return read_zip_file(zip, content, Storage::no_file, options, budget, notes);
 }
 
 // The bytes of a piece. Its archive is opened when they are first read.
@@ -89,8 +92,9 @@ class PieceSource : public ByteSource {
   }
 
   Result<TensorSnapshot> open() const {
-    ANDIRON_ASSIGN(const auto file, open_item(item_, options_));
-    ANDIRON_ASSIGN(TensorSnapshot tensor, only_tensor(*file, options_));
+    MemoryBudget budget(item_->size(), options_.limits, item_->name());
+    ANDIRON_ASSIGN(const auto file, open_item(item_, options_, budget));
+    ANDIRON_ASSIGN(TensorSnapshot tensor, only_tensor(*file, options_, budget));
     if (tensor.dtype() == dtype_ && tensor.shape() == shape_) return tensor;
     return Error{.code = ErrorCode::shape_mismatch,
                  .message = "a piece of a tensor does not match the metadata",
@@ -114,15 +118,17 @@ class DistributedReader {
       : context_(context),
         path_(context.source->name()),
         options_(context.options),
+        budget_(*context.budget),
         builder_(context.files->name(), std::string(format_name(Format::pytorch)), "distributed"),
-        names_(path_, options_.limits) {
+        names_(path_, options_.limits, budget_) {
     builder_.state().is_pickled = true;
   }
 
   Result<Archive> read() {
     const ByteSourcePtr& source = context_.source;
     builder_.state().file_bytes = source->size();
-    ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, source->size(), options_.limits));
+    ANDIRON_ASSIGN(PickleGraph graph,
+                   read_pickle(*source, 0, source->size(), options_.limits, &budget_));
     const PickleDocument content(std::move(graph), source, Storage::no_file);
     const PickleValue root = content.graph().root();
     const auto tensors = attribute(content, root, "state_dict_metadata");
@@ -150,9 +156,10 @@ class DistributedReader {
       return bad("a tensor is listed twice", std::string(builder_.state().name_at(*taken)));
     notes_.move_to(builder_.state().notes);
     if (!objects_.empty()) {
-      builder_.state().value = LazyValue([objects = std::move(objects_), options = options_] {
-        return values_of(objects, options);
-      });
+      builder_.state().value =
+          LazyValue([objects = std::move(objects_), options = options_, budget = budget_] {
+            return values_of(objects, options, budget);
+          });
     }
     return builder_.finish();
   }
@@ -219,7 +226,7 @@ class DistributedReader {
           !content.size(*offset) || !content.size(*length)) {
         return bad("an item lacks its name, file, offset or length");
       }
-      ANDIRON_TRY(names_.count(*name, 0));
+      ANDIRON_TRY(names_.count(*name, 0, file->size()));
       item.file = *file;
       item.offset = *content.size(*offset);
       item.bytes = *content.size(*length);
@@ -230,6 +237,7 @@ class DistributedReader {
       const auto list = transforms ? content.tuple(*transforms) : std::nullopt;
       if (list && !list->empty()) {
         item.transform = content.text(list->front()).value_or("unknown");
+        ANDIRON_TRY(budget_.charge_entries(0, item.transform.size()));
       }
       const auto piece = attribute(content, index, "offset");
       std::optional<std::vector<std::uint64_t>> offsets;
@@ -266,6 +274,7 @@ class DistributedReader {
       if (!offsets || !extent) return bad("a piece has no offsets or sizes");
       ANDIRON_TRY(check_limit(++pieces_, options_.limits.tensors,
                               {"too many pieces", "tensors", "", path_}));
+      ANDIRON_TRY(budget_.charge(piece_bytes, "pieces of tensors"));
       Piece piece;
       ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece has bad offsets")));
       ANDIRON_ASSIGN(piece.sizes, sizes(content, *extent, bad("a piece has bad sizes")));
@@ -273,6 +282,7 @@ class DistributedReader {
       pieces.push_back(std::move(piece));
     }
     ANDIRON_ASSIGN(TensorSnapshot whole, assemble(shape, type->dtype, std::move(pieces)));
+    ANDIRON_TRY(budget_.charge_data(whole.byte_size(), name));
     return builder_.add(builder_.store(name), type->torch_name, std::move(whole));
   }
 
@@ -331,6 +341,7 @@ class DistributedReader {
         return error;
       }
       builder_.state().file_bytes += (*opened)->size();
+      budget_.add_file((*opened)->size());
       file = files_.emplace(item.file, *std::move(opened)).first;
     }
     const std::uint64_t size = file->second->size();
@@ -355,7 +366,7 @@ class DistributedReader {
       return skip(name, "it shares its data with another object");
     }
     ANDIRON_ASSIGN(const ByteSourcePtr source, item_source(found->second));
-    ANDIRON_ASSIGN(std::shared_ptr<PickledFile> file, open_item(source, options_));
+    ANDIRON_ASSIGN(std::shared_ptr<PickledFile> file, open_item(source, options_, budget_));
     const std::size_t first = builder_.size();
     ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
     objects_.push_back({name, std::move(file), first});
@@ -363,6 +374,7 @@ class DistributedReader {
   }
 
   Status skip(const std::string& name, std::string reason) {
+    ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.size()));
     builder_.state().skipped.push_back({name, std::move(reason)});
     return {};
   }
@@ -372,19 +384,21 @@ class DistributedReader {
     std::shared_ptr<PickledFile> file;
     std::size_t first;  // number of its first tensor
   };
-  static Value values_of(const std::vector<Object>& objects, const OpenOptions& options) {
+  static Result<Value> values_of(const std::vector<Object>& objects, const OpenOptions& options,
+                                 MemoryBudget budget) {
     ValueDict values;
-    std::uint64_t room = options.limits.metadata_bytes;
     for (const Object& object : objects) {
-      Result<Value> tree = value_tree(*object.file, options, object.first, room);
+      Result<Value> tree = value_tree(*object.file, options, object.first, budget);
+      if (!tree && stops_reading(tree.error().code)) return tree;
       if (tree) values.emplace_back(object.name, *std::move(tree));
     }
-    return values;
+    return Value(std::move(values));
   }
 
   const ReadContext& context_;
   const std::string& path_;  // of the .metadata
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   ArchiveBuilder builder_;
   std::map<std::string, Item, std::less<>> items_;
   std::map<std::string, ByteSourcePtr, std::less<>> files_;

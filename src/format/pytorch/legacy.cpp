@@ -140,12 +140,12 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value) {
 }
 
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 Strictness strictness) {
+                                                 Strictness strictness, MemoryBudget* budget) {
   std::uint64_t at = bytes.offset;
   const std::uint64_t end = bytes.offset + bytes.bytes;
   std::vector<PickleGraph> pickles;
   while (pickles.size() < pickle_count) {
-    ANDIRON_ASSIGN(PickleGraph pickle, read_pickle(*bytes.source, at, end, limits));
+    ANDIRON_ASSIGN(PickleGraph pickle, read_pickle(*bytes.source, at, end, limits, budget));
     ANDIRON_TRY(check_pickle(bytes, pickles.size(), pickle));
     at = pickle.end();
     pickles.push_back(std::move(pickle));

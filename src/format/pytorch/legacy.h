@@ -15,7 +15,8 @@ bool is_legacy_magic(const PickleGraph& graph, PickleValue value);
 
 // The file in `bytes`, which begins with the magic number.
 Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Limits& limits,
-                                                 Strictness strictness = Strictness::standard);
+                                                 Strictness strictness = Strictness::standard,
+                                                 MemoryBudget* budget = nullptr);
 
 // The storage that a whole file consists of, as bytes within a pickle do.
 Result<Storage> read_legacy_storage(const Storage& bytes, const Limits& limits);

@@ -37,11 +37,10 @@ Result<std::size_t> NamePath::append_key(PickleValue key, std::uint32_t number, 
     }
   }
   key_bytes_ += text_.size() - step;
-  if (key_bytes_ > limits_.name_bytes_in_all) {
-    return over_limit(
-        "", limits_.name_bytes_in_all,
-        {"all names together are too long", "name_bytes_in_all", "", content_.source()->name()});
-  }
+  ANDIRON_TRY(check_limit(key_bytes_, most_key_bytes_, [&] {
+    return LimitCheck{"all names together are too long", "memory_bytes", "bytes",
+                      content_.source()->name()};
+  }));
   return step;
 }
 

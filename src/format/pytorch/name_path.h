@@ -14,8 +14,9 @@ namespace andiron::inline v1::detail {
 
 class NamePath {
  public:
-  NamePath(const PickleDocument& content, const Limits& limits)
-      : content_(content), limits_(limits) {}
+  // All keys together may have `most_key_bytes`: a few bytes of pickle can repeat a long one.
+  NamePath(const PickleDocument& content, const Limits& limits, std::uint64_t most_key_bytes)
+      : content_(content), limits_(limits), most_key_bytes_(most_key_bytes) {}
 
   const std::string& text() const noexcept { return text_; }
   std::size_t size() const noexcept { return text_.size(); }
@@ -27,7 +28,7 @@ class NamePath {
   // Both return where the step begins. `is_first` is one below the root, with no dot in front.
   std::size_t append_index(std::uint32_t index, bool is_first);
   // Keys whose text does not tell all, as that of tensors and of objects with attributes, go by
-  // their number. LimitExceeded once all keys together are longer than limits.name_bytes_in_all.
+  // their number. LimitExceeded once all keys together are too long.
   Result<std::size_t> append_key(PickleValue key, std::uint32_t number, bool is_first);
 
  private:
@@ -42,6 +43,7 @@ class NamePath {
   const Limits& limits_;
   std::string text_;
   std::uint64_t key_bytes_ = 0;
+  std::uint64_t most_key_bytes_;
 };
 
 }  // namespace andiron::inline v1::detail

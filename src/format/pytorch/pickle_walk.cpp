@@ -3,6 +3,7 @@
 #include "src/format/pytorch/pickle_walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/core/try.h"
 #include "src/format/pytorch/dict_keys.h"
@@ -29,14 +30,14 @@ bool stops_reading(ErrorCode code) noexcept {
 
 PickleWalk::PickleWalk(const PickleDocument& content, TensorResolver resolver,
                        const ScriptClasses& classes, const OpenOptions& options,
-                       bool check_all_keys)
+                       std::uint64_t most_key_bytes, bool check_all_keys)
     : content_(content),
       graph_(content.graph()),
       resolver_(std::move(resolver)),
       classes_(classes),
       strictness_(options.strictness),
       check_all_keys_(check_all_keys),
-      path_(content, options.limits),
+      path_(content, options.limits, most_key_bytes),
       seen_(graph_.container_count()),
       on_path_(graph_.container_count()),
       repeats_left_(options.limits.pickle_repeats) {
@@ -58,11 +59,7 @@ Status PickleWalk::next() {
         return Error{.code = ErrorCode::name_collision, .message = "a dict has a duplicate key"};
       }
     }
-    if (frame.ends) {
-      on_path_[frame.container] = false;
-      --depth_;
-      if (frame.skip == nullptr) event_->kind = Kind::leave;
-    }
+    if (frame.ends) end(frame);
     frames_.pop_back();
     return {};
   }
@@ -86,7 +83,7 @@ Status PickleWalk::next() {
   if (!frame.superseded.empty() && frame.superseded[number]) return {};
   if (frame.is_module_rest && is_module_table(content_, key)) return {};
   const char* skip = frame.skip;
-  if (!frame.unsaved.empty() && is_among(frame.unsaved, content_.text(key))) {
+  if (frame.unsaved != nullptr && is_among(*frame.unsaved, content_.text(key))) {
     skip = "a buffer that its module does not save";
   }
   if (frame.script != nullptr && !is_script_state(*frame.script, key, value)) {
@@ -115,6 +112,7 @@ void PickleWalk::set_place(std::size_t key_begin) {
 Status PickleWalk::visit(PickleValue value, const char* skip) {
   value = without_type_tag(content_, value);
   if (resolver_.is_tensor(value)) return visit_tensor(value, skip);
+  if (skip == nullptr && is_again(value)) return {};
   if (value.kind == PickleKind::object) return open_object(value, skip);
   if (is_container(value)) {
     const bool is_list = value.kind != PickleKind::dict;
@@ -145,6 +143,7 @@ Status PickleWalk::visit_tensor(PickleValue value, const char* skip, unsigned wr
       break;
     case Resolution::Kind::taken:
       event_->kind = Kind::tensor;
+      ++special_;
       if (!resolved.text.empty()) remark_note(std::move(resolved.text));
       if (!resolved.has_state() || !may_share(resolved.state, attribute_of_tensor)) break;
       return open_state(value, resolved.state, attribute_of_tensor);
@@ -211,6 +210,33 @@ bool PickleWalk::begin(PickleValue value, bool is_list, const char* skip) {
   Frame& frame = add_frame({}, skip);
   frame.ends = true;
   frame.container = number;
+  frame.special_before = special_;
+  frame.deepest_before = std::exchange(deepest_, depth_);
+  return true;
+}
+
+void PickleWalk::end(const Frame& frame) {
+  const std::size_t levels = deepest_ - depth_ + 1;
+  deepest_ = std::max(deepest_, frame.deepest_before);
+  on_path_[frame.container] = false;
+  --depth_;
+  if (frame.skip != nullptr) return;
+  event_->kind = Kind::leave;
+  if (special_ != frame.special_before) return;
+  event_->plain = frame.container;
+  if (levels_.empty()) levels_.resize(graph_.container_count());
+  levels_[frame.container] = static_cast<std::uint16_t>(levels);
+}
+
+bool PickleWalk::is_again(PickleValue value) {
+  if (levels_.empty() || (!is_container(value) && value.kind != PickleKind::object)) return false;
+  const std::size_t number = graph_.container_number(value);
+  const std::size_t levels = levels_[number];
+  // Deeper down, it is cut off elsewhere.
+  if (levels == 0 || depth_ + levels > max_pickle_depth) return false;
+  deepest_ = std::max(deepest_, depth_ + levels);
+  event_->kind = Kind::again;
+  event_->plain = number;
   return true;
 }
 

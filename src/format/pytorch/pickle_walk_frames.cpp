@@ -148,6 +148,15 @@ Status PickleWalk::add_state(PickleValue state, const char* skip) {
   return may_share(parts[0], skip) ? add_content(parts[0], skip) : Status();
 }
 
+// Sorted once, as many modules may have one set.
+const std::vector<std::string_view>& PickleWalk::unsaved_names(PickleValue set) {
+  static const std::vector<std::string_view> none;
+  if (!is_container(set)) return none;
+  const auto [known, is_new] = unsaved_sets_.try_emplace(graph_.container_number(set));
+  if (is_new) known->second = texts_in(content_, set);
+  return known->second;
+}
+
 Status PickleWalk::add_module(PickleValue state, const char* skip) {
   ANDIRON_TRY(add_pairs(graph_.pairs(state), skip != nullptr ? skip : not_in_state_dict));
   frames_.back().is_module_rest = true;
@@ -163,10 +172,9 @@ Status PickleWalk::add_module(PickleValue state, const char* skip) {
   const std::size_t before = frames_.size();
   ANDIRON_TRY(add_table("_buffers"));
   const auto unsaved = content_.entry(state, "_non_persistent_buffers_set");
-  if (unsaved && may_share(items_of_set(content_, *unsaved), skip)) {
-    const std::vector<std::string_view> names =
-        texts_in(content_, items_of_set(content_, *unsaved));
-    for (std::size_t i = before; i < frames_.size(); ++i) frames_[i].unsaved = names;
+  if (unsaved) {
+    const std::vector<std::string_view>& names = unsaved_names(items_of_set(content_, *unsaved));
+    for (std::size_t i = before; i < frames_.size(); ++i) frames_[i].unsaved = &names;
   }
   return add_table("_parameters");
 }

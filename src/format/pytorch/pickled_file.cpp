@@ -14,6 +14,10 @@
 namespace andiron::inline v1::detail {
 namespace {
 
+// What a snapshot takes with its expression, and a tensor in RepeatedTensors.
+constexpr std::uint64_t snapshot_bytes = 2048;
+constexpr std::uint64_t repeated_bytes = 512;
+
 class ArchiveFiller {
  public:
   // Names go below `prefix`, if there is one.
@@ -27,10 +31,12 @@ class ArchiveFiller {
         prefix_(prefix) {}
 
   Status fill() {
-    PickleWalk walk = walk_file(file_, options_);
+    PickleWalk walk = walk_file(file_, options_, names_.memory());
     while (!walk.is_done()) {
       ANDIRON_TRY(walk.next());
       WalkEvent& event = walk.event();
+      if (event.kind == WalkEvent::Kind::again) note_repeated(*event.plain);
+      if (event.kind != WalkEvent::Kind::tensor && event.remarks.empty()) continue;
       const std::string_view name = full_name(event.name);
       if (event.kind == WalkEvent::Kind::tensor) {
         if (Status added = add_tensors(name, event.resolved); !added) {
@@ -38,7 +44,11 @@ class ArchiveFiller {
         }
       }
       for (auto& [is_skip, text] : event.remarks) {
-        is_skip ? skip(name, std::move(text)) : notes_.add(name, text);
+        if (is_skip) {
+          ANDIRON_TRY(skip(name, std::move(text)));
+        } else {
+          notes_.add(name, text);
+        }
       }
     }
     return {};
@@ -46,6 +56,11 @@ class ArchiveFiller {
 
  private:
   const std::string& origin() const { return builder_.state().origin; }
+
+  void note_repeated(std::size_t container) {
+    if (file_.repeated.empty()) file_.repeated.resize(file_.content.graph().container_count());
+    file_.repeated[container] = true;
+  }
 
   std::string_view full_name(std::string_view name) {
     if (prefix_.empty()) return name;
@@ -64,12 +79,13 @@ class ArchiveFiller {
 
   Status add_tensor(std::string_view name, const TorchTensor& tensor) {
     ANDIRON_TRY(names_.count(name, builder_.size()));
+    ANDIRON_TRY(names_.memory().charge_data(tensor.byte_size(), name));
     if (file_.check_all_keys) {
+      ANDIRON_TRY(names_.memory().charge(repeated_bytes + name.size(), "names that are compared"));
       const auto before = repeated_.find_or_add(std::string(name), tensor, builder_.size());
       if (before && *before != RepeatedTensors::other) return {};
       if (before && options_.strictness == Strictness::lenient) {
-        skip(name, "another tensor has this name");
-        return {};
+        return skip(name, "another tensor has this name");
       }
     }
     const std::string_view stored = builder_.store(name);
@@ -81,15 +97,19 @@ class ArchiveFiller {
                    .found = std::string(tensor.type->torch_name),
                    .hint = "only Strictness::strict refuses it"};
     }
-    return tensor.add_to(builder_, stored);
+    const std::size_t snapshots = builder_.state().snapshots.size();
+    ANDIRON_TRY(tensor.add_to(builder_, stored));
+    const bool is_run = builder_.state().snapshots.size() == snapshots;
+    return is_run ? Status() : names_.memory().charge(snapshot_bytes, "views of storages");
   }
 
-  void skip(std::string_view name, std::string reason) {
+  Status skip(std::string_view name, std::string reason) {
     // A few bytes of pickle can make many and long ones of these, too.
     name = name.substr(0, options_.limits.name_bytes);
     std::vector<Skipped>& skipped = builder_.state().skipped;
-    if (!names_.count(name, skipped.size())) return;
+    ANDIRON_TRY(names_.count(name, skipped.size(), reason.size()));
     skipped.push_back({std::string(name), std::move(reason)});
+    return {};
   }
 
   PickledFile& file_;
@@ -103,8 +123,9 @@ class ArchiveFiller {
 };
 
 // NameCollision where two tensors of the file have one name.
-Status fill_once(PickledFile& file, const OpenOptions& options, ArchiveBuilder& builder) {
-  NameBudget names(builder.state().origin, options.limits);
+Status fill_once(PickledFile& file, const OpenOptions& options, MemoryBudget& budget,
+                 ArchiveBuilder& builder) {
+  NameBudget names(builder.state().origin, options.limits, budget);
   TensorNotes notes;
   ANDIRON_TRY(ArchiveFiller(file, options, names, notes, builder).fill());
   notes.move_to(builder.state().notes);
@@ -121,17 +142,17 @@ Status fill_once(PickledFile& file, const OpenOptions& options, ArchiveBuilder& 
 
 }  // namespace
 
-Status NameBudget::count(std::string_view name, std::size_t tensors) {
+Status NameBudget::count(std::string_view name, std::size_t tensors, std::size_t more_text) {
   ANDIRON_TRY(check_name_length(name, limits_, file_));
-  bytes_ += name.size();
-  ANDIRON_TRY(check_limit(bytes_, limits_.name_bytes_in_all, [&] {
-    return LimitCheck{"all names together are too long", "name_bytes_in_all", "bytes", file_};
-  }));
+  ANDIRON_TRY(memory_.charge_entries(1, name.size() + more_text));
   return check_limit(tensors + 1, limits_.tensors,
                      [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
 }
 
-PickleWalk walk_file(PickledFile& file, const OpenOptions& options) {
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options, const MemoryBudget& budget) {
+  // Keys take no memory while they are walked past, but some time.
+  constexpr std::uint64_t factor = 8;
+  const std::uint64_t most_key_bytes = factor * std::min(budget.most(), ~std::uint64_t{0} / factor);
   const bool is_of_torch =
       file.lies_within_another || !file.content.graph().persistent_ids().empty();
   return {
@@ -139,22 +160,27 @@ PickleWalk walk_file(PickledFile& file, const OpenOptions& options) {
       TensorResolver(file.content, *file.storages, file.big_endian,
                      settings_in<PytorchSettings>(options.settings).numpy_arrays || !is_of_torch,
                      most_tensor_bytes(file.file_bytes, options.limits), options),
-      file.classes, options, file.check_all_keys};
+      file.classes,
+      options,
+      most_key_bytes,
+      file.check_all_keys};
 }
 
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
-                    ArchiveBuilder& builder) {
+                    MemoryBudget& budget, ArchiveBuilder& builder) {
   // A tensor is a storage, with some exceptions.
   const auto expected = static_cast<std::size_t>(std::min<std::uint64_t>(
       file->content.graph().persistent_ids().size(), options.limits.tensors));
   ANDIRON_TRY(builder.reserve(expected, 2 * expected));
   const std::size_t notes = builder.state().notes.size();
-  Status filled = fill_once(*file, options, builder);
+  const MemoryBudget before = budget;
+  Status filled = fill_once(*file, options, budget, builder);
   if (!filled && filled.error().code == ErrorCode::name_collision) {
     builder.remove_tensors();
     builder.state().notes.resize(notes);
+    budget = before;
     file->check_all_keys = true;
-    filled = fill_once(*file, options, builder);
+    filled = fill_once(*file, options, budget, builder);
   }
   if (!filled) return std::move(filled).error();
   if (builder.size() == 0) {
@@ -165,10 +191,9 @@ Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& option
   if (file->content.graph().has_leftovers()) {
     builder.state().notes.push_back("the pickle leaves unused values on its stack");
   }
-  builder.state().value = LazyValue([file = std::move(file), options] {
-    std::uint64_t room = options.limits.metadata_bytes;
-    Result<Value> tree = value_tree(*file, options, 0, room);
-    return tree ? *std::move(tree) : Value();
+  builder.state().value = LazyValue([file = std::move(file), options, budget] {
+    MemoryBudget left = budget;
+    return value_tree(*file, options, 0, left);
   });
   return {};
 }
@@ -179,9 +204,10 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
   return ArchiveFiller(file, options, names, notes, builder, prefix).fill();
 }
 
-Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options) {
+Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options,
+                                   const MemoryBudget& budget) {
   std::optional<TensorSnapshot> found;
-  PickleWalk walk = walk_file(file, options);
+  PickleWalk walk = walk_file(file, options, budget);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
     WalkEvent& event = walk.event();

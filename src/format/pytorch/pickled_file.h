@@ -10,6 +10,7 @@
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "src/core/archive_builder.h"
+#include "src/core/memory_budget.h"
 #include "src/format/pytorch/pickle_document.h"
 #include "src/format/pytorch/pickle_walk.h"
 #include "src/format/pytorch/tensor_notes.h"
@@ -17,17 +18,20 @@
 
 namespace andiron::inline v1::detail {
 
-// The memory that all names of an archive may take.
+// What the names of an archive may take.
 class NameBudget {
  public:
-  NameBudget(const std::string& file, const Limits& limits) : file_(file), limits_(limits) {}
-  // Room for one more name, of the tensor after the first `tensors`, or of what is skipped.
-  Status count(std::string_view name, std::size_t tensors);
+  NameBudget(const std::string& file, const Limits& limits, MemoryBudget& memory)
+      : file_(file), limits_(limits), memory_(memory) {}
+  // Room for one more name, of the tensor after the first `tensors`, or of what is skipped, and for
+  // as much text besides.
+  Status count(std::string_view name, std::size_t tensors, std::size_t more_text = 0);
+  MemoryBudget& memory() noexcept { return memory_; }
 
  private:
   const std::string& file_;
   const Limits& limits_;
-  std::uint64_t bytes_ = 0;
+  MemoryBudget& memory_;
 };
 
 struct PickledFile {
@@ -41,15 +45,17 @@ struct PickledFile {
   bool lies_within_another = false;  // as a part of a checkpoint
   // Set once a name, or a key of a dict, was seen twice: see PickleWalk.
   bool check_all_keys = false;
+  // Plain containers that the walk came to again, by number; empty where there are none.
+  std::vector<bool> repeated;
   std::uint64_t file_bytes = 0;
 };
 
 // Adds all tensors to an archive, the skipped ones, and the tree of values.
 Status fill_archive(std::shared_ptr<PickledFile> file, const OpenOptions& options,
-                    ArchiveBuilder& builder);
+                    MemoryBudget& budget, ArchiveBuilder& builder);
 
-// Walks over the content. Both arguments must outlive the walk.
-PickleWalk walk_file(PickledFile& file, const OpenOptions& options);
+// Walks over the content. The budget bounds the work as well. All but it must outlive the walk.
+PickleWalk walk_file(PickledFile& file, const OpenOptions& options, const MemoryBudget& budget);
 
 // Adds the tensors of a file inside another file, as snapshots named under `prefix`, with skipped
 // tensors and notes.
@@ -57,6 +63,7 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder);
 
 // The tensor of a file that contains only one.
-Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options);
+Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options,
+                                   const MemoryBudget& budget);
 
 }  // namespace andiron::inline v1::detail

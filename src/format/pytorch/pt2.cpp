@@ -74,15 +74,16 @@ std::optional<std::int64_t> integer(const Value* value) {
 class Pt2Reader {
  public:
   Pt2Reader(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
-            const OpenOptions& options, ArchiveBuilder& builder)
+            const OpenOptions& options, MemoryBudget& budget, ArchiveBuilder& builder)
       : zip_(zip),
         content_(content),
         file_(file),
         options_(options),
+        budget_(budget),
         builder_(builder),
         weights_(content.root + "data/weights/"),
         constants_(content.root + "data/constants/"),
-        names_(zip->source()->name(), options.limits) {}
+        names_(zip->source()->name(), options.limits, budget) {}
 
   // Finds the lists of tensors.
   Status start() {
@@ -107,6 +108,7 @@ class Pt2Reader {
   Status take_constants(std::string_view list) {
     ANDIRON_ASSIGN(const ValueDict constants, parse_list(list));
     for (const auto& constant : constants) {
+      ANDIRON_TRY(names_.count(constant.first, 0));
       builder_.state().skipped.push_back({constant.first, constant_of_program});
     }
     return {};
@@ -124,7 +126,9 @@ class Pt2Reader {
       Error error = with_file(std::move(status).error(), zip_->source()->name());
       if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
         error.tensor.clear();
-        builder_.state().skipped.push_back({name, sentence_of(error)});
+        std::string reason = sentence_of(error);
+        ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.size()));
+        builder_.state().skipped.push_back({name, std::move(reason)});
         continue;
       }
       if (error.tensor.empty()) error.tensor = name;
@@ -153,6 +157,9 @@ class Pt2Reader {
 
   // {"config": {name: {...}}}
   Result<ValueDict> parse_list(std::string_view text) const {
+    // What JSON of one letter for a value takes as a tree; an entry may be deflated.
+    constexpr std::uint64_t tree_per_byte = 40;
+    ANDIRON_TRY(budget_.charge(tree_per_byte * text.size(), "a list of tensors"));
     ANDIRON_ASSIGN(const Value parsed, parse_json(text));
     const Value* config = parsed.find("config");
     const auto* tensors = (config != nullptr ? *config : parsed).get<ValueDict>();
@@ -228,6 +235,7 @@ class Pt2Reader {
     tensor.offset = static_cast<std::uint64_t>(*offset);
     ANDIRON_TRY(tensor.check());
     ANDIRON_TRY(tensor.check_size(most_tensor_bytes(zip_->source()->size(), options_.limits)));
+    ANDIRON_TRY(budget_.charge_data(tensor.byte_size(), name));
     return tensor.add_to(builder_, builder_.store(name));
   }
 
@@ -244,7 +252,7 @@ class Pt2Reader {
       return bad("a weight is not a torch.save archive", name);
     }
     ANDIRON_ASSIGN(const auto file, read_zip_file(inner, content, Storage::no_file, options_,
-                                                  builder_.state().notes));
+                                                  budget_, builder_.state().notes));
     const std::size_t first = builder_.size();
     const std::size_t skipped = builder_.state().skipped.size();
     ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
@@ -266,6 +274,7 @@ class Pt2Reader {
       const ArchiveEntry entry = builder_.state().entries[i];
       const std::string full = name + std::string(entry.name().substr(added.name_size));
       ANDIRON_TRY(names_.count(full, builder_.size()));
+      ANDIRON_TRY(budget_.charge_data(entry.byte_size, full));
       ANDIRON_TRY(builder_.add(builder_.store(full), entry.file_dtype(),
                                builder_.state().snapshots[entry.snapshot]));
     }
@@ -276,6 +285,7 @@ class Pt2Reader {
   const TorchZip& content_;
   std::uint32_t file_;
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   ArchiveBuilder& builder_;
   const std::string weights_;  // folders
   const std::string constants_;
@@ -290,9 +300,10 @@ class Pt2Reader {
 }  // namespace
 
 Status read_pt2(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
-                const OpenOptions& options, ArchiveBuilder& builder) {
+                const OpenOptions& options, MemoryBudget& budget, ArchiveBuilder& builder) {
   const ZipReader::Most most_bytes{options.limits.index_bytes, "index_bytes"};
-  Pt2Reader reader(zip, content, file, options, builder);
+  Pt2Reader reader(zip, content, file, options, budget, builder);
+  budget.add_data(zip->locate_data(content.data_alignment()));
   ANDIRON_TRY(reader.start());
   for (const std::uint32_t entry : reader.constant_lists()) {
     ANDIRON_ASSIGN(const Bytes list, zip->read(entry, most_bytes));

@@ -16,6 +16,6 @@ namespace andiron::inline v1::detail {
 // Adds the weights in an archive to `builder`. `file` is the builder's
 // number of zip.checked_source(), or Storage::no_file.
 Status read_pt2(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
-                const OpenOptions& options, ArchiveBuilder& builder);
+                const OpenOptions& options, MemoryBudget& budget, ArchiveBuilder& builder);
 
 }  // namespace andiron::inline v1::detail

@@ -64,8 +64,8 @@ struct OpenedFile {
 };
 
 Result<Archive> finished(std::shared_ptr<PickledFile> file, const OpenOptions& options,
-                         ArchiveBuilder& builder) {
-  ANDIRON_TRY(fill_archive(std::move(file), options, builder));
+                         MemoryBudget& budget, ArchiveBuilder& builder) {
+  ANDIRON_TRY(fill_archive(std::move(file), options, budget, builder));
   return builder.finish();
 }
 
@@ -93,7 +93,8 @@ void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
   }
 }
 
-Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
+Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
+                         MemoryBudget& budget) {
   std::vector<std::string> notes;
   std::uint64_t end = opened.source->size();
   if (options.strictness == Strictness::lenient) {
@@ -106,7 +107,7 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
     ArchiveBuilder builder = opened.builder("pt2");
     builder.state().notes = std::move(notes);
     const std::uint32_t file = opened.add_to(builder, zip->checked_source());
-    ANDIRON_TRY(read_pt2(zip, content, file, options, builder));
+    ANDIRON_TRY(read_pt2(zip, content, file, options, budget, builder));
     return builder.finish();
   }
   if (content.kind == TorchZip::Kind::other) {
@@ -120,15 +121,16 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   ArchiveBuilder builder = opened.builder(is_script ? "torchscript" : "zip");
   builder.state().notes = std::move(notes);
   const std::uint32_t file = opened.add_to(builder, zip->checked_source());
-  ANDIRON_ASSIGN(auto pickled, read_zip_file(zip, content, file, options, builder.state().notes));
+  ANDIRON_ASSIGN(auto pickled,
+                 read_zip_file(zip, content, file, options, budget, builder.state().notes));
   if (is_script) {
     ANDIRON_ASSIGN(pickled->classes,
-                   ScriptClasses::read(*zip, content.root, pickled->content.graph()));
+                   ScriptClasses::read(*zip, content.root, pickled->content.graph(), budget));
   }
-  zip->locate_data(content.data_alignment());
-  ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
+  budget.add_data(zip->locate_data(content.data_alignment()));
+  ANDIRON_TRY(fill_archive(std::move(pickled), options, budget, builder));
   if (is_script) {
-    const auto constants = read_zip_constants(zip, content, options, builder.state().notes);
+    const auto constants = read_zip_constants(zip, content, options, budget, builder.state().notes);
     if (!constants && options.verify && constants.error().code == ErrorCode::checksum_mismatch) {
       return constants.error();
     }
@@ -137,9 +139,11 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   return builder.finish();
 }
 
-Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& options) {
+Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& options,
+                             MemoryBudget& budget) {
   const ByteSourcePtr& source = opened.source;
-  ANDIRON_ASSIGN(PickleGraph first, read_pickle(*source, 0, source->size(), options.limits));
+  ANDIRON_ASSIGN(PickleGraph first,
+                 read_pickle(*source, 0, source->size(), options.limits, &budget));
   const bool is_legacy = is_legacy_magic(first, first.root());
   ArchiveBuilder builder = opened.builder(is_legacy ? "legacy" : "pickle");
   const std::uint32_t file = opened.add_to(builder, source);
@@ -148,8 +152,8 @@ Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& option
   }
   if (is_legacy) {
     const Storage whole{source, 0, source->size(), &byte_elements(), file};
-    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, options.strictness));
-    return finished(std::move(legacy), options, builder);
+    ANDIRON_ASSIGN(auto legacy, read_legacy(whole, options.limits, options.strictness, &budget));
+    return finished(std::move(legacy), options, budget, builder);
   }
   if (first.end() != source->size()) {
     const std::string rest = std::to_string(source->size() - first.end()) + " bytes";
@@ -164,17 +168,18 @@ Result<Archive> read_pickles(const OpenedFile& opened, const OpenOptions& option
   auto pickled = std::make_shared<PickledFile>(std::move(first), source, file);
   pickled->storages = std::make_unique<NoStorages>(source->name());
   pickled->file_bytes = source->size();
-  return finished(std::move(pickled), options, builder);
+  return finished(std::move(pickled), options, budget, builder);
 }
 
-Result<Archive> read_tar_content(const OpenedFile& opened, const OpenOptions& options) {
+Result<Archive> read_tar_content(const OpenedFile& opened, const OpenOptions& options,
+                                 MemoryBudget& budget) {
   ArchiveBuilder builder = opened.builder("tar");
   const std::uint32_t file = opened.add_to(builder, opened.source);
   if (options.verify && opened.compressed_bytes == 0) {
     builder.state().notes.emplace_back(no_checksums);
   }
-  ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits));
-  return finished(std::move(pickled), options, builder);
+  ANDIRON_ASSIGN(auto pickled, read_tar_file(opened.source, file, options.limits, budget));
+  return finished(std::move(pickled), options, budget, builder);
 }
 
 // A pickle, of a release of PyTorch before 1.6 or of anything.
@@ -219,12 +224,14 @@ Result<Archive> read_pytorch(const ReadContext& context) {
   ANDIRON_ASSIGN(const ContentHead head, content_head(*source, tar_block_bytes));
   OpenedFile opened{source};
   if (head.compressed) {
-    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits));
+    ANDIRON_ASSIGN(opened.source, inflated(*source, options.limits, *context.budget));
     opened.compressed_bytes = source->size();
+    context.budget->add_data(opened.source->size());
   }
-  Result<Archive> archive = is_zip(head.bytes)   ? read_zip(opened, options)
-                            : is_tar(head.bytes) ? read_tar_content(opened, options)
-                                                 : read_pickles(opened, options);
+  MemoryBudget& budget = *context.budget;
+  Result<Archive> archive = is_zip(head.bytes)   ? read_zip(opened, options, budget)
+                            : is_tar(head.bytes) ? read_tar_content(opened, options, budget)
+                                                 : read_pickles(opened, options, budget);
   if (archive) return archive;
   Error error = with_file(std::move(archive).error(), context.source->name());
   if (context.source->name().ends_with(row_of(Format::pytorch).parts.ending)) {

@@ -50,7 +50,7 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(
 }
 
 Result<ScriptClasses> ScriptClasses::read(const ZipReader& zip, const std::string& root,
-                                          const PickleGraph& pickle) {
+                                          const PickleGraph& pickle, MemoryBudget& budget) {
   std::map<std::string_view, std::set<std::string_view>> wanted;
   for (const PickleGlobal& global : pickle.globals()) {
     // With a slash, one file could be asked for by many names.
@@ -66,6 +66,9 @@ Result<ScriptClasses> ScriptClasses::read(const ZipReader& zip, const std::strin
     const auto entry = zip.find(root + "code/" + path + ".py");
     if (!entry || zip.entries()[*entry].bytes > left) continue;
     left -= zip.entries()[*entry].bytes;
+    // What lists of one letter for a tensor take; an entry may be deflated.
+    constexpr std::uint64_t classes_per_byte = 24;
+    ANDIRON_TRY(budget.charge(classes_per_byte * zip.entries()[*entry].bytes, "code"));
     Result<Bytes> code = pass_on_out_of_memory(zip.read(*entry, most_code_bytes));
     if (code) {
       classes.modules_.try_emplace(std::string(module), script_classes_in(code->text(), names));

@@ -10,6 +10,7 @@
 
 #include "src/codec/pickle/graph.h"
 #include "src/codec/zip/reader.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
@@ -31,12 +32,13 @@ std::map<std::string, ScriptClass, std::less<>> script_classes_in(
     std::string_view code, const std::set<std::string_view>& wanted);
 
 // The classes that a pickle names. Code that cannot be read, or is beyond 16 MiB in all, has none.
+// LimitExceeded beyond the budget.
 class ScriptClasses {
  public:
   // `root` is the archive's folder, with a slash, or empty. Fails with ChecksumMismatch if the
   // archive compares all checksums.
   static Result<ScriptClasses> read(const ZipReader& zip, const std::string& root,
-                                    const PickleGraph& pickle);
+                                    const PickleGraph& pickle, MemoryBudget& budget);
 
   // Of "__torch__.Net", by module and name; nullptr where the program does not say.
   const ScriptClass* find(const PickleGlobal& global) const;

@@ -56,6 +56,9 @@ class TarStorages : public StorageFinder {
   std::string file_;
 };
 
+// What a storage or a tensor takes here, with a key of usual length.
+constexpr std::uint64_t record_bytes = sizeof(TorchTensor) + 256;
+
 // The longest numbers behind a pickle: those of a tensor with all dimensions there can be.
 constexpr std::size_t most_number_bytes = 4 + 4 + max_rank * (8 + 8) + 8;
 
@@ -264,7 +267,7 @@ const TarMember* member(const std::vector<TarMember>& members, std::string_view 
 }  // namespace
 
 Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, std::uint32_t file,
-                                                   const Limits& limits) {
+                                                   const Limits& limits, MemoryBudget& budget) {
   ANDIRON_ASSIGN(const std::vector<TarMember> members, read_tar(*source, limits));
   const TarMember* pickle = member(members, "pickle");
   const TarMember* storages = member(members, "storages");
@@ -285,6 +288,7 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
   for (const auto& reader : readers) {
     while (!reader->is_done()) {
       ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, reader->at(), reader->end(), limits));
+      ANDIRON_TRY(budget.charge(record_bytes, "storages and tensors"));
       std::array<std::byte, most_number_bytes> numbers;
       const auto behind = std::span(numbers).first(static_cast<std::size_t>(
           std::min<std::uint64_t>(numbers.size(), reader->end() - graph.end())));
@@ -292,8 +296,8 @@ Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, 
       ANDIRON_TRY(reader->take(PickleDocument(std::move(graph), source, file), behind));
     }
   }
-  ANDIRON_ASSIGN(PickleGraph object,
-                 read_pickle(*source, pickle->offset, pickle->offset + pickle->bytes, limits));
+  ANDIRON_ASSIGN(PickleGraph object, read_pickle(*source, pickle->offset,
+                                                 pickle->offset + pickle->bytes, limits, &budget));
   auto content = std::make_shared<PickledFile>(std::move(object), source, file);
   content->storages = std::move(found);
   content->file_bytes = source->size();

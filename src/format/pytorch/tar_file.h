@@ -12,6 +12,6 @@ namespace andiron::inline v1::detail {
 
 // `file` is the archive's number of the source.
 Result<std::shared_ptr<PickledFile>> read_tar_file(const ByteSourcePtr& source, std::uint32_t file,
-                                                   const Limits& limits);
+                                                   const Limits& limits, MemoryBudget& budget);
 
 }  // namespace andiron::inline v1::detail

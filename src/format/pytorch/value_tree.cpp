@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,30 +20,27 @@ namespace {
 
 class ValueTree {
  public:
-  ValueTree(const PickledFile& file, const Limits& limits, std::size_t first, std::uint64_t& room)
-      : file_(file), content_(file.content), limits_(limits), tensors_(first), room_(room) {}
+  ValueTree(const PickledFile& file, const Limits& limits, std::size_t first, MemoryBudget& budget)
+      : file_(file), content_(file.content), limits_(limits), tensors_(first), budget_(budget) {}
 
-  void add(const WalkEvent& event) {
+  Status add(const WalkEvent& event) {
     switch (event.kind) {
       case WalkEvent::Kind::nothing:
-        break;
+        return {};
       case WalkEvent::Kind::tensor:
-        add_tensor(event.name, event.key, event.resolved);
-        break;
-      case WalkEvent::Kind::leaf: {
-        // What is wrong with a single value keeps nobody from the others.
-        Result<Value> leaf = value_of(event.value);
-        if (spend(sizeof(Value))) put(kept(event.key), leaf ? *std::move(leaf) : Value());
-        break;
-      }
+        return add_tensor(event.name, event.key, event.resolved);
+      case WalkEvent::Kind::leaf:
+        return add_leaf(event.key, event.value);
       case WalkEvent::Kind::enter_list:
       case WalkEvent::Kind::enter_dict:
-        enter(event.key, event.kind == WalkEvent::Kind::enter_list);
-        break;
+        return enter(event.key, event.kind == WalkEvent::Kind::enter_list);
       case WalkEvent::Kind::leave:
-        leave();
-        break;
+        leave(event.plain);
+        return {};
+      case WalkEvent::Kind::again:
+        return add_again(event.key, *event.plain);
     }
+    return {};
   }
 
   Value take() { return std::move(root_); }
@@ -51,21 +49,21 @@ class ValueTree {
   struct Open {
     std::string key;
     bool is_list;
+    std::uint64_t spent_before;
     ValueList items;  // of a list
     ValueDict entries;
   };
+  struct Made {
+    Value value;
+    std::uint64_t cost = 0;  // of walking through it
+  };
 
-  // Whether there is room for so many bytes more.
-  bool spend(std::uint64_t bytes) {
-    if (bytes > room_) return false;
-    room_ -= bytes;
-    return true;
-  }
-
-  // The key, or "..." of a long one when there is no more room.
-  std::string kept(std::string_view key) {
-    constexpr std::size_t short_bytes = 64;
-    return key.size() <= short_bytes || spend(key.size()) ? std::string(key) : "...";
+  // A place in the tree, under a key.
+  Status spend(std::string_view key) { return spend(1, key.size()); }
+  Status spend(std::uint64_t values, std::uint64_t text_bytes) {
+    ANDIRON_TRY(budget_.charge_values(values, text_bytes));
+    spent_ += MemoryBudget::cost_of(MemoryBudget::value_bytes, values, text_bytes);
+    return {};
   }
 
   void put(std::string key, Value value) {
@@ -78,22 +76,46 @@ class ValueTree {
     }
   }
 
-  void enter(std::string_view key, bool is_list) { open_.push_back({kept(key), is_list, {}, {}}); }
-
-  void leave() {
-    Open closed = std::move(open_.back());
-    open_.pop_back();
-    put(std::move(closed.key),
-        closed.is_list ? Value(std::move(closed.items)) : Value(std::move(closed.entries)));
+  Status enter(std::string_view key, bool is_list) {
+    // A container is a value and has some memory of its own.
+    ANDIRON_TRY(spend(2, key.size()));
+    open_.push_back({std::string(key), is_list, spent_, {}, {}});
+    return {};
   }
 
-  void add_tensor(std::string_view name, std::string_view key, const Resolution& resolved) {
-    if (resolved.parts.empty()) return put(kept(key), number_of(name, resolved.whole));
-    enter(key, false);
+  void leave(std::optional<std::size_t> plain) {
+    Open closed = std::move(open_.back());
+    open_.pop_back();
+    Value made = closed.is_list ? Value(std::move(closed.items)) : Value(std::move(closed.entries));
+    if (plain && !file_.repeated.empty() && file_.repeated[*plain]) {
+      containers_.insert_or_assign(*plain, Made{made, spent_ - closed.spent_before});
+    }
+    put(std::move(closed.key), std::move(made));
+  }
+
+  // A container that was left before.
+  Status add_again(std::string_view key, std::size_t container) {
+    ANDIRON_TRY(spend(key));
+    const Made& made = containers_[container];
+    ANDIRON_TRY(budget_.charge(made.cost, "values that are repeated"));
+    spent_ += made.cost;
+    put(std::string(key), made.value);
+    return {};
+  }
+
+  Status add_tensor(std::string_view name, std::string_view key, const Resolution& resolved) {
+    if (resolved.parts.empty()) {
+      ANDIRON_TRY(spend(key));
+      put(std::string(key), number_of(name, resolved.whole));
+      return {};
+    }
+    ANDIRON_TRY(enter(key, false));
     for (const TensorPart& part : resolved.parts) {
+      ANDIRON_TRY(spend(part.name));
       put(std::string(part.name.substr(1)), number_of(name, part));
     }
-    leave();
+    leave({});
+    return {};
   }
 
   // Null for another tensor of the same name.
@@ -107,9 +129,35 @@ class ValueTree {
     return Value(TensorIndex{tensors_++});
   }
 
+  Status add_leaf(std::string_view key, PickleValue leaf) {
+    ANDIRON_TRY(spend(key));
+    const std::uint64_t identity =
+        std::uint64_t{static_cast<unsigned>(leaf.kind)} << 32 | leaf.index;
+    if (const auto known = leaves_.find(identity); known != leaves_.end()) {
+      ANDIRON_TRY(spend(1, text_bytes(known->second)));
+      put(std::string(key), known->second);
+      return {};
+    }
+    Result<Value> value = value_of(leaf);
+    // What is wrong with a single value keeps nobody from the others.
+    if (!value && stops_reading(value.error().code)) return std::move(value).error();
+    Value made = value ? *std::move(value) : Value();
+    // Many may refer to it, and it is kept once.
+    constexpr std::size_t is_long = 64;
+    if (text_bytes(made) > is_long) leaves_.emplace(identity, made);
+    put(std::string(key), std::move(made));
+    return {};
+  }
+
+  static std::size_t text_bytes(const Value& value) {
+    if (const auto* text = value.get<std::string>()) return text->size();
+    const auto* bytes = value.get<Bytes>();
+    return bytes == nullptr ? 0 : bytes->size();
+  }
+
   // Text that is not kept in memory.
   Result<Value> long_text(const PickleBlob& blob) {
-    if (!spend(blob.size)) return Value();
+    ANDIRON_TRY(spend(1, blob.size));
     std::string text(static_cast<std::size_t>(blob.size), '\0');
     ANDIRON_TRY(content_.source()->read_at(blob.offset, std::as_writable_bytes(std::span(text))));
     return is_utf8(text) ? Value(std::move(text)) : Value();
@@ -142,14 +190,14 @@ class ValueTree {
     if (is_text && !content_.text(value)) return long_text(graph.blob(value));
     ANDIRON_ASSIGN(const auto storage, content_.bytes(value, limits_));
     if (storage && !is_text) {
-      if (!spend(storage->bytes)) return Value();
+      ANDIRON_TRY(spend(1, storage->bytes));
       ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(storage->bytes));
       ANDIRON_TRY(storage->source->read_at(storage->offset, bytes.writable()));
       return Value(std::move(bytes));
     }
     std::string text;
     append_python_str(text, graph, value);
-    if (!spend(text.size())) return Value();
+    ANDIRON_TRY(spend(1, text.size()));
     return Value(std::move(text));
   }
 
@@ -160,18 +208,21 @@ class ValueTree {
   std::vector<Open> open_;
   Value root_;
   std::size_t tensors_;
-  std::uint64_t& room_;
+  std::unordered_map<std::size_t, Made> containers_;  // plain ones that come again, by number
+  std::unordered_map<std::uint64_t, Value> leaves_;   // long ones
+  MemoryBudget& budget_;
+  std::uint64_t spent_ = 0;
 };
 
 }  // namespace
 
 Result<Value> value_tree(PickledFile& file, const OpenOptions& options, std::size_t first,
-                         std::uint64_t& room) {
-  ValueTree tree(file, options.limits, first, room);
-  PickleWalk walk = walk_file(file, options);
+                         MemoryBudget& budget) {
+  ValueTree tree(file, options.limits, first, budget);
+  PickleWalk walk = walk_file(file, options, budget);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
-    tree.add(walk.event());
+    ANDIRON_TRY(tree.add(walk.event()));
   }
   return tree.take();
 }

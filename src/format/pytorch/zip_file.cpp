@@ -154,14 +154,21 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   return error;
 }
 
+Result<Bytes> read_pickle_entry(const ZipReader& zip, std::uint32_t entry, const Limits& limits,
+                                MemoryBudget& budget) {
+  const ZipEntry& record = zip.entries()[entry];
+  if (!record.is_stored()) ANDIRON_TRY(budget.charge(record.bytes, "the inflated pickle"));
+  return zip.read(entry, {limits.inflated_bytes, "inflated_bytes"});
+}
+
 // Of the pickle in a record, whose storages are the records in `folder`.
 Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderPtr& zip,
                                                   std::unique_ptr<ZipStorages> storages,
-                                                  const OpenOptions& options,
+                                                  const OpenOptions& options, MemoryBudget& budget,
                                                   std::vector<std::string>& notes) {
   const std::uint64_t size = pickle.size();
   const ByteSourcePtr source = memory_source(std::move(pickle), zip->source()->name());
-  ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options.limits));
+  ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options.limits, &budget));
   if (graph.end() != size) {
     if (options.strictness == Strictness::strict) {
       return bad_archive(*zip, "bytes after the end of the pickle",
@@ -266,17 +273,18 @@ std::uint64_t TorchZip::data_alignment() const {
 
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
                                                    std::uint32_t file, const OpenOptions& options,
+                                                   MemoryBudget& budget,
                                                    std::vector<std::string>& notes) {
   ANDIRON_TRY(check_root(*zip, content, options, notes));
   ANDIRON_TRY(check_version(*zip, content, options, notes));
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
   // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
-  ANDIRON_ASSIGN(
-      auto object,
-      pickled_file(std::move(pickle), zip,
-                   std::make_unique<ZipStorages>(zip, content, "data/", file), options, notes));
+  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
+  ANDIRON_ASSIGN(auto object,
+                 pickled_file(std::move(pickle), zip,
+                              std::make_unique<ZipStorages>(zip, content, "data/", file), options,
+                              budget, notes));
   object->big_endian = big_endian;
   return object;
 }
@@ -284,12 +292,13 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const TorchZip& content,
                                                         const OpenOptions& options,
+                                                        MemoryBudget& budget,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, {options.limits.inflated_bytes, "inflated_bytes"}));
+  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
   return pickled_file(std::move(pickle), zip,
                       std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),
-                      options, notes);
+                      options, budget, notes);
 }
 
 }  // namespace andiron::inline v1::detail

@@ -10,6 +10,7 @@
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "src/codec/zip/reader.h"
+#include "src/core/memory_budget.h"
 #include "src/format/pytorch/pickled_file.h"
 
 namespace andiron::inline v1::detail {
@@ -39,6 +40,7 @@ Result<TorchZip> read_torch_zip(const ZipReader& zip);
 // number of zip.checked_source(), or Storage::no_file. Tolerated oddities go to `notes`.
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
                                                    std::uint32_t file, const OpenOptions& options,
+                                                   MemoryBudget& budget,
                                                    std::vector<std::string>& notes);
 
 // Why a tensor of a program is skipped.
@@ -49,6 +51,7 @@ inline constexpr const char* constant_of_program =
 Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const TorchZip& content,
                                                         const OpenOptions& options,
+                                                        MemoryBudget& budget,
                                                         std::vector<std::string>& notes);
 
 }  // namespace andiron::inline v1::detail

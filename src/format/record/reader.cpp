@@ -53,7 +53,7 @@ Result<Archive> read_content(const ReadContext& context, const ContentHead& head
   if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
   RecordOrigin origin{.file = source, .content = source, .packaging = {}};
   if (head.compressed) {
-    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits));
+    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits, *context.budget));
   }
   if (is_unnamed_record(head.bytes)) return read_bincode(origin.content, options);
   const bool json = is_json(head.bytes);
@@ -63,9 +63,12 @@ Result<Archive> read_content(const ReadContext& context, const ContentHead& head
   ANDIRON_TRY(
       check_limit(origin.held_bytes, options.limits.inflated_bytes,
                   {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
-  if (!json) return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options);
+  if (!json) {
+    return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options,
+                     *context.budget);
+  }
   ANDIRON_ASSIGN(const auto cursor, json_cursor(origin.content));
-  return read_tree(origin, *cursor, options);
+  return read_tree(origin, *cursor, options, *context.budget);
 }
 
 }  // namespace

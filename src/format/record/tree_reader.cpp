@@ -21,8 +21,8 @@ namespace {
 
 using Kind = RecordItem::Kind;
 
-// What a node of the tree takes beside its text.
-constexpr std::uint64_t node_bytes = sizeof(ValueDict::value_type);
+// What a tensor takes that is no run of the file.
+constexpr std::uint64_t snapshot_bytes = 2048;
 
 // A value, or a tensor that still needs its name.
 struct Node {
@@ -64,18 +64,21 @@ struct Unread {
 // Takes what a cursor gives, piece by piece. Reads nothing itself.
 class RecordTree {
  public:
-  RecordTree(const RecordOrigin& origin, const RecordCursor& cursor, const OpenOptions& options)
+  RecordTree(const RecordOrigin& origin, const RecordCursor& cursor, const OpenOptions& options,
+             MemoryBudget& budget)
       : file_(origin.content->name()),
         cursor_(cursor),
         options_(options),
+        budget_(budget),
         tensors_(origin.file, origin.content, options, origin.packaging),
+        is_compressed_(origin.content != origin.file),
         held_bytes_(origin.held_bytes) {}
 
   // The innermost list or dict that is open, or nullptr.
   RecordLevel* level() { return open_.empty() ? nullptr : &open_.back().level; }
 
   Status take_key(std::string_view key) {
-    ANDIRON_TRY(charge(key.size()));
+    ANDIRON_TRY(charge(0, key.size()));
     ANDIRON_TRY(check_name_length(key, options_.limits, file_));
     open_.back().dict.emplace_back(key, Value());
     // The key around the whole record is no part of names.
@@ -159,11 +162,11 @@ class RecordTree {
     return {};
   }
 
-  // Counts what the tree takes in memory.
-  Status charge(std::uint64_t bytes) {
-    tree_bytes_ += bytes;
-    return check_limit(tree_bytes_, options_.limits.metadata_bytes,
-                       {"too much data outside of tensors", "metadata_bytes", "bytes", file_});
+  // Counts what the tree takes in memory. The budget is charged for the most that it took.
+  Status charge(std::uint64_t values, std::uint64_t text_bytes) {
+    tree_bytes_ += MemoryBudget::cost_of(MemoryBudget::value_bytes, values, text_bytes);
+    if (tree_bytes_ <= charged_bytes_) return {};
+    return budget_.charge(tree_bytes_ - std::exchange(charged_bytes_, tree_bytes_), "values");
   }
 
   // Counts elements that are held in memory.
@@ -177,7 +180,7 @@ class RecordTree {
 
   Status take_value(const RecordItem& item) {
     const std::uint64_t before = tree_bytes_;
-    ANDIRON_TRY(charge(node_bytes));
+    ANDIRON_TRY(charge(item.kind == Kind::list || item.kind == Kind::dict ? 2 : 1, 0));
     switch (item.kind) {
       case Kind::null:
         return place({});
@@ -190,7 +193,7 @@ class RecordTree {
       case Kind::floating:
         return place({item.floating});
       case Kind::text:
-        ANDIRON_TRY(charge(item.text.size()));
+        ANDIRON_TRY(charge(1, item.text.size()));
         return place({std::string(item.text)});
       case Kind::bytes: {
         ANDIRON_ASSIGN(Value bytes, unread_bytes(item.offset, item.size));
@@ -212,7 +215,7 @@ class RecordTree {
   }
 
   Result<Value> unread_bytes(std::uint64_t offset, std::uint64_t size) {
-    ANDIRON_TRY(charge(size));
+    ANDIRON_TRY(charge(1, size));
     ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(size));
     unread_ = {offset, bytes.writable()};
     return Value(std::move(bytes));
@@ -298,7 +301,7 @@ class RecordTree {
 
   // Numbers that become a part of the tree.
   Result<ValueList> as_plain_list(const Bytes& numbers) {
-    ANDIRON_TRY(charge(numbers.size() / sizeof(RecordNumber) * node_bytes));
+    ANDIRON_TRY(charge(numbers.size() / sizeof(RecordNumber), 0));
     let_go(numbers.size());
     return plain_numbers(numbers);
   }
@@ -369,7 +372,7 @@ class RecordTree {
       return Value(std::move(list));
     }
     if (!elements.byte_list) return unread_bytes(elements.offset, elements.byte_size);
-    ANDIRON_TRY(charge(elements.byte_size * node_bytes));
+    ANDIRON_TRY(charge(elements.byte_size, 0));
     let_go(elements.byte_size);
     ValueList list;
     for (const std::byte byte : elements.byte_list->span()) {
@@ -401,7 +404,13 @@ class RecordTree {
 
   // Under the name of this place.
   Result<TensorIndex> add(RecordTensor tensor, std::optional<ParamId> id) {
-    return tensors_.add(names_ == 0 ? name_of_root_tensor : path_, std::move(tensor), id);
+    const std::string_view name = names_ == 0 ? name_of_root_tensor : std::string_view(path_);
+    ANDIRON_TRY(budget_.charge_entries(1, name.size()));
+    // Elements in memory, and compressed ones, are no runs of the file.
+    if (tensor.elements || is_compressed_) {
+      ANDIRON_TRY(budget_.charge(snapshot_bytes, "tensors in memory"));
+    }
+    return tensors_.add(name, std::move(tensor), id);
   }
 
   // One level down.
@@ -418,7 +427,9 @@ class RecordTree {
   const std::string& file_;
   const RecordCursor& cursor_;
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   RecordTensors tensors_;
+  const bool is_compressed_;
   std::vector<OpenNode> open_;  // the innermost last
   NumberList numbers_;          // of the innermost list
   std::optional<HeldBytes> byte_list_;
@@ -428,6 +439,7 @@ class RecordTree {
   std::string path_;
   unsigned names_ = 0;  // in the path
   std::uint64_t tree_bytes_ = 0;
+  std::uint64_t charged_bytes_ = 0;
   std::uint64_t held_bytes_ = 0;
   DType float_type_ = DType::f32;
   DType int_type_ = DType::i32;
@@ -437,8 +449,8 @@ class RecordTree {
 }  // namespace
 
 Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
-                          const OpenOptions& options) {
-  RecordTree tree(origin, cursor, options);
+                          const OpenOptions& options, MemoryBudget& budget) {
+  RecordTree tree(origin, cursor, options, budget);
   RecordItem item;
   ANDIRON_TRY(cursor.next(item));
   ANDIRON_TRY(tree.take(item));

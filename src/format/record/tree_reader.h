@@ -9,6 +9,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
 #include "andiron/open.h"
+#include "src/core/memory_budget.h"
 #include "src/format/record/cursor.h"
 
 namespace andiron::inline v1::detail {
@@ -23,6 +24,6 @@ struct RecordOrigin {
 
 // The tree that `cursor`, which goes over the content, gives.
 Result<Archive> read_tree(const RecordOrigin& origin, RecordCursor& cursor,
-                          const OpenOptions& options);
+                          const OpenOptions& options, MemoryBudget& budget);
 
 }  // namespace andiron::inline v1::detail

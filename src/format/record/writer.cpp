@@ -41,16 +41,18 @@ RecordPrecision precision_of(const WriteOptions& options) {
 }
 
 // A tree with holes in it is no record of Burn's; names make a new one.
-bool keeps_structure_of(const Archive& archive) {
-  return archive.format() == format_name(Format::mpk) && is_tree_of(archive.value(), archive);
+bool keeps_structure_of(const Archive& archive, const Value& tree) {
+  return archive.format() == format_name(Format::mpk) && is_tree_of(tree, archive);
 }
 
 class Encoder {
  public:
-  Encoder(const Archive& archive, RecordPrecision precision, bool gzip)
+  // `tree` is the archive's value().
+  Encoder(const Archive& archive, Value tree, RecordPrecision precision, bool gzip)
       : archive_(archive),
+        tree_(std::move(tree)),
         numbers_(record_numbers(precision)),
-        keeps_structure_(keeps_structure_of(archive)),
+        keeps_structure_(keeps_structure_of(archive, tree_)),
         metadata_(record_metadata(archive, keeps_structure_, precision, gzip)),
         release_(RecordRelease::of(release_of(metadata_))),
         ids_(archive.size()) {}
@@ -70,7 +72,7 @@ class Encoder {
     }
     out_.text("item");
     if (keeps_structure_) {
-      ANDIRON_TRY(encode(archive_.value()));
+      ANDIRON_TRY(encode(tree_));
     } else {
       ANDIRON_ASSIGN(const Value structure, tree_from_names(archive_));
       ANDIRON_TRY(encode(structure));
@@ -88,7 +90,7 @@ class Encoder {
  private:
   // The structure is no deeper than is_tree_of() and tree_from_names() allow.
   Status encode(const Value& value) {
-    return std::visit([&](const auto& data) { return encode_data(data); }, value.data());
+    return value.visit([&](const auto& data) { return encode_data(data); });
   }
 
   Status encode_data(std::monostate) { return out_.nil(), Status(); }
@@ -163,6 +165,7 @@ class Encoder {
   }
 
   const Archive& archive_;
+  const Value tree_;
   const RecordNumbers& numbers_;
   const bool keeps_structure_;
   const RecordMetadata metadata_;
@@ -201,10 +204,10 @@ Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
 
 }  // namespace
 
-Kept kept_by_record(const Archive& archive, const WriteOptions& options) {
+Kept kept_by_record(const Archive& archive, const Value& tree, const WriteOptions& options) {
   const RecordNumbers& numbers = record_numbers(precision_of(options));
-  const bool is_record = keeps_structure_of(archive);
-  Kept kept{.values = is_record ? archive.value().leaf_count() : 0,
+  const bool is_record = keeps_structure_of(archive, tree);
+  Kept kept{.values = is_record ? tree.leaf_count() : 0,
             .metadata = archive.metadata().size(),
             .param_ids = true,
             .ties = true};  // as copies with one id
@@ -230,7 +233,8 @@ Result<std::uint64_t> write_record(const WriteContext& context) {
   const WriteOptions& options = context.options;
   const bool gzip = context.ending.ends_with(".gz");
   ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
-  Encoder encoder(archive, precision_of(options), gzip);
+  ANDIRON_ASSIGN(Value tree, archive.value());
+  Encoder encoder(archive, std::move(tree), precision_of(options), gzip);
   ANDIRON_TRY(encoder.encode());
   std::uint64_t data_bytes = 0;
   for (const Payload& payload : encoder.payloads()) data_bytes += payload.byte_size;

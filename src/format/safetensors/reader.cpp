@@ -10,6 +10,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/memory_budget.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/header_diagnostics.h"
@@ -29,10 +30,11 @@ constexpr std::size_t usual_entry_bytes = 96;
 
 class SafetensorsReader {
  public:
-  SafetensorsReader(const ByteSourcePtr& source, const OpenOptions& options)
-      : source_(source),
-        options_(options),
-        builder_(source->name(), std::string(format_name(Format::safetensors)), "single") {}
+  explicit SafetensorsReader(const ReadContext& context)
+      : source_(context.source),
+        options_(context.options),
+        budget_(*context.budget),
+        builder_(source_->name(), std::string(format_name(Format::safetensors)), "single") {}
 
   Result<Archive> read() {
     ANDIRON_ASSIGN(header_, read_safetensors_header(*source_, options_.limits));
@@ -41,6 +43,7 @@ class SafetensorsReader {
     std::string_view text = header_.text();
     if (options_.strictness == Strictness::lenient) strip_nul_padding(text);
     ANDIRON_TRY(read_entries(text));
+    ANDIRON_TRY(budget_.charge_entries(builder_.size(), text.size()));
     ANDIRON_TRY(check_names());
     ANDIRON_TRY(check_ranges());
     take_param_ids(builder_);
@@ -215,6 +218,7 @@ class SafetensorsReader {
 
   const ByteSourcePtr& source_;
   const OpenOptions& options_;
+  MemoryBudget& budget_;
   ArchiveBuilder builder_;
   Bytes header_;
   std::uint64_t data_begin_ = 0;
@@ -246,7 +250,7 @@ bool is_safetensors(const FileHead& head) {
 }
 
 Result<Archive> read_safetensors(const ReadContext& context) {
-  return SafetensorsReader(context.source, context.options).read();
+  return SafetensorsReader(context).read();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -106,7 +106,7 @@ Status check_alignment(std::uint64_t alignment) {
 
 }  // namespace
 
-Kept kept_by_safetensors(const Archive& archive, const WriteOptions& options) {
+Kept kept_by_safetensors(const Archive& archive, const Value&, const WriteOptions& options) {
   return {.metadata = archive.metadata().size(),
           .param_ids = settings_in<SafetensorsSettings>(options.settings).param_ids,
           .ids_if_asked = "SafetensorsSettings::param_ids",

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a hostile file may take: memory and time in proportion to its size, measured in a process of
+// its own.
+//
+//   EXPECT_EQ(expect_modest(bomb), "LimitExceeded: ...");
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/run.h"
+#include "tests/support/temp_dir.h"
+
+namespace andiron::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
+/// Runs a command that works on files of this size. Expects that it ends by itself, within the
+/// memory that SECURITY.md promises and about as much time as real files of that size take.
+/// Sanitizers take memory and time of their own.
+inline Outcome run_modestly(const std::vector<std::string>& command, std::uint64_t file_bytes) {
+  const TempDir folder;
+  std::vector<std::string> measured = {ANDIRON_MEASURE, folder.file("taken")};
+  measured.insert(measured.end(), command.begin(), command.end());
+  Outcome outcome = run(measured);
+  EXPECT_LT(outcome.exit_code, 127) << outcome.err.substr(0, 1000);
+  unsigned long long peak_kib = 0;
+  unsigned long long cpu_ms = 0;
+  EXPECT_EQ(std::sscanf(read_file(folder.file("taken")).c_str(), "%llu %llu", &peak_kib, &cpu_ms),
+            2);
+  if (is_sanitized) return outcome;
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  EXPECT_LE(peak_kib * 1024, 32 * mib + 64 * file_bytes)
+      << peak_kib / 1024 << " MiB for a file of " << file_bytes << " bytes; "
+      << outcome.out.substr(0, 300);
+  EXPECT_LE(cpu_ms, 2000 + file_bytes / 1000) << outcome.out.substr(0, 300);
+  return outcome;
+}
+
+/// Opens, lists and prints a file or folder; returns what came of it (open_probe.cpp).
+inline std::string expect_modest_at(const std::string& path, std::uint64_t file_bytes,
+                                    const std::vector<std::string>& options = {}) {
+  std::vector<std::string> command = {ANDIRON_OPEN_PROBE};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(path);
+  return run_modestly(command, file_bytes).out;
+}
+
+/// The same for these bytes. They are opened by their content.
+inline std::string expect_modest(std::string_view file,
+                                 const std::vector<std::string>& options = {}) {
+  const TempDir folder;
+  write_file(folder.file("file"), file);
+  return expect_modest_at(folder.file("file"), file.size(), options);
+}
+
+/// Every cut of the file, and every byte of it changed, in one process.
+inline void expect_modest_when_changed(std::string_view file) {
+  const TempDir folder;
+  write_file(folder.file("file"), file);
+  const std::vector<std::string> command = {ANDIRON_MEASURE, folder.file("taken"),
+                                            ANDIRON_OPEN_PROBE, "--changes", folder.file("file")};
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.out, "tried\n") << outcome.err.substr(0, 1000);
+  unsigned long long peak_kib = 0;
+  EXPECT_EQ(std::sscanf(read_file(folder.file("taken")).c_str(), "%llu", &peak_kib), 1);
+  if (is_sanitized) return;
+  EXPECT_LE(peak_kib, 32 * 1024 + 64 * file.size() / 1024);
+}
+
+}  // namespace andiron::test
