@@ -125,7 +125,9 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options) {
   zip->locate_data(content.data_alignment());
   ANDIRON_TRY(fill_archive(std::move(pickled), options, builder));
   if (is_script) {
-    skip_constants(read_zip_constants(zip, content, options, builder.state().notes), builder);
+    skip_constants(
+        pass_on_out_of_memory(read_zip_constants(zip, content, options, builder.state().notes)),
+        builder);
   }
   return builder.finish();
 }
