@@ -130,7 +130,8 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
   budget.add_data(zip->locate_data(content.data_alignment()));
   ANDIRON_TRY(fill_archive(std::move(pickled), options, budget, builder));
   if (is_script) {
-    const auto constants = read_zip_constants(zip, content, options, budget, builder.state().notes);
+    const auto constants = pass_on_out_of_memory(
+        read_zip_constants(zip, content, options, budget, builder.state().notes));
     if (!constants && options.verify && constants.error().code == ErrorCode::checksum_mismatch) {
       return constants.error();
     }
