@@ -287,7 +287,9 @@ TEST(PytorchHostile, TextThatIsReferredToOftenDoesNotFillTheTree) {
   for (const py::Values& values : {texts, keys, names}) {
     const std::string file = py::pickle(py::list(values));
     const Archive archive = open_text(file).value();
-    EXPECT_EQ(archive.value().error().code, ErrorCode::limit_exceeded);
+    // A long name of a class is left out.
+    const Result<Value> tree = archive.value();
+    EXPECT_TRUE(tree ? text_bytes(*tree) < 10'000 : tree.error().code == ErrorCode::limit_exceeded);
     expect_modest(file);
   }
 }
