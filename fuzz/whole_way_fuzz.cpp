@@ -103,7 +103,7 @@ void list_everything(const Archive& archive) {
     hold_name(value);
   }
   for (const auto& [alias, kept] : archive.aliases()) ANDIRON_HOLDS(archive.find(kept).has_value());
-  hold_printable(to_json(archive.value()));
+  if (const Result<Value> tree = archive.value()) hold_printable(to_json(*tree));
 }
 
 // Whether all tensors can be read, and are few and small enough to go on with.

@@ -54,9 +54,13 @@ class Value {
   Value(const Value&) = default;
   Value& operator=(const Value&) = default;
   /// A moved-from Value is null.
-  Value(Value&& other) noexcept : data_(std::exchange(other.data_, Data())) {}
+  Value(Value&& other) noexcept : data_(std::move(other.data_)) {
+    other.data_.emplace<std::monostate>();
+  }
   Value& operator=(Value&& other) noexcept {
-    data_ = std::exchange(other.data_, Data());
+    if (this == &other) return *this;
+    data_ = std::move(other.data_);
+    other.data_.emplace<std::monostate>();
     return *this;
   }
   ~Value() = default;

@@ -164,11 +164,12 @@ andiron::Archive read_lines(const std::string& path) {
 void print_tensor(const TensorSnapshot& snapshot, const std::string& dtype, const Tensor& tensor) {
   const std::span<const std::uint64_t> dims = tensor.shape().dims();
   ValueList shape(dims.begin(), dims.end());
-  const std::optional<andiron::ParamId> id = snapshot.param_id();
+  Value param_id;
+  if (const auto id = snapshot.param_id()) param_id = id->value;
   const ValueDict line = {{"name", snapshot.full_path()},
                           {"dtype", dtype},
                           {"shape", std::move(shape)},
-                          {"param_id", id ? Value(id->value) : Value()},
+                          {"param_id", param_id},
                           {"data", hex_of(tensor.bytes().span())}};
   std::puts(andiron::to_json(line).c_str());
 }
