@@ -170,7 +170,8 @@ std::uint64_t Archive::file_bytes() const noexcept { return state_->file_bytes; 
 std::size_t Archive::size() const noexcept { return state_->entries.size(); }
 const Aliases& Archive::aliases() const& noexcept { return state_->aliases; }
 const Metadata& Archive::metadata() const& noexcept { return state_->metadata; }
-Result<Value> Archive::value() const { return state_->value.get(); }
+Result<Value> Archive::value() const ANDIRON_NO_THROW { return state_->value.get(); }
+ANDIRON_OR_OUT_OF_MEMORY
 const std::vector<std::string>& Archive::notes() const& noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const& noexcept { return state_->skipped; }
 

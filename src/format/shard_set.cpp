@@ -2,8 +2,6 @@
 // Tested by tests/format/shard_set_test.cpp
 #include "src/format/shard_set.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -27,13 +25,6 @@ ShardNames pattern_of(const std::string& path, std::string_view ending) {
 
 std::string index_name(const ShardNames& pattern) {
   return pattern.stem + pattern.ending + std::string(index_ending);
-}
-
-Descriptor open_for_reading(const Target& target) {
-  return Descriptor(retry([&] {
-    return system_calls().openat(target.folder.get(), target.name.c_str(),
-                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-  }));
 }
 
 // The shards that an open index names, none if it is not an index; nothing if it cannot be read.
@@ -64,13 +55,13 @@ void remove_abandoned_shards(const Target& index, const std::string& folder,
     const Descriptor abandoned = lock_abandoned(index.folder.get(), name);
     if (!abandoned) continue;
     // Asked each time: another process may have saved meanwhile.
-    const Descriptor now = open_for_reading(index);
+    const Descriptor now = open_for_reading(index.folder.get(), index.name);
     if (!now && errno != ENOENT) return;
     const std::optional<ShardList> current =
         now ? shards_in(now, pattern, limits) : std::optional<ShardList>(ShardList());
     const std::optional<ShardList> left = shards_in(abandoned, pattern, limits);
     if (!current || !left || !remove_shards(folder, *left, *current)) return;
-    system_calls().unlinkat(index.folder.get(), name.c_str(), 0);
+    try_remove(index.folder.get(), name);
   }
 }
 
@@ -121,7 +112,7 @@ Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std:
 ShardSet::~ShardSet() {
   if (index_ == nullptr || index_->is_published()) return;
   for (std::size_t i = 0; i < added_; ++i) {
-    if (system_calls().unlinkat(AT_FDCWD, paths_[i].c_str(), 0) != 0) index_->leave_temporary();
+    if (!try_remove(paths_[i])) index_->leave_temporary();
   }
 }
 
@@ -197,23 +188,12 @@ Result<std::string> remove_shard_set(const std::string& path, std::string_view e
   if (!found->old) return std::string();
   // Under a temporary name, it lists what is left to remove if this process is killed now.
   const int index_folder = found->folder.get();
-  const Descriptor index = open_for_reading(*found);
-  if (index) static_cast<void>(system_calls().lock(index.get()));
-  std::string name = found->name;
-  for (unsigned number = 0; number < max_temporaries; ++number) {
-    const std::string temporary = temporary_name(found->name, number);
-    if (system_calls().rename_noreplace(index_folder, name.c_str(), index_folder,
-                                        temporary.c_str()) == 0) {
-      name = temporary;
-      break;
-    }
-    if (errno != EEXIST) break;
-  }
-  const auto old = shards_in(index, pattern, options.limits);
+  const Descriptor index = lock_for_reading(index_folder, found->name);
+  const std::string name = hide_under_temporary_name(index_folder, found->name);
   const bool is_hidden = name != found->name;
+  const auto old = shards_in(index, pattern, options.limits);
   if ((!old || !remove_shards(folder, *old, {})) && is_hidden) return std::string();
-  if (system_calls().unlinkat(index_folder, name.c_str(), 0) == 0 || is_hidden)
-    return std::string();
+  if (try_remove(index_folder, name) || is_hidden) return std::string();
   return "the old index stays: " + sentence_of(io_error("remove the file", index_path, errno));
 }
 ANDIRON_OR_OUT_OF_MEMORY

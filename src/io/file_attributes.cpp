@@ -2,8 +2,6 @@
 // Tested by tests/io/file_attributes_test.cpp
 #include "src/io/file_attributes.h"
 
-#include <fcntl.h>
-
 namespace andiron::inline v1 {
 namespace {
 
@@ -72,10 +70,7 @@ TakenAttributes take_attributes(int file, const OldFile& old) {
   if (!has_group && system.fchown(file, unchanged_owner, group) == 0) has_group = true;
   if (!has_owner) lost.emplace_back("owner");
   if (!has_group) lost.emplace_back("group");
-  const Descriptor opened(retry([&] {
-    return system.openat(old.folder, old.name.c_str(),
-                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-  }));
+  const Descriptor opened = open_for_reading(old.folder, old.name);
   if (opened) {
     take_extended(file, opened.get(), lost);
   } else {

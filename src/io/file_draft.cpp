@@ -342,17 +342,13 @@ Status FileDraft::publish() {
 int FileDraft::replace_and_keep() {
   System& system = system_calls();
   const int folder = target_.folder.get();
-  const auto open_and_lock = [&](const std::string& name) {
-    replaced_ = Descriptor(retry([&] {
-      return system.openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    }));
-    if (replaced_) static_cast<void>(system.lock(replaced_.get()));
-  };
   // Locked before it gets a temporary name, so that nobody takes it for abandoned.
-  open_and_lock(target_.name);
+  replaced_ = lock_for_reading(folder, target_.name);
   if (!replaced_ && errno == ENOENT) return -1;
   if (system.rename_exchange(folder, temporary_.c_str(), target_.name.c_str()) == 0) {
-    if (!replaced_ || !names_file(folder, temporary_, replaced_.get())) open_and_lock(temporary_);
+    if (!replaced_ || !names_file(folder, temporary_, replaced_.get())) {
+      replaced_ = lock_for_reading(folder, temporary_);
+    }
     return 0;
   }
   // Not every file system knows how; then the old file has two names for a moment.

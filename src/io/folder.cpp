@@ -136,6 +136,12 @@ Status remove_file(const std::string& path) {
   return io_error("remove the file", path, errno);
 }
 
+bool try_remove(const std::string& path) noexcept { return try_remove(AT_FDCWD, path); }
+
+bool try_remove(int folder, const std::string& name) noexcept {
+  return system_calls().unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT;
+}
+
 Status sync_folder(const std::string& folder, const std::string& path) {
   const Descriptor opened(retry([&] {
     return system_calls().openat(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);

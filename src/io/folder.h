@@ -46,6 +46,9 @@ std::string join_path(const std::string& folder, const std::string& name);
 bool file_exists(const std::string& path);
 // Removes a file, and is content if there is none.
 Status remove_file(const std::string& path);
+// The same without the reason why it stays. Allocates nothing.
+bool try_remove(const std::string& path) noexcept;
+bool try_remove(int folder, const std::string& name) noexcept;
 // Flushes changes of names in a folder to disk. `path`: the file concerned, for messages.
 Status sync_folder(const std::string& folder, const std::string& path);
 // Overwrites bytes of a file in place. Fails with FileChanged if the path no longer names the file

@@ -193,6 +193,19 @@ int Descriptor::close() noexcept {
   return errno == EINTR ? 0 : -1;
 }
 
+Descriptor open_for_reading(int folder, const std::string& name) {
+  return Descriptor(retry([&] {
+    return system_calls().openat(folder, name.c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  }));
+}
+
+Descriptor lock_for_reading(int folder, const std::string& name) {
+  Descriptor file = open_for_reading(folder, name);
+  if (file) static_cast<void>(system_calls().lock(file.get()));
+  return file;
+}
+
 std::string descriptor_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
 
 bool is_same_file(int one, int other) {

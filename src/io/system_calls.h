@@ -109,6 +109,12 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Opens a file for reading, but not through a symbolic link. Empty, with errno, if that fails.
+Descriptor open_for_reading(int folder, const std::string& name);
+
+/// The same, locked if nobody else has it locked.
+Descriptor lock_for_reading(int folder, const std::string& name);
+
 /// A path under which an open file can be opened again and linked, even if it has no other name.
 std::string descriptor_path(int file);
 

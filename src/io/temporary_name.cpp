@@ -81,4 +81,15 @@ void remove_abandoned(int folder, const std::string& name) {
   }
 }
 
+std::string hide_under_temporary_name(int folder, const std::string& name) {
+  for (unsigned number = 0; number < max_temporaries; ++number) {
+    std::string temporary = temporary_name(name, number);
+    if (system_calls().rename_noreplace(folder, name.c_str(), folder, temporary.c_str()) == 0) {
+      return temporary;
+    }
+    if (errno != EEXIST) break;
+  }
+  return name;
+}
+
 }  // namespace andiron::inline v1

@@ -27,6 +27,10 @@ Descriptor lock_abandoned(int folder, const std::string& temporary);
 /// Removes what killed processes left beside `name`, from number 0 on.
 void remove_abandoned(int folder, const std::string& name);
 
+/// Gives a file a temporary name of its own. Returns the name that it has afterwards: the old one
+/// if that is not possible.
+std::string hide_under_temporary_name(int folder, const std::string& name);
+
 /// Whether `name` is the open file.
 bool names_file(int folder, const std::string& name, int file);
 
