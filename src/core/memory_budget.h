@@ -30,6 +30,10 @@ class MemoryBudget {
   Status charge_entries(std::uint64_t count, std::uint64_t text_bytes) {
     return charge(cost_of(entry_bytes, count, text_bytes), "names and entries");
   }
+  // The same for one, whose text is in memory.
+  Status charge_entry(std::size_t text_bytes) {
+    return charge(entry_bytes + listed * text_bytes, "names and entries");
+  }
   // Counts values of a tree, and their text.
   Status charge_values(std::uint64_t count, std::uint64_t text_bytes) {
     return charge(cost_of(value_bytes, count, text_bytes), "values");

@@ -105,6 +105,8 @@ TEST(Amplification, ByKeysThatAreLongTuples) {
   py::Pairs pairs = {{py::put(1, tuple), 1}};
   for (int i = 0; i < 20'000; ++i) pairs.emplace_back(py::tuple({py::get(1), i}), 1);
   expect_modest(py::pickle(py::dict(pairs)));
+  pairs.resize(50'000, {py::get(1), 1});
+  expect_modest(py::pickle(py::dict(pairs)));
 }
 
 TEST(Amplification, ByNestingThatIsIndented) {

@@ -262,7 +262,8 @@ TEST_F(PytorchNames, AreFollowedAThousandLevelsDeep) {
 std::vector<bool> superseded(const py::Pairs& pairs) {
   const auto content = content_of(py::dict(pairs));
   const detail::PickleGraph& graph = content->graph();
-  return detail::superseded_pairs(*content, graph.pairs(graph.root())).value();
+  std::uint64_t text_left = 1 << 20;
+  return detail::superseded_pairs(*content, graph.pairs(graph.root()), text_left).value();
 }
 
 TEST(DictKeys, GivenOnceAreNotEvenCounted) {

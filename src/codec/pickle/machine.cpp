@@ -39,8 +39,9 @@ class PickleMachine {
         operands_(input_, builder_, failure_),
         assembler_(builder_, failure_) {}
 
-  // To STOP. Goes on where it stood when the input was hungry.
-  bool run();
+  // To STOP. Goes on where it stood when the input was hungry. Inlined, it needs more registers
+  // than there are.
+  [[gnu::noinline]] bool run();
   // REQUIRES: run() failed.
   Error take_error() { return failure_.take_error(); }
   // REQUIRES: run() came to STOP.

@@ -18,7 +18,8 @@ namespace {
 // Keys whose text does not tell all are the same where they are one value.
 class KeyTexts {
  public:
-  explicit KeyTexts(const PickleDocument& content) : content_(content) {}
+  KeyTexts(const PickleDocument& content, std::uint64_t& text_left)
+      : content_(content), text_left_(text_left) {}
 
   std::string_view of(PickleValue key) {
     const auto text = content_.text(key);
@@ -33,8 +34,15 @@ class KeyTexts {
   // Names are shorter; longer text would be looked at for each time that it is a key.
   static constexpr std::size_t longest = 1024;
 
-  // Whether the text tells all.
+  // Whether the text tells all. A few bytes of pickle can be a key of some kilobytes, again and
+  // again: when that comes to too much, keys are told by what they refer to.
   bool append_short(PickleValue key) {
+    if (text_left_ == 0) return false;
+    const bool tells_all = append(key);
+    text_left_ -= std::min<std::uint64_t>(text_left_, scratch_.size());
+    return tells_all;
+  }
+  bool append(PickleValue key) {
     scratch_ = '\xff';
     // In Python, True and 1.0 are the key 1.
     const double real = key.kind == PickleKind::real ? content_.graph().real(key) : std::nan("");
@@ -47,20 +55,22 @@ class KeyTexts {
   }
 
   const PickleDocument& content_;
+  std::uint64_t& text_left_;
   std::string scratch_;
 };
 
 }  // namespace
 
-Result<std::vector<bool>> superseded_pairs(const PickleDocument& content, PickleItems pairs) {
+Result<std::vector<bool>> superseded_pairs(const PickleDocument& content, PickleItems pairs,
+                                           std::uint64_t& text_left) {
   std::vector<bool> superseded;
   const std::uint32_t count = pairs.size() / 2;
   if (count < 2) return superseded;
   std::vector<PickleValue> keys;
   keys.reserve(count);
   for (auto at = pairs.begin(); at != pairs.end(); ++at) keys.push_back(*at++);
-  KeyTexts texts(content);
-  KeyTexts stored(content);
+  KeyTexts texts(content, text_left);
+  KeyTexts stored(content, text_left);
   NameTable table;
   ANDIRON_TRY(table.reset(count));
   const auto text_at = [&](std::uint32_t at) { return stored.of(keys[at]); };

@@ -38,6 +38,7 @@ PickleWalk::PickleWalk(const PickleDocument& content, TensorResolver resolver,
       strictness_(options.strictness),
       check_all_keys_(check_all_keys),
       path_(content, options.limits, most_key_bytes),
+      key_text_left_(most_key_bytes / 8),
       seen_(graph_.container_count()),
       on_path_(graph_.container_count()),
       repeats_left_(options.limits.pickle_repeats) {
@@ -54,7 +55,8 @@ Status PickleWalk::next() {
   if (frame.at == PickleItems::Iterator()) {
     if (frame.has_others && !check_all_keys_) {
       // A key that is given twice is a name that is, if both are tensors; this finds the others.
-      ANDIRON_ASSIGN(const std::vector<bool> superseded, superseded_pairs(content_, frame.pairs));
+      ANDIRON_ASSIGN(const std::vector<bool> superseded,
+                     superseded_pairs(content_, frame.pairs, key_text_left_));
       if (!superseded.empty()) {
         return Error{.code = ErrorCode::name_collision, .message = "a dict has a duplicate key"};
       }

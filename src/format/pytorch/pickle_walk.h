@@ -153,6 +153,7 @@ class PickleWalk {
   bool check_all_keys_;
   std::optional<WalkEvent> event_;
   NamePath path_;
+  std::uint64_t key_text_left_;  // for comparing the keys of dicts
   std::vector<Frame> frames_;
   std::size_t depth_ = 0;
   std::vector<bool> seen_;

@@ -110,7 +110,7 @@ Status PickleWalk::add_pairs(PickleItems pairs, const char* skip) {
   frame.kind = Frame::Kind::pairs;
   frame.pairs = pairs;
   if (check_all_keys_) {
-    ANDIRON_ASSIGN(frame.superseded, superseded_pairs(content_, pairs));
+    ANDIRON_ASSIGN(frame.superseded, superseded_pairs(content_, pairs, key_text_left_));
   }
   return {};
 }

@@ -144,7 +144,7 @@ Status fill_once(PickledFile& file, const OpenOptions& options, MemoryBudget& bu
 
 Status NameBudget::count(std::string_view name, std::size_t tensors, std::size_t more_text) {
   ANDIRON_TRY(check_name_length(name, limits_, file_));
-  ANDIRON_TRY(memory_.charge_entries(1, name.size() + more_text));
+  ANDIRON_TRY(memory_.charge_entry(name.size() + more_text));
   return check_limit(tensors + 1, limits_.tensors,
                      [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
 }
