@@ -52,30 +52,32 @@ inline bool same_data(const TensorSnapshot& a, const TensorSnapshot& b) {
   return same(must(a.read()).bytes().span(), must(b.read()).bytes().span());
 }
 
-// Numbers are compared by their bits: a NaN is the same as itself.
+inline bool same_value(const Value& a, const Value& b);
+
+template <class T>
+bool same_held(const T& a, const T& b) {
+  return a == b;
+}
+// By its bits: a NaN is the same as itself.
+inline bool same_held(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+inline bool same_held(const Bytes& a, const Bytes& b) { return same(a.span(), b.span()); }
+inline bool same_held(const ValueList& a, const ValueList& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_value);
+}
+inline bool same_held(const ValueDict& a, const ValueDict& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && same_value(x.second, y.second);
+  });
+}
+
 inline bool same_value(const Value& a, const Value& b) {
-  if (a.data().index() != b.data().index()) return false;
-  if (const auto* number = a.get<double>()) {
-    return std::bit_cast<std::uint64_t>(*number) == std::bit_cast<std::uint64_t>(*b.get<double>());
-  }
-  if (const auto* bytes = a.get<Bytes>()) return same(bytes->span(), b.get<Bytes>()->span());
-  if (const auto* list = a.get<ValueList>()) {
-    const ValueList& other = *b.get<ValueList>();
-    return std::equal(list->begin(), list->end(), other.begin(), other.end(), same_value);
-  }
-  if (const auto* dict = a.get<ValueDict>()) {
-    const ValueDict& other = *b.get<ValueDict>();
-    return std::equal(dict->begin(), dict->end(), other.begin(), other.end(),
-                      [](const auto& x, const auto& y) {
-                        return x.first == y.first && same_value(x.second, y.second);
-                      });
-  }
-  if (const auto* text = a.get<std::string>()) return *text == *b.get<std::string>();
-  if (const auto* integer = a.get<std::int64_t>()) return *integer == *b.get<std::int64_t>();
-  if (const auto* number = a.get<std::uint64_t>()) return *number == *b.get<std::uint64_t>();
-  if (const auto* truth = a.get<bool>()) return *truth == *b.get<bool>();
-  if (const auto* tensor = a.get<TensorIndex>()) return *tensor == *b.get<TensorIndex>();
-  return true;
+  if (a.is_null()) return b.is_null();
+  return a.visit([&]<class T>(const T& held) {
+    const T* const other = b.get<T>();
+    return other != nullptr && same_held(held, *other);
+  });
 }
 
 inline Result<Archive> open_as(Format format, const ByteSourcePtr& source, Strictness strictness) {
