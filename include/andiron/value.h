@@ -54,13 +54,10 @@ class Value {
   Value(const Value&) = default;
   Value& operator=(const Value&) = default;
   /// A moved-from Value is null.
-  Value(Value&& other) noexcept : data_(std::move(other.data_)) {
-    other.data_.emplace<std::monostate>();
-  }
+  Value(Value&& other) noexcept { data_.swap(other.data_); }
   Value& operator=(Value&& other) noexcept {
-    if (this == &other) return *this;
-    data_ = std::move(other.data_);
-    other.data_.emplace<std::monostate>();
+    Value moved(std::move(other));
+    data_.swap(moved.data_);
     return *this;
   }
   ~Value() = default;

@@ -26,19 +26,21 @@ class LazyValue {
   bool is_absent() const noexcept { return state_ == nullptr; }
   Result<Value> get() const {
     if (state_ == nullptr) return Value();
-    std::call_once(state_->once, [this] {
-      if (!state_->make) return;
-      // Kept until it has returned: what an exception cuts short is made again.
-      state_->made = state_->make();
+    const std::lock_guard lock(state_->mutex);
+    if (state_->make) {
+      Result<Value> made = state_->make();
+      // What failed for want of memory, or of a disk, may succeed the next time.
+      if (!made && made.error().code != ErrorCode::limit_exceeded) return made;
+      state_->made = std::move(made);
       state_->make = nullptr;
-    });
+    }
     if (!state_->made) return Error(state_->made.error());
     return *state_->made;
   }
 
  private:
   struct State {
-    std::once_flag once;
+    std::mutex mutex;
     std::function<Result<Value>()> make;
     Result<Value> made = Value();
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What one file may make of its bytes. A few bytes can refer to each other often enough to ask for
-// gigabytes, so everything that opening a file makes is charged here before it is made.
+// gigabytes, so everything that opening a file makes is charged here: before it is
+// made, or right after where it cannot be more than some tens of times the text that lists it.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 
 #include "src/core/try.h"
 #include "src/format/formats.h"
+#include "src/format/shard_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -54,7 +55,8 @@ Names candidates_of_rank(const Names& names, unsigned rank) {
       }
     }
     for (std::string& name : those_that(names, is_called(row, ""))) {
-      single.push_back(std::move(name));
+      // A shard is no model, although a save that was killed can leave it alone in the folder.
+      if (!is_one_of_several(name)) single.push_back(std::move(name));
     }
   }
   Names& found = indexes.empty() ? single : indexes;
@@ -79,6 +81,10 @@ Error no_model(const FileSet& files, const Names& names) {
               .found = "a folder without a model",
               .hint = "expected an index, or a file that ends in " +
                       list_endings([](const FormatInfo&) { return true; })};
+  if (std::any_of(names.begin(), names.end(), is_one_of_several)) {
+    error.found = "shards without their index";
+    error.hint = "these may be shards of one model; its .index.json is missing";
+  }
   for (const FormatRow& row : format_rows()) {
     const bool has_parts = !row.parts.ending.empty() &&
                            std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -98,14 +104,12 @@ Error several_models(const FileSet& files, const Names& candidates) {
     found += (i == 0 ? "" : ", ") + candidates[i];
   }
   if (candidates.size() > shown) found += ", ...";
-  const bool are_shards = candidates.front().find("-of-") != std::string::npos;
   return Error{.code = ErrorCode::not_a_weight_file,
                .message = "the folder has more than one model",
                .file = files.name(),
                .found = std::move(found),
                .expected = "one index, or exactly one model",
-               .hint = are_shards ? "these may be shards of one model; its .index.json is missing"
-                                  : "name one of the files"};
+               .hint = "name one of the files"};
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ bool was_replaced(const FileSet& files, const NamedSource& index) {
   const int descriptor = index.source->file_descriptor();
   if (descriptor == -1) return false;
   const Result<ByteSourcePtr> now = pass_on_out_of_memory(files.open(index.name));
-  return !now || !is_same_file((*now)->file_descriptor(), descriptor);
+  if (!now) return now.error().code == ErrorCode::not_found;
+  return !is_same_file((*now)->file_descriptor(), descriptor);
 }
 
 Error replaced_while_opened(const NamedSource& index) {
@@ -116,7 +117,14 @@ ANDIRON_OR_OUT_OF_MEMORY
 Result<Archive> open(const FileSet& files, const std::string& name, const OpenOptions& options)
     ANDIRON_NO_THROW {
   for (int attempt = 1;; ++attempt) {
-    ANDIRON_ASSIGN(const NamedSource found, find_source(files, name));
+    Result<NamedSource> source = find_source(files, name);
+    // What was there a moment ago was replaced: by one file, or by shards.
+    const bool had_source = attempt > 1 || name.empty();
+    if (!source && source.error().code == ErrorCode::not_found && had_source &&
+        attempt < max_attempts) {
+      continue;
+    }
+    ANDIRON_ASSIGN(const NamedSource found, std::move(source));
     const ReadContext context{found.source, options, &files, found.name};
     ANDIRON_ASSIGN(const FormatRow* format, format_of(context));
     if (format != nullptr) return format->read(context);

@@ -2,10 +2,12 @@
 // Tested by tests/format/shard_set_test.cpp
 #include "src/format/shard_names.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
-#include "andiron/value.h"
+#include "src/codec/decode_text.h"
+#include "src/freestanding/json_reader.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -37,6 +39,16 @@ bool is_position(std::string_view text) {
 
 }  // namespace
 
+bool is_one_of_several(std::string_view name) {
+  const std::size_t of = name.rfind("-of-");
+  if (of == std::string_view::npos || of < least_digits + 1) return false;
+  std::string_view number = name.substr(of - least_digits, least_digits);
+  std::string_view count = name.substr(of + 4);
+  const auto counted = take_number(number, least_digits) ? take_number(count, least_digits)
+                                                         : std::optional<unsigned>();
+  return counted && *counted > 1 && count.starts_with('.');
+}
+
 std::string ShardNames::name(unsigned set_number, std::size_t shard, std::size_t count) const {
   char position[64];
   std::snprintf(position, sizeof position, "-%05zu-of-%05zu", shard, count);
@@ -53,16 +65,39 @@ std::optional<unsigned> ShardNames::set_number(std::string_view name) const {
   return number;
 }
 
+std::string ShardNames::namesake(unsigned set_number) const {
+  return stem + "-" + std::to_string(set_number) + ending;
+}
+
 std::optional<std::set<std::string>> ShardNames::in_index(std::string_view text) const {
-  const Result<Value> index = parse_json(text);
-  const Value* map = index ? index->find("weight_map") : nullptr;
-  const ValueDict* entries = map == nullptr ? nullptr : map->get<ValueDict>();
-  if (entries == nullptr) return {};
-  std::set<std::string> names;
-  for (const auto& [tensor, file] : *entries) {
-    const std::string* name = file.get<std::string>();
-    if (name != nullptr && set_number(*name)) names.insert(*name);
+  JsonReader json(text);
+  std::optional<std::set<std::string>> names;
+  bool first = true;
+  json.expect('{', "an index must be a JSON object");
+  while (json.next_item('}', first)) {
+    JsonText key;
+    if (!json.key(key)) break;
+    if (!key.equals("weight_map") || json.peek() != '{') {
+      json.skip_value(1);
+      continue;
+    }
+    names.emplace();
+    bool first_tensor = true;
+    json.expect('{', "weight_map must be an object");
+    while (json.next_item('}', first_tensor)) {
+      JsonText tensor;
+      JsonText file;
+      if (!json.key(tensor)) break;
+      if (json.peek() != '"') {
+        json.skip_value(2);
+        continue;
+      }
+      if (!json.string(file)) break;
+      std::string name = decode_text(file);
+      if (set_number(name)) names->insert(std::move(name));
+    }
   }
+  if (json.failed()) return {};
   return names;
 }
 

@@ -29,9 +29,10 @@ class ShardSet {
   // Removes the shards that were written, unless the set was committed.
   ~ShardSet();
 
-  // Names of the shards in their folder, and paths of all files, the index last.
+  // Of the shards in their folder.
   const std::vector<std::string>& names() const noexcept { return names_; }
-  const std::vector<std::string>& paths() const noexcept { return paths_; }
+  // Of all files beside the path that the caller gave, the index last.
+  std::vector<std::string> shown_paths() const;
 
   // The order of calls: the index, each shard created and added in turn, commit(). The model is the
   // new one once that succeeds.
@@ -49,13 +50,14 @@ class ShardSet {
   Status remove_replaced();
 
   const WriteOptions& options_;
-  std::string path_;  // of the model as a single file
-  std::string folder_;
+  std::string shown_folder_;  // as the caller gave it
+  std::string folder_;        // the same without symbolic links
+  std::string path_;          // of the model as a single file
   std::string index_path_;
   ShardNames pattern_;
   std::vector<std::string> names_;
-  std::vector<std::string> paths_;
-  std::size_t added_ = 0;  // shards that have their names
+  std::vector<std::string> paths_;  // of the shards
+  std::size_t added_ = 0;           // shards that have their names
   std::unique_ptr<FileDraft> index_;
 };
 

@@ -36,7 +36,7 @@ class ShardedWriter {
                    ShardSet::create(path, named_.ending, shards.size(), options_));
     const std::string index = index_text(shards, set->names());
     ANDIRON_TRY(set->write_index(index));
-    report.files = set->paths();
+    report.files = set->shown_paths();
     report.bytes = index.size();
     for (std::size_t i = 0; i < shards.size(); ++i) {
       ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, set->create_shard(i));

@@ -171,25 +171,46 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
   return prepared;
 }
 
+Error exists_as(const char* what, const std::string& path) {
+  return Error{.code = ErrorCode::already_exists,
+               .message = what,
+               .file = path,
+               .hint = "pass .overwrite(true) to replace it, or choose another name"};
+}
+
 // The report is complete before the file is in place: after that, nothing may fail.
 Result<WriteReport> write_single(const NamedFormat& named, const Archive& archive,
                                  const std::string& path, const WriteOptions& options,
                                  WriteReport report) {
-  // Where shards give way to one file, it is as private as they were.
+  // Under a name that is not the format's, an index beside it is somebody else's.
+  const bool may_be_shards = named.row->info.has_shards && path.ends_with(named.ending);
   const std::string index = path + std::string(index_ending);
-  const bool replaces_shards = named.row->info.has_shards && file_exists(index);
-  ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file,
-                 OutputFile::create(path,
-                                    {.overwrite = options.overwrite,
-                                     .sync = options.sync,
-                                     .like = replaces_shards ? index : ""},
-                                    options.dry_run));
+  const auto has_shards = [&] { return may_be_shards && file_exists(index); };
+  constexpr const char* as_shards = "the model already exists as shards with an index";
+  if (!options.overwrite && has_shards()) return exists_as(as_shards, index);
+  // Where shards give way to one file, it is as private as they were.
+  ANDIRON_ASSIGN(
+      const std::unique_ptr<OutputFile> file,
+      OutputFile::create(
+          path,
+          {.overwrite = options.overwrite, .sync = options.sync, .like = has_shards() ? index : ""},
+          options.dry_run));
   ANDIRON_ASSIGN(report.bytes, named.row->write({archive, *file, options, named.ending}));
   report.files = {path};
   append(report.notes, file->notes());
   // Room for a note on what stays of the shards.
   report.notes.reserve(report.notes.size() + 1);
+  if (options.dry_run || !may_be_shards) {
+    ANDIRON_TRY(file->commit());
+    return report;
+  }
+  // One model at a time: the shards that are removed are older than this file.
+  ANDIRON_ASSIGN(const Descriptor lock, lock_folder(folder_of(path)));
+  if (!options.overwrite && has_shards()) return exists_as(as_shards, index);
   ANDIRON_TRY(file->commit());
+  if (!options.overwrite) return report;
+  Result<std::string> stays = remove_shard_set(path, named.ending, options);
+  if (stays && !stays->empty()) report.notes.push_back(*std::move(stays));
   return report;
 }
 
@@ -200,24 +221,17 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
                                        WriteReport report) {
   const ShardPlan shards =
       options.max_shard_bytes == 0 ? ShardPlan() : plan_shards(archive, options.max_shard_bytes);
-  const bool sharded = shards.size() > 1;
-  // Under a name that is not the format's, an index beside it is somebody else's.
-  const bool has_own_name = path.ends_with(named.ending);
-  const std::string other = sharded ? path : has_own_name ? path + std::string(index_ending) : "";
-  if (!options.overwrite && !other.empty() && file_exists(other)) {
-    return Error{.code = ErrorCode::already_exists,
-                 .message = sharded ? "the model already exists as one file"
-                                    : "the model already exists as shards with an index",
-                 .file = other,
-                 .hint = "pass .overwrite(true) to replace it, or choose another name"};
+  if (shards.size() <= 1) return write_single(named, archive, path, options, std::move(report));
+  if (!path.ends_with(named.ending)) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "shards need a name with the extension of their format",
+                 .found = path,
+                 .expected = "a name that ends in " + std::string(named.ending)};
   }
-  if (sharded) return write_sharded(archive, path, named, shards, options, std::move(report));
-  ANDIRON_ASSIGN(report, write_single(named, archive, path, options, std::move(report)));
-  if (has_own_name && !options.dry_run) {
-    Result<std::string> stays = remove_shard_set(path, named.ending, options);
-    if (stays && !stays->empty()) report.notes.push_back(*std::move(stays));
+  if (!options.overwrite && file_exists(path)) {
+    return exists_as("the model already exists as one file", path);
   }
-  return report;
+  return write_sharded(archive, path, named, shards, options, std::move(report));
 }
 
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,

@@ -6,6 +6,7 @@ namespace andiron::inline v1 {
 namespace {
 
 constexpr mode_t permission_bits = 0777;
+constexpr std::string_view access_list = "system.posix_acl_access";
 constexpr auto unchanged_owner = static_cast<uid_t>(-1);
 
 // The size and then the content of what `call` fills; false on an error.
@@ -27,7 +28,7 @@ bool read_attribute(int file, const char* name, std::string& out) {
   });
 }
 
-void take_extended(int file, int old, std::vector<std::string>& lost) {
+void take_extended(int file, int old, Attributes which, std::vector<std::string>& lost) {
   std::string names;
   const bool is_listed = read_sized(names, [&](char* data, std::size_t size) {
     return system_calls().flistxattr(old, data, size);
@@ -40,6 +41,7 @@ void take_extended(int file, int old, std::vector<std::string>& lost) {
   for (std::size_t begin = 0; begin < names.size();) {
     const char* const name = names.c_str() + begin;
     begin += std::string_view(name).size() + 1;
+    if (which == Attributes::access && std::string_view(name) != access_list) continue;
     std::string value;
     std::string present;
     if (!read_attribute(old, name, value)) continue;
@@ -53,7 +55,7 @@ void take_extended(int file, int old, std::vector<std::string>& lost) {
 
 }  // namespace
 
-TakenAttributes take_attributes(int file, const OldFile& old) {
+TakenAttributes take_attributes(int file, const OldFile& old, Attributes which) {
   System& system = system_calls();
   TakenAttributes taken;
   std::vector<std::string>& lost = taken.lost;
@@ -72,7 +74,7 @@ TakenAttributes take_attributes(int file, const OldFile& old) {
   if (!has_group) lost.emplace_back("group");
   const Descriptor opened = open_for_reading(old.folder, old.name);
   if (opened) {
-    take_extended(file, opened.get(), lost);
+    take_extended(file, opened.get(), which, lost);
   } else {
     lost.emplace_back("extended attributes");
   }

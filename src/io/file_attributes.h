@@ -3,6 +3,7 @@
 // attributes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,11 @@ struct TakenAttributes {
   int error_number = 0;           ///< not 0 if the permissions could not be set
 };
 
+/// All of them, or only those that say who may do what.
+enum class Attributes : std::uint8_t { all, access };
+
 /// Gives an open file the attributes of another as far as the process may. If the group cannot be
 /// kept, the new group may do no more than everybody.
-TakenAttributes take_attributes(int file, const OldFile& old);
+TakenAttributes take_attributes(int file, const OldFile& old, Attributes which = Attributes::all);
 
 }  // namespace andiron::inline v1

@@ -91,11 +91,11 @@ Result<std::unique_ptr<FileDraft>> FileDraft::create(const std::string& path,
 
 FileDraft::~FileDraft() {
   if (temporary_.empty() || leaves_temporary_) return;
-  // What was replaced is needed once more if the power fails now, or if somebody has it already.
-  if (is_published_ && (!is_committed_ || !replaced_ ||
-                        !names_file(target_.folder.get(), temporary_, replaced_.get()))) {
-    return;
-  }
+  // What was replaced is needed once more if the power fails now.
+  if (is_published_ && !is_committed_) return;
+  // A name that somebody else has by now stays.
+  const Descriptor& named = is_published_ ? replaced_ : file_;
+  if (!named || !names_file(target_.folder.get(), temporary_, named.get())) return;
   system_calls().unlinkat(target_.folder.get(), temporary_.c_str(), 0);
 }
 
@@ -155,12 +155,13 @@ Status FileDraft::open_named(mode_t mode) {
   const int folder = target_.folder.get();
   // Who finds the file before it is locked takes it for abandoned; then the next number is tried.
   for (unsigned attempt = 0; attempt < max_temporaries; ++attempt) {
+    temporary_.clear();
     file_ = Descriptor(with_fresh_name([&](const char* name) {
       return system_calls().openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     }));
     if (!file_) return write_error("create a file in its folder", errno, 0);
-    static_cast<void>(system_calls().lock(file_.get()));
-    if (names_file(folder, temporary_, file_.get())) return {};
+    const bool is_taken = system_calls().lock(file_.get()) != 0 && errno == EWOULDBLOCK;
+    if (!is_taken && names_file(folder, temporary_, file_.get())) return {};
   }
   temporary_.clear();
   return write_error("create a file in its folder", EBUSY, 0);
@@ -176,7 +177,9 @@ Status FileDraft::take_old_attributes() {
     if (!model.old) return {};
     old = {model.folder.get(), model.name, *model.old};
   }
-  const TakenAttributes taken = take_attributes(file_.get(), old);
+  // What a new file takes from its model is who may read it; other attributes may be about content.
+  const TakenAttributes taken =
+      take_attributes(file_.get(), old, target_.old ? Attributes::all : Attributes::access);
   if (taken.error_number != 0) {
     return io_error("keep the permissions of the old file", path_, taken.error_number);
   }
@@ -324,6 +327,9 @@ Status FileDraft::publish() {
     if (with_fresh_name([&](const char* fresh) { return link_as(fresh); }) != 0) {
       return io_error("give the file a temporary name", path_, errno);
     }
+  }
+  if (!names_file(folder, temporary_, file_.get())) {
+    return io_error("rename the file into place", path_, ENOENT);
   }
   // Network file systems report some errors only when a file is closed. It stays open, and locked,
   // until it has its name.

@@ -25,7 +25,7 @@ struct FileDraftOptions {
   std::optional<unsigned> first_number = {};
   // commit() leaves what it replaced under the temporary name, as long as this exists.
   bool keep_replaced = false;
-  // The file whose owner, permissions and attributes a new file gets; empty for none.
+  // The file whose owner, group, permissions and access list a new file gets; empty for none.
   std::string like = {};
 };
 
@@ -39,7 +39,7 @@ class FileDraft {
   FileDraft& operator=(const FileDraft&) = delete;
   ~FileDraft();
 
-  // After a failure, all calls fail.
+  // After a failed write or copy, all calls fail.
   Status reserve(std::uint64_t total);
   Status write(std::span<const std::byte> data);
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);

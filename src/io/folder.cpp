@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include "src/core/try.h"
 #include "src/io/system_calls.h"
@@ -22,6 +25,10 @@ bool is_of_kind(int folder, const char* path, mode_t kind) {
   struct stat found{};
   return system_calls().fstatat(folder, path, &found, 0) == 0 && (found.st_mode & S_IFMT) == kind;
 }
+
+struct FreeText {
+  void operator()(char* text) const noexcept { std::free(text); }
+};
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
@@ -80,6 +87,29 @@ Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
   while (const dirent* entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
   if (errno != 0) return io_error("list the folder of the file", path, errno);
   return names;
+}
+
+Result<Descriptor> lock_folder(const std::string& folder) {
+  constexpr std::chrono::milliseconds pause(5);
+  constexpr int attempts = 2000;
+  Descriptor opened(retry([&] {
+    return system_calls().openat(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  }));
+  if (!opened) return io_error("open the folder", folder, errno);
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (system_calls().lock(opened.get()) == 0) return opened;
+    if (errno != EWOULDBLOCK && errno != EINTR) return Descriptor();
+    std::this_thread::sleep_for(pause);
+  }
+  return Error{.code = ErrorCode::io,
+               .message = "another process has been saving in this folder for ten seconds",
+               .file = folder,
+               .hint = "try again, or look for a process that is stopped"};
+}
+
+std::string real_folder(const std::string& folder) {
+  const std::unique_ptr<char, FreeText> real(::realpath(folder.c_str(), nullptr));
+  return real == nullptr ? folder : std::string(real.get());
 }
 
 std::optional<std::string> read_text(int file, std::uint64_t most) {
@@ -142,11 +172,11 @@ bool try_remove(int folder, const std::string& name) noexcept {
   return system_calls().unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT;
 }
 
-Status sync_folder(const std::string& folder, const std::string& path) {
+Status sync_folder_at(const std::string& folder, const std::string& path) {
   const Descriptor opened(retry([&] {
     return system_calls().openat(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   }));
-  if (opened && andiron::sync_folder(opened.get()) == 0) return {};
+  if (opened && sync_folder(opened.get()) == 0) return {};
   return io_error("flush its folder to disk", path, errno);
 }
 

@@ -13,6 +13,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/error.h"
 #include "andiron/file.h"
+#include "src/io/system_calls.h"
 
 namespace andiron::inline v1::detail {
 
@@ -37,6 +38,12 @@ Result<std::vector<std::string>> list_files(const std::string& folder);
 Result<std::vector<std::string>> names_in(int folder, const std::string& path);
 // The content of an open file; nothing if it cannot be read or has more than `most` bytes.
 std::optional<std::string> read_text(int file, std::uint64_t most);
+// Waits until no other process is changing the model in a folder, and keeps others waiting while
+// the descriptor is open. It is empty on file systems without locks. Fails with Io after ten
+// seconds.
+Result<Descriptor> lock_folder(const std::string& folder);
+// The path of a folder without symbolic links, which may come to lead elsewhere.
+std::string real_folder(const std::string& folder);
 // "a/b" for "a/b/c"; "." for "c".
 std::string folder_of(const std::string& path);
 std::string file_name_of(const std::string& path);
@@ -50,7 +57,7 @@ Status remove_file(const std::string& path);
 bool try_remove(const std::string& path) noexcept;
 bool try_remove(int folder, const std::string& name) noexcept;
 // Flushes changes of names in a folder to disk. `path`: the file concerned, for messages.
-Status sync_folder(const std::string& folder, const std::string& path);
+Status sync_folder_at(const std::string& folder, const std::string& path);
 // Overwrites bytes of a file in place. Fails with FileChanged if the path no longer names the file
 // that is open as `same_file`.
 Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t offset,

@@ -62,7 +62,8 @@ Descriptor lock_abandoned(int folder, const std::string& temporary) {
   if (!file) file = open(O_RDONLY);
   struct stat found{};
   if (!file || system.fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
-      found.st_uid != ::geteuid() || retry([&] { return system.lock(file.get()); }) != 0) {
+      (found.st_uid != ::geteuid() && ::geteuid() != 0) ||
+      retry([&] { return system.lock(file.get()); }) != 0) {
     return {};
   }
   // Whoever held it may have finished meanwhile and given the name up.
@@ -74,7 +75,9 @@ void remove_abandoned(int folder, const std::string& name) {
   for (unsigned number = 0; number < max_temporaries; ++number) {
     const std::string temporary = temporary_name(name, number);
     struct stat found{};
-    if (system_calls().fstatat(folder, temporary.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return;
+    if (system_calls().fstatat(folder, temporary.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+      continue;
+    }
     if (const Descriptor file = lock_abandoned(folder, temporary)) {
       system_calls().unlinkat(folder, temporary.c_str(), 0);
     }

@@ -12,7 +12,7 @@
 namespace andiron::inline v1 {
 
 /// How many files may be under way to one target at once.
-inline constexpr unsigned max_temporaries = 100;
+inline constexpr unsigned max_temporaries = 32;
 
 /// A long `name` is cut, so that file systems take the result.
 std::string temporary_name(const std::string& name, unsigned number);

@@ -214,17 +214,41 @@ TEST(SaveOverSaves, TwoWritersLeaveOneModel) {
   const test::TempDir folder;
   const std::string path = folder.file("model.safetensors");
   ASSERT_TRUE(save(1, path, shards));
-  const auto save_often = [&](int first) {
+  // One of them also makes a single file of it, now and then.
+  const auto save_often = [&](int first, const Form& other_form) {
     for (int number = first; number < first + 30; ++number) {
-      static_cast<void>(save(number, path, shards));
+      EXPECT_TRUE(save(number, path, number % 2 == 0 ? shards : other_form));
     }
   };
-  std::thread other(save_often, 100);
-  save_often(200);
+  std::thread other(save_often, 100, single);
+  save_often(200, shards);
   other.join();
   EXPECT_TRUE(version_at(path));
   ASSERT_TRUE(save(300, path, shards));
   EXPECT_EQ(version_at(path), 300);
+  EXPECT_EQ(folder.names().size(), files_of(shards));
+}
+
+// File systems that lack what the best way needs, each and all at once.
+TEST_P(SaveFaults, SavesWorkWhereTheSystemCannotDoEverything) {
+  const System working = system_calls();
+  const auto lacks = [](auto& call) { call = [](auto...) -> int { return errno = ENOSYS, -1; }; };
+  for (int missing = 0; missing < 16; ++missing) {
+    SCOPED_TRACE(missing);
+    system_calls() = working;
+    start_over();
+    if ((missing & 1) != 0) lacks(system_calls().open_nameless);
+    if ((missing & 2) != 0) lacks(system_calls().rename_exchange);
+    if ((missing & 4) != 0) lacks(system_calls().rename_noreplace);
+    if ((missing & 8) != 0) lacks(system_calls().lock);
+    for (const int number : {2, 3}) {
+      const Result<WriteReport> saved = save(number, path_, GetParam().to);
+      ASSERT_TRUE(saved) << saved.error();
+      EXPECT_EQ(version_at(path_), number);
+      EXPECT_EQ(version_at(folder_.path()), number);
+      EXPECT_EQ(folder_.names().size(), files_of(GetParam().to));
+    }
+  }
 }
 
 TEST(ReadFaults, EveryCallFailsOnceAndReadsGiveTheModelOrAnError) {

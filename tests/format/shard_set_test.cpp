@@ -162,6 +162,79 @@ TEST_F(ShardSets, NewShardsAreAsPrivateAsTheOld) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
 }
 
+TEST_F(ShardSets, ShardsOfAModelWithANumberInItsNameStay) {
+  ASSERT_TRUE(write(numbered(3), folder_.file("model-1.safetensors"), {.max_shard_bytes = 80}));
+  ASSERT_TRUE(save(3));
+  ASSERT_TRUE(save(4));
+  // Somebody makes it look as if a killed save of "model" had left them.
+  test::write_file(folder_.file(".model.safetensors.index.json.1.tmp"),
+                   R"({"weight_map": {"a": "model-1-00001-of-00002.safetensors"}})");
+  ASSERT_TRUE(save(5));
+  EXPECT_EQ(open(folder_.file("model-1.safetensors")).value().size(), 3u);
+  EXPECT_EQ(open(path_).value().size(), 5u);
+}
+
+TEST_F(ShardSets, ALoneShardIsNotAModel) {
+  ASSERT_TRUE(save(3));
+  std::filesystem::remove(folder_.file("model.safetensors.index.json"));
+  std::filesystem::remove(folder_.file("model-00002-of-00002.safetensors"));
+  const Result<Archive> archive = open(folder_.path());
+  ASSERT_FALSE(archive);
+  EXPECT_EQ(archive.error().code, ErrorCode::not_a_weight_file);
+}
+
+TEST_F(ShardSets, AFileBesideNewShardsIsTheModelUntilItIsRemoved) {
+  const test::TempDir folder;
+  ASSERT_TRUE(write(numbered(1), folder.file("net.safetensors")));
+  test::write_file(folder.file("net-00001-of-00002.safetensors"), "a new shard");
+  EXPECT_EQ(open(folder.path()).value().size(), 1u);
+}
+
+TEST_F(ShardSets, WithoutOverwriteNothingIsRemovedThatAppearedMeanwhile) {
+  const Archive archive = numbered(3);
+  WriteOptions options{.max_shard_bytes = 80};
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    test::write_file(path_, "somebody else's");
+    return true;
+  };
+  EXPECT_EQ(write(archive, path_, options).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(folder_.names(), NameList{"model.safetensors"});
+  std::filesystem::remove(path_);
+  options.max_shard_bytes = 0;
+  const std::string index = folder_.file("model.safetensors.index.json");
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    test::write_file(index, "somebody else's");
+    return true;
+  };
+  EXPECT_EQ(write(archive, path_, options).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(folder_.names(), NameList{"model.safetensors.index.json"});
+}
+
+TEST_F(ShardSets, NeedAPathWithTheirEnding) {
+  const Result<WriteReport> report = write(numbered(3), folder_.file("model"),
+                                           {.format = Format::safetensors, .max_shard_bytes = 80});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::invalid_argument);
+  EXPECT_TRUE(folder_.names().empty());
+}
+
+TEST_F(ShardSets, AFolderBehindALinkIsTheOneThatItWasAtTheStart) {
+  const test::TempDir elsewhere;
+  const std::string link = folder_.file("latest");
+  const std::string first = folder_.file("first");
+  std::filesystem::create_directory(first);
+  std::filesystem::create_directory_symlink(first, link);
+  WriteOptions options{.overwrite = true, .max_shard_bytes = 80};
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    std::filesystem::remove(link);
+    std::filesystem::create_directory_symlink(elsewhere.path(), link);
+    return true;
+  };
+  ASSERT_TRUE(write(numbered(3), link + "/model.safetensors", options));
+  EXPECT_EQ(open(first).value().size(), 3u);
+  EXPECT_TRUE(elsewhere.names().empty());
+}
+
 TEST_F(ShardSets, ManyShardsNeedFewDescriptors) {
   const Archive archive = numbered(200);
   ASSERT_TRUE(write(archive, path_, {.max_shard_bytes = 40}));

@@ -32,7 +32,7 @@ TEST(TemporaryName, AFileIsAbandonedWhenNobodyHoldsItsLock) {
   test::write_file(dir.file(".m.1.tmp"), "held");
   const Descriptor held(::open(dir.file(".m.1.tmp").c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(system_calls().lock(held.get()), 0);
-  test::write_file(dir.file(".m.2.tmp"), "left");
+  test::write_file(dir.file(".m.3.tmp"), "left, behind a gap");
   EXPECT_FALSE(lock_abandoned(folder.get(), ".m.1.tmp"));
   EXPECT_FALSE(lock_abandoned(folder.get(), ".m.9.tmp"));
   remove_abandoned(folder.get(), "m");
