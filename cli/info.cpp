@@ -181,13 +181,15 @@ void append_pairs(std::string& out, std::string left_heading, std::string right_
 // Names that the file records as tied, and tensors that are of the very same bytes.
 void append_ties(std::string& out, const Archive& archive, const Page& page) {
   constexpr std::size_t shown = 20;
-  Metadata tied = archive.aliases();
+  std::map<std::string_view, std::string_view> names(archive.aliases().begin(),
+                                                     archive.aliases().end());
   const std::vector<std::optional<std::size_t>> ties = archive.ties();
   for (std::size_t i = 0; i < ties.size(); ++i) {
-    if (ties[i]) tied.emplace(archive.info(i).name, archive.info(*ties[i]).name);
+    if (ties[i]) names.emplace(archive.info(i).name, archive.info(*ties[i]).name);
   }
-  const std::size_t left = tied.size() - std::min(tied.size(), shown);
-  tied.erase(std::prev(tied.end(), static_cast<std::ptrdiff_t>(left)), tied.end());
+  const std::size_t left = names.size() - std::min(names.size(), shown);
+  // Only those that are shown are copied: thousands may be tied to one long name.
+  const Metadata tied(names.begin(), std::prev(names.end(), static_cast<std::ptrdiff_t>(left)));
   append_pairs(out, "TIED NAME", "STORED AS", tied, page.width / 2, page);
   if (left > 0) append_wrapped(out, format_count(left) + " more", 0, page.width);
 }

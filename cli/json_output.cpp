@@ -6,12 +6,15 @@
 #include <optional>
 
 #include "andiron/value.h"
+#include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/scalars.h"
 #include "cli/tensor_text.h"
 
 namespace andiron::cli {
 namespace {
+
+constexpr std::uint64_t least_alias_room = std::uint64_t{1} << 20;
 
 void append_number(std::string& out, std::uint64_t number) {
   char digits[20];
@@ -120,16 +123,29 @@ std::string json_object(const std::string& path, const Archive& archive,
   append_json_key(out, "tensors");
   out += '[';
   const std::vector<std::optional<std::size_t>> ties = archive.ties();
+  // One long name that thousands are tied to would be written thousands of times.
+  std::uint64_t alias_room = least_alias_room + 4 * archive.file_bytes();
+  std::size_t left_out = 0;
   for (const std::size_t index : order) {
     if (out.back() != '[') out += ',';
     std::optional<std::string_view> alias_of;
     if (ties[index]) alias_of = archive.info(*ties[index]).name;
+    if (alias_of && alias_of->size() > alias_room) {
+      alias_of.reset();
+      ++left_out;
+    }
+    if (alias_of) alias_room -= alias_of->size();
     append_tensor(out, archive.info(index), alias_of, digests.empty() ? nullptr : &digests[index]);
   }
   out += ']';
 
   append_json_field(out, "skipped", archive.skipped());
-  append_json_notes(out, beside.notes);
+  std::vector<std::string> notes = beside.notes;
+  if (left_out != 0) {
+    notes.push_back("alias_of is left out for " + count_of(left_out, "tensor") +
+                    ": the names would be longer than the file");
+  }
+  append_json_notes(out, notes);
   return out + "}\n";
 }
 

@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
   using namespace andiron::cli;
   // A reader that has gone away (andiron ls | head) is then an error of write(), which we handle.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a limit on the size of the file that standard output is.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return static_cast<int>(run(argc, argv));
   } catch (const std::bad_alloc&) {

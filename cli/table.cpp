@@ -12,6 +12,8 @@ namespace andiron::cli {
 namespace {
 
 constexpr std::size_t gap = 2;
+// No cell makes the others wider than this: a file chooses its names, and has many.
+constexpr std::size_t most_padding = 400;
 
 void append_padded(std::string& line, const std::string& cell, std::size_t width,
                    Column::Align align) {
@@ -43,7 +45,7 @@ void Table::append_to(std::string& out, const Page& page) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = columns_[i].heading.size();
     for (const auto& row : rows_) width = std::max(width, display_width(row[i + 1]));
-    if (limited) width = std::min(width, columns_[i].max_width);
+    width = std::min(width, limited ? columns_[i].max_width : most_padding);
     widths.push_back(width);
     rest += gap + width;
   }
@@ -57,7 +59,7 @@ void Table::append_to(std::string& out, const Page& page) const {
     --rest;
   }
 
-  const std::size_t name_room = page.width - std::min(page.width, rest);
+  const std::size_t name_room = limited ? page.width - std::min(page.width, rest) : most_padding;
   std::size_t name_width = headings_[0].size();
   for (const auto& row : rows_) {
     // A name that gets a line of its own does not widen the column for the others.
@@ -76,7 +78,7 @@ void Table::append_to(std::string& out, const Page& page) const {
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       line.append(gap, ' ');
-      const std::string cell = shorten_middle(cells[i + 1], widths[i]);
+      const std::string cell = limited ? shorten_middle(cells[i + 1], widths[i]) : cells[i + 1];
       const bool ends_line = i + 1 == columns_.size() && columns_[i].align == Column::Align::left;
       append_padded(line, cell, ends_line ? 0 : widths[i], columns_[i].align);
     }

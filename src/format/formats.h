@@ -87,6 +87,7 @@ struct FormatRow {
   // a dry run.
   Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
   // `tree` is the archive's value().
+  bool keeps_values = false;  // some of Archive::value()
   Kept (*kept)(const Archive& archive, const Value& tree, const WriteOptions& options) = nullptr;
   const char* write_instead = "";  // what to do where the format is only read
   // In a folder with several formats, those with a lower rank are taken; within one, these names

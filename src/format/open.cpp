@@ -118,12 +118,11 @@ Result<Archive> open(const FileSet& files, const std::string& name, const OpenOp
     ANDIRON_NO_THROW {
   for (int attempt = 1;; ++attempt) {
     Result<NamedSource> source = find_source(files, name);
-    // What was there a moment ago was replaced: by one file, or by shards.
-    const bool had_source = attempt > 1 || name.empty();
-    if (!source && source.error().code == ErrorCode::not_found && had_source &&
-        attempt < max_attempts) {
-      continue;
-    }
+    // What was there a moment ago was replaced by something else; a listing of the folder can miss
+    // both.
+    const bool is_gone = !source && (source.error().code == ErrorCode::not_found ||
+                                     source.error().code == ErrorCode::not_a_weight_file);
+    if (is_gone && (attempt > 1 || name.empty()) && attempt < max_attempts) continue;
     ANDIRON_ASSIGN(const NamedSource found, std::move(source));
     const ReadContext context{found.source, options, &files, found.name};
     ANDIRON_ASSIGN(const FormatRow* format, format_of(context));

@@ -114,14 +114,19 @@ Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std:
       std::max(next_number(in_folder, set->pattern_), index.is_taken() ? 1u : 0u);
   set->choose_names(number, count);
   if (options.dry_run) return set;
-  ANDIRON_ASSIGN(
-      set->index_,
-      FileDraft::create(set->index_path_, {.overwrite = options.overwrite,
-                                           .sync = options.sync,
-                                           .first_number = number,
-                                           .keep_replaced = true,
-                                           .like = file_exists(set->path_) ? set->path_ : ""}));
-  set->choose_names(set->index_->number(), count);
+  FileDraftOptions draft{.overwrite = options.overwrite,
+                         .sync = options.sync,
+                         .first_number = number,
+                         .keep_replaced = true,
+                         .like = file_exists(set->path_) ? set->path_ : ""};
+  // Another save may have taken the number and finished since the folder was listed.
+  for (unsigned attempt = 0; attempt < max_temporaries; ++attempt) {
+    set->index_ = nullptr;
+    ANDIRON_ASSIGN(set->index_, FileDraft::create(set->index_path_, draft));
+    set->choose_names(set->index_->number(), count);
+    if (std::none_of(set->paths_.begin(), set->paths_.end(), file_exists)) break;
+    draft.first_number = set->index_->number() + 1;
+  }
   return set;
 }
 

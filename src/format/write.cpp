@@ -156,7 +156,12 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
                          const WriteOptions& options) {
   Prepared prepared;
   ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
-  ANDIRON_ASSIGN(const Value tree, archive.value());
+  // Where there is no room for values, those that are too much are none the less left out.
+  Result<Value> values = archive.value();
+  if (!values && (row.keeps_values || values.error().code != ErrorCode::limit_exceeded)) {
+    return std::move(values).error();
+  }
+  const Value tree = values ? *values : Value();
   const std::size_t ties = prepared.archive.aliases().size();
   const bool copies = ties != 0 && !row.kept(prepared.archive, tree, options).ties;
   if (copies) {
@@ -164,6 +169,7 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
   }
   ANDIRON_TRY(check_data_bytes(prepared.archive));
   prepared.notes = notes_on(row, prepared.archive, tree, options);
+  if (!values) prepared.notes.push_back("values were left out: " + sentence_of(values.error()));
   if (copies) {
     prepared.notes.push_back(count_of(ties, "tied name") + " written as " +
                              (ties == 1 ? "a copy" : "copies"));

@@ -132,7 +132,7 @@ const char* hint_for(int error_number) {
     case EDQUOT:
       return "free some space, or write to another disk";
     case EFBIG:
-      return "raise the limit on file sizes with `ulimit -f`, or write smaller shards";
+      return "raise the limit on file sizes with `ulimit -f`";
     case EROFS:
       return "write to another folder";
     case ELOOP:

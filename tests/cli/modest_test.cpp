@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the tool takes for hostile files: memory and time in proportion to their size.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,31 @@ TEST_F(Modest, AllThatMayBeListed) {
   const std::string key(1000, '\x01');
   show(zip_with(py::dict({{key, list_of(tensor(), 600)}})));
   show(zip_with(list_of(tensor(), 10'000)));
+}
+
+TEST_F(Modest, ManyNamesTiedToALongOne) {
+  py::Pairs entries = {{std::string(60'000, 'A'), py::put(7, tensor())}};
+  for (int i = 0; i < 4000; ++i) entries.emplace_back(std::to_string(i), py::get(7));
+  const std::vector<Outcome> outcomes = show(zip_with(py::dict(entries)));
+  EXPECT_TRUE(contains(outcomes[1].out, "alias_of is left out for ")) << outcomes[1].err;
+}
+
+TEST_F(Modest, ATableWithOneLongName) {
+  std::vector<Sample> tensors = {{std::string(60'000, 'a'), "U8", {1}, 1}};
+  for (int i = 0; i < 5000; ++i) tensors.push_back({std::to_string(i), "U8", {1}, 1});
+  const std::string file = write("names.safetensors", tensors);
+  const std::size_t bytes = std::filesystem::file_size(file);
+  const Outcome outcome = run_modestly({ANDIRON_TOOL, "ls", "--wide", file}, bytes);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_LT(outcome.out.size(), 4 * bytes);
+}
+
+TEST_F(Modest, ManyShapesOfManyDimensions) {
+  std::vector<std::int64_t> shape(64, std::int64_t{1} << 62);
+  shape[0] = 0;
+  const Py huge = py::rebuild_tensor_v2(py::storage("FloatStorage", "0", 1), 0, shape,
+                                        std::vector<std::int64_t>(64, 1));
+  show(zip_with(list_of(huge, 12'000)));
 }
 
 TEST_F(Modest, ValuesThatCannotBeShown) {

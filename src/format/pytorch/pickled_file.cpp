@@ -78,7 +78,9 @@ class ArchiveFiller {
   }
 
   Status add_tensor(std::string_view name, const TorchTensor& tensor) {
-    ANDIRON_TRY(names_.count(name, builder_.size()));
+    // In a listing, a dimension can take twenty digits.
+    constexpr std::size_t dimension_text = 8;
+    ANDIRON_TRY(names_.count(name, builder_.size(), dimension_text * tensor.rank));
     ANDIRON_TRY(names_.memory().charge_data(tensor.byte_size(), name));
     if (file_.check_all_keys) {
       ANDIRON_TRY(names_.memory().charge(repeated_bytes + name.size(), "names that are compared"));
