@@ -153,6 +153,32 @@ TEST_P(SaveFaults, APowerCutLeavesTheOldOrTheNewModel) {
   }
 }
 
+TEST_P(SaveFaults, APowerCutAfterAKillLeavesOneOfTheModels) {
+  const std::uint32_t seeds = long_run() ? 50 : 4;
+  for (std::size_t killed_at = 0, all = 1; killed_at < all; ++killed_at) {
+    start_over();
+    test::PowerCut disk(folder_.path());
+    disk.kill_after(killed_at);
+    const bool was_saved = save(2, path_, GetParam().to).ok();
+    const std::size_t steps = disk.steps();
+    // As many as a save has.
+    all = was_saved ? killed_at : killed_at + 2;
+    disk.start_another();
+    ASSERT_TRUE(save(3, path_, GetParam().to));
+    disk.stop();
+    for (std::size_t count = steps; count <= disk.steps(); ++count) {
+      for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+        SCOPED_TRACE("killed at " + std::to_string(killed_at) + ", cut after " +
+                     std::to_string(count) + ", seed " + std::to_string(seed));
+        const test::TempDir after;
+        disk.make_folder(after.path(), count, seed);
+        const std::optional<int> found = version_at(after.file("model.safetensors"));
+        EXPECT_TRUE(found == 3 || (count < disk.steps() && (found == 2 || found == old_version())));
+      }
+    }
+  }
+}
+
 TEST_P(SaveFaults, AKilledProcessLeavesTheOldOrTheNewModelAndTheNextSaveTidiesUp) {
   const int kills = long_run() ? 500 : 12;
   int killed_early = 0;

@@ -42,6 +42,11 @@ class PowerCut {
     recording() = nullptr;
   }
 
+  // As if the process were killed after so many steps: nothing changes any more, until another one
+  // starts.
+  void kill_after(std::size_t steps) { most_steps_ = steps; }
+  void start_another() { most_steps_ = ~std::size_t{0}; }
+
   // Between two of these, the power can fail.
   std::size_t steps() const { return steps_.size(); }
 
@@ -138,11 +143,13 @@ class PowerCut {
   void install() {
     System& system = system_calls();
     system.open_nameless = [](int folder, mode_t mode) {
+      if (is_dead()) return -1;
       const int file = self().real_.open_nameless(folder, mode);
       if (file != -1) self().new_file(file);
       return file;
     };
     system.openat = [](int folder, const char* path, int flags, mode_t mode) {
+      if ((flags & O_CREAT) != 0 && is_dead()) return -1;
       const int file = self().real_.openat(folder, path, flags, mode);
       if (file != -1 && (flags & O_CREAT) != 0) {
         self().add({Kind::name, self().new_file(file), 0, base(path)});
@@ -150,6 +157,7 @@ class PowerCut {
       return file;
     };
     system.pwrite = [](int file, const void* data, std::size_t count, off_t offset) {
+      if (is_dead()) return ssize_t{-1};
       const ssize_t put = self().real_.pwrite(file, data, count, offset);
       if (put > 0) {
         self().add({Kind::write, self().file_of(file), static_cast<std::uint64_t>(offset),
@@ -166,10 +174,12 @@ class PowerCut {
       return -1;
     };
     system.ftruncate = [](int file, off_t size) {
+      if (is_dead()) return -1;
       self().add({Kind::truncate, self().file_of(file), static_cast<std::uint64_t>(size)});
       return self().real_.ftruncate(file, size);
     };
     system.fsync = [](int file) {
+      if (is_dead()) return -1;
       if (is_folder(file)) {
         self().add({Kind::flush_folder});
       } else {
@@ -178,32 +188,41 @@ class PowerCut {
       return 0;
     };
     system.linkat = [](int a, const char* from, int b, const char* to, int flags) {
+      if (is_dead()) return -1;
       const int result = self().real_.linkat(a, from, b, to, flags);
       if (result == 0) self().add({Kind::name, self().file_of(std::string(to)), 0, to});
       return result;
     };
     system.renameat = [](int a, const char* from, int b, const char* to) {
+      if (is_dead()) return -1;
       const int result = self().real_.renameat(a, from, b, to);
       if (result == 0) self().add({Kind::rename, self().file_of(std::string(to)), 0, to, from});
       return result;
     };
     system.rename_noreplace = [](int a, const char* from, int b, const char* to) {
+      if (is_dead()) return -1;
       const int result = self().real_.rename_noreplace(a, from, b, to);
       if (result == 0) self().add({Kind::rename, self().file_of(std::string(to)), 0, to, from});
       return result;
     };
     system.rename_exchange = [](int folder, const char* one, const char* other) {
+      if (is_dead()) return -1;
       const int result = self().real_.rename_exchange(folder, one, other);
       if (result == 0) self().add({Kind::exchange, 0, 0, one, other});
       return result;
     };
     system.unlinkat = [](int folder, const char* path, int flags) {
+      if (is_dead()) return -1;
       const int result = self().real_.unlinkat(folder, path, flags);
       if (result == 0) self().add({Kind::unlink, 0, 0, base(path)});
       return result;
     };
   }
   static PowerCut& self() { return *recording(); }
+  static bool is_dead() {
+    errno = EIO;
+    return self().steps_.size() >= self().most_steps_;
+  }
 
   const std::string folder_;
   const System real_ = system_calls();
@@ -212,6 +231,7 @@ class PowerCut {
   std::map<ino_t, std::size_t> files_;
   std::size_t file_count_ = 0;
   std::vector<Step> steps_;
+  std::size_t most_steps_ = ~std::size_t{0};
 };
 
 }  // namespace andiron::test
