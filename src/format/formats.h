@@ -82,12 +82,12 @@ struct FormatRow {
   // By content.
   bool (*is_format)(const FileHead& head);
   bool may_be_gzip = false;
+  bool keeps_values = false;  // its writer, some of Archive::value()
   Result<Archive> (*read)(const ReadContext& context);
   // Returns how many bytes that took; nullptr for formats that are only read. Nothing is written in
   // a dry run.
   Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
   // `tree` is the archive's value().
-  bool keeps_values = false;  // some of Archive::value()
   Kept (*kept)(const Archive& archive, const Value& tree, const WriteOptions& options) = nullptr;
   const char* write_instead = "";  // what to do where the format is only read
   // In a folder with several formats, those with a lower rank are taken; within one, these names

@@ -32,9 +32,9 @@ Test is_called(const FormatRow& row, std::string_view suffix) {
 }
 
 // The file that an index stands for, or the index where there are only shards.
-std::string file_or_index(const Names& names, std::string index) {
-  const std::string file = index.substr(0, index.size() - index_ending.size());
-  return std::binary_search(names.begin(), names.end(), file) ? file : std::move(index);
+std::string file_or_index(const Names& names, const std::string& index) {
+  std::string file = index.substr(0, index.size() - index_ending.size());
+  return std::binary_search(names.begin(), names.end(), file) ? file : index;
 }
 
 // The models of formats of one rank: the first usual name, else all indexes, else all files.
@@ -50,8 +50,8 @@ Names candidates_of_rank(const Names& names, unsigned rank) {
         return {index};
     }
     if (row.info.has_shards) {
-      for (std::string& name : those_that(names, is_called(row, index_ending))) {
-        indexes.push_back(file_or_index(names, std::move(name)));
+      for (const std::string& name : those_that(names, is_called(row, index_ending))) {
+        indexes.push_back(file_or_index(names, name));
       }
     }
     for (std::string& name : those_that(names, is_called(row, ""))) {

@@ -131,8 +131,12 @@ Result<Archive> open(const FileSet& files, const std::string& name, const OpenOp
     Result<bool> has_shard = model.next();
     while (has_shard && *has_shard) {
       Result<Archive> shard = model.format().read(model.shard());
-      if (shard) model.add(*std::move(shard));
-      has_shard = shard ? model.next() : std::move(shard).error();
+      if (!shard) {
+        has_shard = std::move(shard).error();
+        break;
+      }
+      model.add(*std::move(shard));
+      has_shard = model.next();
     }
     Result<Archive> archive = has_shard ? model.finish() : std::move(has_shard).error();
     // A set of shards is the old one or the new one, never parts of both.

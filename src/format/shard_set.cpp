@@ -148,6 +148,7 @@ void ShardSet::choose_names(unsigned number, std::size_t count) {
 
 std::vector<std::string> ShardSet::shown_paths() const {
   std::vector<std::string> paths;
+  paths.reserve(names_.size() + 1);
   for (const std::string& name : names_) paths.push_back(join_path(shown_folder_, name));
   paths.push_back(join_path(shown_folder_, index_name(pattern_)));
   return paths;
