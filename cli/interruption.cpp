@@ -15,15 +15,15 @@ Interruption::Interruption() {
   struct sigaction note{};
   note.sa_handler = [](int number) { noted = number; };
   note.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (std::size_t i = 0; i < signals_.size(); ++i) {
-    ::sigaction(signals_[i], nullptr, &old_[i]);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    ::sigaction(signals[i], nullptr, &old_[i]);
     // A signal that is ignored (nohup) stays ignored.
-    if (old_[i].sa_handler != SIG_IGN) ::sigaction(signals_[i], &note, nullptr);
+    if (old_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &note, nullptr);
   }
 }
 
 Interruption::~Interruption() {
-  for (std::size_t i = 0; i < signals_.size(); ++i) ::sigaction(signals_[i], &old_[i], nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &old_[i], nullptr);
   if (noted != 0) ::raise(noted);
 }
 

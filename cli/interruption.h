@@ -21,8 +21,8 @@ class Interruption {
   bool is_requested() const noexcept;
 
  private:
-  static constexpr std::array<int, 3> signals_{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, signals_.size()> old_{};
+  static constexpr std::array<int, 3> signals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, signals.size()> old_{};
 };
 
 }  // namespace andiron::cli
