@@ -20,6 +20,21 @@
 
 namespace andiron::inline v1::detail {
 
+// Where the files of a model are.
+struct ModelPlace {
+  ModelPlace(const std::string& path, std::string_view ending);
+
+  std::string path_of(const std::string& name) const;
+  // Set 2 of "model" and the first set of "model-2" have the same names. False if they are the
+  // other model's.
+  bool has_set(unsigned number) const;
+
+  std::string folder;  // without symbolic links, which may come to lead elsewhere
+  ShardNames pattern;
+  std::string file;  // the path of the model as a single file
+  std::string index;
+};
+
 class ShardSet {
  public:
   // A set of `count` shards in place of the single file `path`, or of the set that is there. Fails
@@ -44,17 +59,14 @@ class ShardSet {
   std::vector<std::string> notes() const;
 
  private:
-  explicit ShardSet(const WriteOptions& options) : options_(options) {}
+  ShardSet(const std::string& path, std::string_view ending, const WriteOptions& options);
   void choose_names(unsigned number, std::size_t count);
   Status remove_single_file();
   Status remove_replaced();
 
   const WriteOptions& options_;
-  std::string shown_folder_;  // as the caller gave it
-  std::string folder_;        // the same without symbolic links
-  std::string path_;          // of the model as a single file
-  std::string index_path_;
-  ShardNames pattern_;
+  const std::string shown_folder_;  // as the caller gave it
+  const ModelPlace place_;
   std::vector<std::string> names_;
   std::vector<std::string> paths_;  // of the shards
   std::size_t added_ = 0;           // shards that have their names

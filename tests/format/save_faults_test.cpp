@@ -17,6 +17,7 @@
 #include "tests/support/faulty_system.h"
 #include "tests/support/power_cut.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/uniform_archive.h"
 
 namespace andiron {
 namespace {
@@ -24,15 +25,7 @@ namespace {
 constexpr int tensors = 5;
 
 // Every element of a model is its version, so that a mix of two shows.
-Archive version(int number) {
-  Archive archive;
-  for (int i = 0; i < tensors; ++i) {
-    const std::vector<float> values(10, static_cast<float>(number));
-    archive.add({"layers." + std::to_string(i), Tensor::from_values<float>({10}, values).value()})
-        .value();
-  }
-  return archive;
-}
+Archive version(int number) { return test::uniform_archive(tensors, static_cast<float>(number)); }
 
 // The version of a model; nothing for one that cannot be opened or read, or is a mix.
 std::optional<int> version_at(const std::string& path) {

@@ -7,21 +7,14 @@
 #include "andiron/file.h"
 #include "andiron/open.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/uniform_archive.h"
 
 namespace andiron::detail {
 namespace {
 
 using NameList = std::vector<std::string>;
 
-Archive numbered(int count) {
-  Archive archive;
-  for (int i = 0; i < count; ++i) {
-    const std::vector<float> values(10, static_cast<float>(count));
-    archive.add({"layers." + std::to_string(i), Tensor::from_values<float>({10}, values).value()})
-        .value();
-  }
-  return archive;
-}
+Archive numbered(int count) { return test::uniform_archive(count, static_cast<float>(count)); }
 
 const ShardNames model{"model", ".safetensors"};
 
@@ -172,6 +165,12 @@ TEST_F(ShardSets, ShardsOfAModelWithANumberInItsNameStay) {
   ASSERT_TRUE(save(5));
   EXPECT_EQ(open(folder_.file("model-1.safetensors")).value().size(), 3u);
   EXPECT_EQ(open(path_).value().size(), 5u);
+}
+
+TEST_F(ShardSets, TheFirstSetHasNoNumberBesideAModelWithANumberInItsName) {
+  ASSERT_TRUE(write(numbered(3), folder_.file("model-1.safetensors"), {.max_shard_bytes = 80}));
+  const WriteReport report = save(3).value();
+  EXPECT_EQ(report.files.front(), folder_.file("model-00001-of-00002.safetensors"));
 }
 
 TEST_F(ShardSets, ALoneShardIsNotAModel) {
