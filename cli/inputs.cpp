@@ -92,7 +92,7 @@ ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
     Status status = render(path, open_input(options, path), out);
     if (!status) {
       code = combine(code, exit_code_for(options, status.error()));
-      out = report_failure(options, path, status.error(), std::move(out));
+      out = report_failure(options, path, status.error(), out);
     }
     if (out.empty()) continue;
     if (blank_line_due) out.insert(0, 1, '\n');

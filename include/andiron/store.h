@@ -181,7 +181,7 @@ class StoreBuilder : public Store {
 
   // ---- Which parameters take part ----
   /// Replaces the whole filter.
-  Self& filter(PathFilter filter) & {
+  Self& filter(const PathFilter& filter) & {
     return change_filter([&](PathFilter& one) { one = filter; });
   }
   /// Adds a criterion, as PathFilter does (names.h). A parameter takes part if any criterion

@@ -37,6 +37,7 @@ std::string PathFilter::Criteria::to_string() const {
   std::vector<std::string> parts;
   const auto add_patterns = [&](const char* kind, const std::vector<Pattern>& patterns) {
     std::vector<std::string> texts;
+    texts.reserve(patterns.size());
     for (const Pattern& pattern : patterns) texts.push_back(shown_pattern(pattern.text()));
     if (!texts.empty()) parts.push_back(kind + detail::quoted_list({texts.begin(), texts.end()}));
   };

@@ -59,7 +59,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::write_ties_once;
   using Builder::zero_copy;
 
-  Self filter(PathFilter value) && { return std::move(filter(std::move(value))); }
+  Self filter(const PathFilter& value) && { return std::move(filter(value)); }
   Self with_regex(std::string_view pattern) && { return std::move(with_regex(pattern)); }
   Self with_regexes(const std::vector<std::string>& all) && { return std::move(with_regexes(all)); }
   Self with_glob(std::string_view pattern) && { return std::move(with_glob(pattern)); }

@@ -156,12 +156,12 @@ class ConvBuilder {
   /// elements of weight[0].
   Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
   // For a temporary, by value.
-  Self with_stride(Size stride) && { return std::move(with_stride(stride)); }
-  Self with_dilation(Size dilation) && { return std::move(with_dilation(dilation)); }
-  Self with_groups(std::uint64_t groups) && { return std::move(with_groups(groups)); }
-  Self with_padding(Padding padding) && { return std::move(with_padding(padding)); }
-  Self with_bias(bool bias) && { return std::move(with_bias(bias)); }
-  Self with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
+  Self with_stride(Size stride) && { return with_stride(stride); }
+  Self with_dilation(Size dilation) && { return with_dilation(dilation); }
+  Self with_groups(std::uint64_t groups) && { return with_groups(groups); }
+  Self with_padding(Padding padding) && { return with_padding(padding); }
+  Self with_bias(bool bias) && { return with_bias(bias); }
+  Self with_initializer(Initializer how) && { return with_initializer(how); }
 
  private:
   friend Self;
@@ -210,9 +210,7 @@ class ConvTranspose1dConfig
     return padding_out_ = padding_out, *this;
   }
   // For a temporary, by value.
-  ConvTranspose1dConfig with_padding_out(std::uint64_t size) && {
-    return std::move(with_padding_out(size));
-  }
+  ConvTranspose1dConfig with_padding_out(std::uint64_t size) && { return with_padding_out(size); }
 
   ConvTranspose1d init() const;
 
@@ -235,7 +233,7 @@ class ConvTranspose2dConfig
   }
   // For a temporary, by value.
   ConvTranspose2dConfig with_padding_out(std::array<std::uint64_t, 2> size) && {
-    return std::move(with_padding_out(std::move(size)));
+    return with_padding_out(size);
   }
 
   ConvTranspose2d init() const;

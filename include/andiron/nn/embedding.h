@@ -34,7 +34,7 @@ class EmbeddingConfig {
     return initializer_ = initializer, *this;
   }
   // For a temporary, by value.
-  EmbeddingConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
+  EmbeddingConfig with_initializer(Initializer how) && { return with_initializer(how); }
 
   /// Never fails. For sizes that cannot be addressed, the parameter's val() fails with
   /// InvalidArgument.

@@ -38,8 +38,8 @@ class LinearConfig {
     return initializer_ = initializer, *this;
   }
   // For a temporary, by value.
-  LinearConfig with_bias(bool bias) && { return std::move(with_bias(bias)); }
-  LinearConfig with_initializer(Initializer how) && { return std::move(with_initializer(how)); }
+  LinearConfig with_bias(bool bias) && { return with_bias(bias); }
+  LinearConfig with_initializer(Initializer how) && { return with_initializer(how); }
 
   /// Never fails. For sizes that cannot be addressed, val() of the parameters fails with
   /// InvalidArgument.

@@ -43,8 +43,8 @@ class BatchNormConfig {
   /// The weight of a new batch in the running statistics. Default: 0.1.
   BatchNormConfig& with_momentum(double momentum) & { return momentum_ = momentum, *this; }
   // For a temporary, by value.
-  BatchNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
-  BatchNormConfig with_momentum(double momentum) && { return std::move(with_momentum(momentum)); }
+  BatchNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
+  BatchNormConfig with_momentum(double momentum) && { return with_momentum(momentum); }
 
   /// The running mean starts as zeros, the running variance as ones.
   BatchNorm init() const;
@@ -74,8 +74,8 @@ class LayerNormConfig {
   /// Whether there is a beta. Default: true.
   LayerNormConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
   // For a temporary, by value.
-  LayerNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
-  LayerNormConfig with_bias(bool bias) && { return std::move(with_bias(bias)); }
+  LayerNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
+  LayerNormConfig with_bias(bool bias) && { return with_bias(bias); }
 
   LayerNorm init() const;
 
@@ -108,8 +108,8 @@ class GroupNormConfig {
   /// Whether there are gamma and beta. Default: true.
   GroupNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
   // For a temporary, by value.
-  GroupNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
-  GroupNormConfig with_affine(bool affine) && { return std::move(with_affine(affine)); }
+  GroupNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
+  GroupNormConfig with_affine(bool affine) && { return with_affine(affine); }
 
   GroupNorm init() const;
 
@@ -141,8 +141,8 @@ class InstanceNormConfig {
   /// Whether there are gamma and beta. Default: true.
   InstanceNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
   // For a temporary, by value.
-  InstanceNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
-  InstanceNormConfig with_affine(bool affine) && { return std::move(with_affine(affine)); }
+  InstanceNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
+  InstanceNormConfig with_affine(bool affine) && { return with_affine(affine); }
 
   InstanceNorm init() const;
 
@@ -168,7 +168,7 @@ class RmsNormConfig {
   /// Added to the mean square; must be above 0. Default: 1e-5.
   RmsNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
   // For a temporary, by value.
-  RmsNormConfig with_epsilon(double epsilon) && { return std::move(with_epsilon(epsilon)); }
+  RmsNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
 
   RmsNorm init() const;
 

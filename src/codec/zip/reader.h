@@ -28,6 +28,9 @@ enum class ZipChecksums : std::uint8_t {
   of_whole_reads,  // of entries that are read whole: by read(), and by inflated_source()
   of_all,  // also of the others, before their first byte is returned; each is read whole once
 };
+constexpr ZipChecksums zip_checksums(bool verify) noexcept {
+  return verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
+}
 
 struct ZipState;
 class ZipReader;

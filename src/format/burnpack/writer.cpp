@@ -74,7 +74,7 @@ class Layout {
     return {};
   }
 
-  static Error beyond_burn(std::string message, std::string found, std::uint64_t most) {
+  static Error beyond_burn(const std::string& message, std::string found, std::uint64_t most) {
     Error error = over_limit(std::move(found), most, {message, ""});
     error.expected += ", which is Burn's limit";
     error.hint = "raise WriteOptions::limits to write a file that Burn's reader refuses";

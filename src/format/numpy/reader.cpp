@@ -139,10 +139,8 @@ class NumpyReader {
     if (is_lenient()) {
       ANDIRON_ASSIGN(end, find_zip_end(*source_, builder_.state().notes));
     }
-    const ZipChecksums checksums =
-        options_.verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
-    ANDIRON_ASSIGN(zip_,
-                   ZipReader::open(source_, options_.limits, ZipNames::exact, end, checksums));
+    ANDIRON_ASSIGN(zip_, ZipReader::open(source_, options_.limits, ZipNames::exact, end,
+                                         zip_checksums(options_.verify)));
     zip_->note_missing_checksums(builder_.state().notes);
     const auto entries = zip_->entries();
     ANDIRON_TRY(builder_.reserve(entries.size(), 2 * entries.size()));

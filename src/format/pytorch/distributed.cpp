@@ -12,7 +12,6 @@
 // Tested by tests/format/pytorch_distributed_test.cpp
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,14 +21,13 @@
 #include "src/codec/pickle/machine.h"
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
-#include "src/core/slice_source.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/distributed.h"
+#include "src/format/pytorch/distributed_items.h"
 #include "src/format/pytorch/distributed_pieces.h"
 #include "src/format/pytorch/pickled_file.h"
 #include "src/format/pytorch/value_tree.h"
-#include "src/format/pytorch/zip_file.h"
 #include "src/io/folder.h"
 
 namespace andiron::inline v1::detail {
@@ -48,70 +46,6 @@ struct Item {
   std::string transform;  // how it was changed on the way; empty for not at all
 };
 
-Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& source,
-                                               const OpenOptions& options, MemoryBudget& budget) {
-  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_torch_zip(source, options));
-  ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
-  if (content.kind != TorchZip::Kind::torch_save) {
-    return Error{.code = ErrorCode::bad_archive,
-                 .message = "an item of the checkpoint is not a torch.save archive",
-                 .file = source->name(),
-                 .found = content.what};
-  }
-  std::vector<std::string> notes;
-  return read_zip_file(zip, content, Storage::no_file, options, budget, notes);
-}
-
-// The bytes of a piece. Its archive is opened when they are first read.
-class PieceSource : public ByteSource {
- public:
-  PieceSource(ByteSourcePtr item, DType dtype, Shape shape, std::uint64_t bytes,
-              OpenOptions options)
-      : item_(std::move(item)),
-        dtype_(dtype),
-        shape_(std::move(shape)),
-        bytes_(bytes),
-        options_(std::move(options)) {}
-
-  std::uint64_t size() const noexcept override { return bytes_; }
-  const std::string& name() const noexcept override { return item_->name(); }
-
- private:
-  Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    ANDIRON_ASSIGN(const TensorSnapshot* tensor, opened());
-    return tensor->read_part(offset, out);
-  }
-
-  // After a failure the next call tries again.
-  Result<const TensorSnapshot*> opened() const {
-    const std::lock_guard lock(mutex_);
-    if (!tensor_) {
-      ANDIRON_ASSIGN(tensor_, open());
-    }
-    return &*tensor_;
-  }
-
-  Result<TensorSnapshot> open() const {
-    MemoryBudget budget(item_->size(), options_.limits, item_->name());
-    ANDIRON_ASSIGN(const auto file, open_item(item_, options_, budget));
-    ANDIRON_ASSIGN(TensorSnapshot tensor, only_tensor(*file, options_, budget));
-    if (tensor.dtype() == dtype_ && tensor.shape() == shape_) return tensor;
-    return Error{.code = ErrorCode::shape_mismatch,
-                 .message = "a piece of a tensor does not match the metadata",
-                 .file = item_->name(),
-                 .found = tensor.dtype_text() + " " + tensor.shape().to_string(),
-                 .expected = std::string(dtype_name(dtype_)) + " " + shape_.to_string()};
-  }
-
-  ByteSourcePtr item_;
-  DType dtype_;
-  Shape shape_;
-  std::uint64_t bytes_;
-  OpenOptions options_;
-  mutable std::mutex mutex_;
-  mutable std::optional<TensorSnapshot> tensor_;
-};
-
 class DistributedReader {
  public:
   explicit DistributedReader(const ReadContext& context)
@@ -124,33 +58,63 @@ class DistributedReader {
     builder_.state().is_pickled = true;
   }
 
-  Result<Archive> read() {
+  // Takes all that the metadata says; entries() can be taken after.
+  Status take_metadata(PickleGraph graph) {
     const ByteSourcePtr& source = context_.source;
     builder_.state().file_bytes = source->size();
-    ANDIRON_ASSIGN(PickleGraph graph,
-                   read_pickle(*source, 0, source->size(), options_.limits, &budget_));
-    const PickleDocument content(std::move(graph), source, Storage::no_file);
-    const PickleValue root = content.graph().root();
-    const auto tensors = attribute(content, root, "state_dict_metadata");
-    const auto items = attribute(content, root, "storage_data");
-    if (!tensors || !items || !content.is_dict(*tensors) || !content.is_dict(*items)) {
+    content_.emplace(std::move(graph), source, Storage::no_file);
+    const PickleValue root = content_->graph().root();
+    const auto tensors = attribute(*content_, root, "state_dict_metadata");
+    const auto items = attribute(*content_, root, "storage_data");
+    if (!tensors || !items || !content_->is_dict(*tensors) || !content_->is_dict(*items)) {
       return bad("not the metadata of a distributed checkpoint");
     }
-    ANDIRON_TRY(read_items(content, *items));
-    const PickleItems pairs = content.graph().pairs(*tensors);
-    for (auto at = pairs.begin(); at != pairs.end(); ++at) {
-      const auto name = content.text(*at++);
-      if (!name) return bad("a tensor has no name");
-      Status status = read_entry(content, std::string(*name), *at);
-      if (status) continue;
-      Error error = with_file(std::move(status).error(), path_);
-      if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
-        ANDIRON_TRY(skip(std::string(*name), sentence_of(error)));
-        continue;
-      }
-      if (error.tensor.empty()) error.tensor = *name;
-      return error;
+    entries_ = *tensors;
+    return read_items(*content_, *items);
+  }
+
+  // Keys and values by turns.
+  PickleItems entries() const { return content_->graph().pairs(entries_); }
+
+  struct Entry {
+    std::string name;
+    std::optional<ItemPlace> object;  // to be fetched and added
+  };
+  Result<Entry> entry_named(PickleValue key) const {
+    const auto name = content_->text(key);
+    if (!name) return bad("a tensor has no name");
+    return Entry{std::string(*name), std::nullopt};
+  }
+  Status take_entry(Entry& entry, PickleValue metadata) {
+    const std::string_view kind = class_name(*content_, metadata);
+    if (kind == "TensorStorageMetadata") return read_tensor(*content_, entry.name, metadata);
+    if (kind != "BytesStorageMetadata")
+      return bad("an entry of an unknown kind", std::string(kind));
+    ANDIRON_ASSIGN(entry.object, object_place(entry.name));
+    return {};
+  }
+
+  // Anything that was saved and is no tensor: tensors in it get names below its own.
+  Status take_object(const std::string& name, const std::shared_ptr<ItemSource>& item) {
+    ANDIRON_ASSIGN(std::shared_ptr<PickledFile> file, open_item(item, options_, budget_));
+    item->release_ends();
+    const std::size_t first = builder_.size();
+    ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
+    objects_.push_back({name, std::move(file), first});
+    return {};
+  }
+
+  // Skips what cannot be read, if that is asked for.
+  Status skip_or_fail(const std::string& name, Error error) {
+    error = with_file(std::move(error), path_);
+    if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
+      return skip(name, sentence_of(error));
     }
+    if (error.tensor.empty()) error.tensor = name;
+    return error;
+  }
+
+  Result<Archive> finish() {
     ANDIRON_ASSIGN(const auto taken, builder_.index_names());
     if (taken)
       return bad("a tensor is listed twice", std::string(builder_.state().name_at(*taken)));
@@ -249,13 +213,6 @@ class DistributedReader {
     return {};
   }
 
-  Status read_entry(const PickleDocument& content, const std::string& name, PickleValue metadata) {
-    const std::string_view kind = class_name(content, metadata);
-    if (kind == "TensorStorageMetadata") return read_tensor(content, name, metadata);
-    if (kind == "BytesStorageMetadata") return read_object(name);
-    return bad("an entry of an unknown kind", std::string(kind));
-  }
-
   Status read_tensor(const PickleDocument& content, const std::string& name, PickleValue metadata) {
     ANDIRON_TRY(names_.count(name, builder_.size()));
     const auto properties = attribute(content, metadata, "properties");
@@ -307,23 +264,23 @@ class DistributedReader {
                    .tensor = name,
                    .found = "no item at " + Shape(piece.offsets).to_string()};
     }
-    ANDIRON_ASSIGN(ByteSourcePtr source, item_source(found->second));
+    ANDIRON_ASSIGN(ItemPlace place, place_of(found->second));
     const Shape shape(piece.sizes);
     ANDIRON_ASSIGN(const std::uint64_t bytes, shape.byte_count(dtype));
     // A tensor takes more room in its archive than alone.
-    if (bytes > source->size()) {
+    if (bytes > place.bytes) {
       return Error{.code = ErrorCode::size_mismatch,
                    .message = "an item is smaller than its piece",
-                   .file = source->name(),
+                   .file = place.file->name(),
                    .tensor = name,
-                   .found = std::to_string(source->size()) + " bytes",
+                   .found = std::to_string(place.bytes) + " bytes",
                    .expected = std::to_string(bytes)};
     }
-    auto data = std::make_shared<PieceSource>(std::move(source), dtype, shape, bytes, options_);
+    ByteSourcePtr data = piece_source(std::move(place), dtype, shape, bytes, options_);
     return TensorSnapshot::from_source(name, std::move(data), 0, bytes, dtype, shape);
   }
 
-  Result<ByteSourcePtr> item_source(const Item& item) {
+  Result<ItemPlace> place_of(const Item& item) {
     if (!item.transform.empty()) {
       return Error{.code = ErrorCode::unsupported,
                    .message = "the checkpoint is compressed or otherwise transformed",
@@ -353,24 +310,22 @@ class DistributedReader {
           .found = std::to_string(item.bytes) + " bytes from " + std::to_string(item.offset),
           .expected = "a range within " + std::to_string(size) + " bytes"};
     }
-    return slice_source(file->second, item.offset, item.bytes);
+    return ItemPlace{file->second, item.offset, item.bytes};
   }
 
-  // Anything else that was saved: tensors in it get names below its own.
-  Status read_object(const std::string& name) {
+  // Nothing for an object that is skipped.
+  Result<std::optional<ItemPlace>> object_place(const std::string& name) {
     ANDIRON_TRY(names_.count(name, builder_.size()));
     const auto found = items_.find(item_key(name, nullptr));
-    if (found == items_.end()) return skip(name, "the checkpoint has no data for it");
+    const bool is_there = found != items_.end();
     // Names cost little, and what they stand for may not.
-    if (!objects_seen_.emplace(found->second.file, found->second.offset).second) {
-      return skip(name, "it shares its data with another object");
+    if (is_there && objects_seen_.emplace(found->second.file, found->second.offset).second) {
+      ANDIRON_ASSIGN(ItemPlace place, place_of(found->second));
+      return std::optional(std::move(place));
     }
-    ANDIRON_ASSIGN(const ByteSourcePtr source, item_source(found->second));
-    ANDIRON_ASSIGN(std::shared_ptr<PickledFile> file, open_item(source, options_, budget_));
-    const std::size_t first = builder_.size();
-    ANDIRON_TRY(add_below(*file, name, options_, names_, notes_, builder_));
-    objects_.push_back({name, std::move(file), first});
-    return {};
+    ANDIRON_TRY(skip(name, is_there ? "it shares its data with another object"
+                                    : "the checkpoint has no data for it"));
+    return std::optional<ItemPlace>();
   }
 
   Status skip(const std::string& name, std::string reason) {
@@ -400,6 +355,8 @@ class DistributedReader {
   const OpenOptions& options_;
   MemoryBudget& budget_;
   ArchiveBuilder builder_;
+  std::optional<PickleDocument> content_;  // the metadata
+  PickleValue entries_ = {};
   std::map<std::string, Item, std::less<>> items_;
   std::map<std::string, ByteSourcePtr, std::less<>> files_;
   NameBudget names_;
@@ -412,7 +369,23 @@ class DistributedReader {
 }  // namespace
 
 Result<Archive> read_distributed(const ReadContext& context) {
-  return DistributedReader(context).read();
+  const ByteSource& source = *context.source;
+  ANDIRON_ASSIGN(PickleGraph graph, read_pickle(source, 0, source.size(), context.options.limits,
+                                                context.budget.get()));
+  DistributedReader reader(context);
+  ANDIRON_TRY(reader.take_metadata(std::move(graph)));
+  const PickleItems pairs = reader.entries();
+  for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+    ANDIRON_ASSIGN(DistributedReader::Entry entry, reader.entry_named(*at++));
+    Status status = reader.take_entry(entry, *at);
+    if (status && entry.object) {
+      const auto item = ItemSource::fetch(*entry.object);
+      status = item ? reader.take_object(entry.name, *item) : Status(item.error());
+    }
+    if (status) continue;
+    ANDIRON_TRY(reader.skip_or_fail(entry.name, std::move(status).error()));
+  }
+  return reader.finish();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -206,17 +206,16 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
   return ArchiveFiller(file, options, names, notes, builder, prefix).fill();
 }
 
-Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options,
-                                   const MemoryBudget& budget) {
-  std::optional<TensorSnapshot> found;
+Result<TorchTensor> only_tensor(PickledFile& file, const OpenOptions& options,
+                                const MemoryBudget& budget) {
+  std::optional<TorchTensor> found;
   PickleWalk walk = walk_file(file, options, budget);
   while (!walk.is_done()) {
     ANDIRON_TRY(walk.next());
     WalkEvent& event = walk.event();
     const bool is_whole =
         event.kind == WalkEvent::Kind::tensor && event.name.empty() && event.resolved.parts.empty();
-    if (!is_whole || found) continue;
-    ANDIRON_ASSIGN(found, event.resolved.whole.tensor.snapshot(""));
+    if (is_whole && !found) found = event.resolved.whole.tensor;
   }
   if (found) return *std::move(found);
   return file.content.bad("expected a tensor and nothing else");

@@ -63,7 +63,7 @@ Status add_below(PickledFile& file, const std::string& prefix, const OpenOptions
                  NameBudget& names, TensorNotes& notes, ArchiveBuilder& builder);
 
 // The tensor of a file that contains only one.
-Result<TensorSnapshot> only_tensor(PickledFile& file, const OpenOptions& options,
-                                   const MemoryBudget& budget);
+Result<TorchTensor> only_tensor(PickledFile& file, const OpenOptions& options,
+                                const MemoryBudget& budget);
 
 }  // namespace andiron::inline v1::detail

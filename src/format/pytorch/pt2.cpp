@@ -245,8 +245,10 @@ class Pt2Reader {
     const auto known = pickled_.find(entry);
     if (known != pickled_.end()) return repeat(known->second, name);
     ANDIRON_ASSIGN(const Storage bytes, storage(entry));
-    ANDIRON_ASSIGN(const ZipReaderPtr inner,
-                   open_torch_zip(slice_source(bytes.source, bytes.offset, bytes.bytes), options_));
+    ANDIRON_ASSIGN(
+        const ZipReaderPtr inner,
+        ZipReader::open(slice_source(bytes.source, bytes.offset, bytes.bytes), options_.limits,
+                        ZipNames::any_case, {}, zip_checksums(options_.verify)));
     ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*inner));
     if (content.kind != TorchZip::Kind::torch_save) {
       return bad("a weight is not a torch.save archive", name);

@@ -100,7 +100,9 @@ Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
   if (options.strictness == Strictness::lenient) {
     ANDIRON_ASSIGN(end, find_zip_end(*opened.source, notes));
   }
-  ANDIRON_ASSIGN(const ZipReaderPtr zip, open_torch_zip(opened.source, options, end));
+  ANDIRON_ASSIGN(const ZipReaderPtr zip,
+                 ZipReader::open(opened.source, options.limits, ZipNames::any_case, end,
+                                 zip_checksums(options.verify)));
   zip->note_missing_checksums(notes);
   ANDIRON_ASSIGN(const TorchZip content, read_torch_zip(*zip));
   if (content.kind == TorchZip::Kind::pt2) {

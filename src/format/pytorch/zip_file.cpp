@@ -81,9 +81,16 @@ class ZipStorages : public StorageFinder {
       out.source = zip_->inflated_source(*found);
       return {};
     }
-    ANDIRON_ASSIGN(out.offset, zip_->data_offset(*found, alignment_));
     out.file = file_;
-    if (file_ == Storage::no_file) out.source = zip_->checked_source();
+    if (file_ != Storage::no_file) {
+      ANDIRON_ASSIGN(out.offset, zip_->data_offset(*found, alignment_));
+      return {};
+    }
+    // An archive within a file holds little more than this: its header is checked now, so that
+    // nothing stands between the data and its reader, unless that checks them all.
+    const bool checks_later = zip_->checksums() == ZipChecksums::of_all;
+    ANDIRON_ASSIGN(out.offset, zip_->data_offset(*found, checks_later ? alignment_ : 0));
+    out.source = checks_later ? zip_->checked_source() : zip_->source();
     return {};
   }
 
@@ -154,11 +161,14 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   return error;
 }
 
-Result<Bytes> read_pickle_entry(const ZipReader& zip, std::uint32_t entry, const Limits& limits,
-                                MemoryBudget& budget) {
-  const ZipEntry& record = zip.entries()[entry];
-  if (!record.is_stored()) ANDIRON_TRY(budget.charge(record.bytes, "the inflated pickle"));
-  return zip.read(entry, {limits.inflated_bytes, "inflated_bytes"});
+// Before a pickle is read.
+Status charge_if_deflated(const ZipEntry& pickle, MemoryBudget& budget) {
+  if (pickle.is_stored()) return {};
+  return budget.charge(pickle.bytes, "the inflated pickle");
+}
+
+ZipReader::Most most_pickle_bytes(const OpenOptions& options) {
+  return {options.limits.inflated_bytes, "inflated_bytes"};
 }
 
 // Of the pickle in a record, whose storages are the records in `folder`.
@@ -236,13 +246,6 @@ TorchZip content_by_names(const ZipReader& zip) {
 
 }  // namespace
 
-Result<ZipReaderPtr> open_torch_zip(ByteSourcePtr source, const OpenOptions& options,
-                                    std::optional<std::uint64_t> end) {
-  const ZipChecksums checksums =
-      options.verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
-  return ZipReader::open(std::move(source), options.limits, ZipNames::any_case, end, checksums);
-}
-
 Result<TorchZip> read_torch_zip(const ZipReader& zip) {
   TorchZip content = content_by_names(zip);
   if (content.kind == TorchZip::Kind::other) return content;
@@ -280,7 +283,8 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
   // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
+  ANDIRON_TRY(charge_if_deflated(zip->entries()[entry], budget));
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, most_pickle_bytes(options)));
   ANDIRON_ASSIGN(auto object,
                  pickled_file(std::move(pickle), zip,
                               std::make_unique<ZipStorages>(zip, content, "data/", file), options,
@@ -295,7 +299,8 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         MemoryBudget& budget,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
-  ANDIRON_ASSIGN(Bytes pickle, read_pickle_entry(*zip, entry, options.limits, budget));
+  ANDIRON_TRY(charge_if_deflated(zip->entries()[entry], budget));
+  ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, most_pickle_bytes(options)));
   return pickled_file(std::move(pickle), zip,
                       std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),
                       options, budget, notes);

@@ -15,10 +15,6 @@
 
 namespace andiron::inline v1::detail {
 
-// Opens an archive of PyTorch's, which ends at `end`, or at the end of the file.
-Result<ZipReaderPtr> open_torch_zip(ByteSourcePtr source, const OpenOptions& options,
-                                    std::optional<std::uint64_t> end = {});
-
 // The kind of a zip archive, by the names in it.
 struct TorchZip {
   enum class Kind : std::uint8_t { torch_save, torch_script, pt2, other } kind = Kind::other;

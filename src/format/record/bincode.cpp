@@ -106,115 +106,76 @@ struct Parameter {
   Shape shape;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+
+  std::uint64_t end() const { return offset + bytes; }
 };
 
-class BincodeReader {
+// The record as it is taken from its beginning to its end. Reads nothing itself.
+class BincodeRecord {
  public:
-  BincodeReader(const ByteSourcePtr& source, const OpenOptions& options)
+  BincodeRecord(const ByteSourcePtr& source, const OpenOptions& options)
       : source_(source),
         places_(*options.expected),
         options_(options),
-        window_(*source),
-        description_window_(*source),
         builder_(source->name(), "bincode", "single") {}
 
-  Result<Archive> read() {
-    ANDIRON_TRY(read_metadata());
-    ANDIRON_TRY(find_parameters());
-    ANDIRON_TRY(check_fit());
-    const std::uint32_t file = builder_.add_file(source_);
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      const Parameter& found = parameters_[i];
-      ANDIRON_TRY(builder_.add({builder_.store(places_[i].name), found.dtype, found.dtype_name,
-                                found.shape.dims(), file, found.offset, found.bytes, found.id}));
+  std::uint64_t offset() const { return at_; }
+
+  // Takes the length of a text of the metadata; the text follows at offset().
+  Result<std::uint64_t> take_text_size(std::string_view bytes) {
+    const std::size_t looked_at = bytes.size();
+    std::uint64_t size = 0;
+    if (!take_count(bytes, size)) return error(ErrorCode::truncated, "the metadata has no end");
+    at_ += looked_at - bytes.size();
+    if (size > source_->size() - at_) {
+      return error(ErrorCode::truncated, "the metadata extends past the end of the file");
     }
-    ANDIRON_TRY(builder_.index_names());
-    return builder_.finish();
+    metadata_bytes_ += size;
+    ANDIRON_TRY(
+        check_limit(metadata_bytes_, options_.limits.metadata_bytes,
+                    {"the metadata is too long", "metadata_bytes", "bytes", source_->name()}));
+    return size;
   }
 
- private:
-  Error error(ErrorCode code, std::string message) const {
-    return Error{.code = code, .message = std::move(message), .file = source_->name()};
-  }
-
-  Status read_metadata() {
-    std::uint64_t metadata_bytes = 0;
-    for (const char* key : {"float", "int", "format", "version", "settings"}) {
-      ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, longest_count));
-      const std::size_t looked_at = bytes.size();
-      std::uint64_t size = 0;
-      if (!take_count(bytes, size)) return error(ErrorCode::truncated, "the metadata has no end");
-      at_ += looked_at - bytes.size();
-      if (size > source_->size() - at_) {
-        return error(ErrorCode::truncated, "the metadata extends past the end of the file");
-      }
-      metadata_bytes += size;
-      ANDIRON_TRY(
-          check_limit(metadata_bytes, options_.limits.metadata_bytes,
-                      {"the metadata is too long", "metadata_bytes", "bytes", source_->name()}));
-      std::string text(static_cast<std::size_t>(size), '\0');
-      ANDIRON_TRY(source_->read_at(at_, std::as_writable_bytes(std::span(text))));
-      if (!is_utf8(text)) return error(ErrorCode::bad_header, "the metadata is not UTF-8");
-      at_ += size;
-      builder_.state().metadata.emplace(key, std::move(text));
+  Status take_metadata(const char* key, std::string text) {
+    if (!is_utf8(text)) return error(ErrorCode::bad_header, "the metadata is not UTF-8");
+    at_ += text.size();
+    const std::string& value =
+        builder_.state().metadata.emplace(key, std::move(text)).first->second;
+    if (key == std::string_view("version")) {
+      bool_has_store_ = RecordRelease::of(value).has_bool_stores;
     }
-    bool_has_store_ = RecordRelease::of(builder_.state().metadata["version"]).has_bool_stores;
     return {};
   }
 
-  // All, or one more than there are places.
-  Status find_parameters() {
-    std::uint64_t passed = 0;
-    while (at_ < source_->size() && parameters_.size() <= places_.size()) {
-      ANDIRON_ASSIGN(const bool found, take_parameter());
-      if (found) {
-        passed = 0;
-        cut_.reset();
-        ANDIRON_TRY(check_limit(parameters_.size(), options_.limits.tensors,
-                                {"too many tensors", "tensors", "", source_->name()}));
-        continue;
-      }
-      ++at_;
-      if (++passed > most_between) {
-        return cut_ ? *cut_ : error(ErrorCode::bad_header, "expected a parameter");
-      }
-    }
-    if (cut_) return *cut_;
-    return {};
-  }
+  // Whether parameters may follow: they are looked for to the end, or up to one more than there
+  // are places.
+  bool has_more() const { return at_ < source_->size() && parameters_.size() <= places_.size(); }
 
-  // A parameter at this place, which is passed; false when there is none.
-  Result<bool> take_parameter() {
-    ANDIRON_ASSIGN(std::string_view bytes, window_.at(at_, 1 + longest_id + longest_count));
+  // A parameter that may begin at offset(), with its id and where its bytes lie.
+  std::optional<Parameter> parameter_in(std::string_view bytes) {
     const std::size_t looked_at = bytes.size();
     std::string_view id_text;
     // The length of an id first: most bytes are none.
     const auto size = static_cast<unsigned char>(bytes.front());
-    if ((size != 10 && size != 13 && size != longest_id) || !take_text(bytes, id_text)) {
-      return false;
-    }
+    if ((size != 10 && size != 13 && size != longest_id) || !take_text(bytes, id_text)) return {};
     const Result<ParamId> id = ParamId::from_text(id_text);
     Parameter found;
-    if (!id || !take_count(bytes, found.bytes)) return false;
+    if (!id || !take_count(bytes, found.bytes)) return {};
     found.id = *id;
     found.offset = at_ + (looked_at - bytes.size());
-    if (found.bytes > source_->size() - found.offset) {
-      // No parameter, unless the file was cut here, which shows when none follows.
-      if (!cut_) {
-        cut_ = error(ErrorCode::truncated, "a tensor extends past the end of the file");
-        cut_->found = std::to_string(source_->size() - found.offset) + " bytes";
-        cut_->expected = std::to_string(found.bytes);
-      }
-      return false;
+    if (found.bytes <= source_->size() - found.offset) return found;
+    // No parameter, unless the file was cut here, which shows when none follows.
+    if (!cut_) {
+      cut_ = error(ErrorCode::truncated, "a tensor extends past the end of the file");
+      cut_->found = std::to_string(source_->size() - found.offset) + " bytes";
+      cut_->expected = std::to_string(found.bytes);
     }
-    return take_description(std::move(found));
+    return {};
   }
 
-  Result<bool> take_description(Parameter found) {
-    const std::uint64_t end = found.offset + found.bytes;
-    ANDIRON_ASSIGN(std::string_view bytes, window_.holds(end, longest_description)
-                                               ? window_.at(end, longest_description)
-                                               : description_window_.at(end, longest_description));
+  // Takes the parameter if `bytes`, which follow its own, describe it.
+  Result<bool> take_parameter(Parameter found, std::string_view bytes) {
     const std::size_t looked_at = bytes.size();
     std::uint64_t rank = 0;
     if (!take_count(bytes, rank) || rank > max_rank) return false;
@@ -244,9 +205,38 @@ class BincodeReader {
     }
     std::uint64_t wanted = 0;
     if (byte_count(sized_as, dims, wanted) != SizeCheck::ok || wanted != found.bytes) return false;
-    at_ = end + (looked_at - bytes.size());
+    at_ = found.end() + (looked_at - bytes.size());
+    passed_ = 0;
+    cut_.reset();
     parameters_.push_back(std::move(found));
+    ANDIRON_TRY(check_limit(parameters_.size(), options_.limits.tensors,
+                            {"too many tensors", "tensors", "", source_->name()}));
     return true;
+  }
+
+  Status pass_byte() {
+    ++at_;
+    if (++passed_ <= most_between) return {};
+    return cut_ ? *cut_ : error(ErrorCode::bad_header, "expected a parameter");
+  }
+
+  // The archive of all that was taken.
+  Result<Archive> finish() {
+    if (cut_) return *cut_;
+    ANDIRON_TRY(check_fit());
+    const std::uint32_t file = builder_.add_file(source_);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const Parameter& found = parameters_[i];
+      ANDIRON_TRY(builder_.add({builder_.store(places_[i].name), found.dtype, found.dtype_name,
+                                found.shape.dims(), file, found.offset, found.bytes, found.id}));
+    }
+    ANDIRON_TRY(builder_.index_names());
+    return builder_.finish();
+  }
+
+ private:
+  Error error(ErrorCode code, std::string message) const {
+    return Error{.code = code, .message = std::move(message), .file = source_->name()};
   }
 
   Status check_fit() const {
@@ -283,12 +273,10 @@ class BincodeReader {
   const ByteSourcePtr& source_;
   const std::vector<ExpectedTensor>& places_;
   const OpenOptions& options_;
-  Window<16 << 10> window_;
-  // What describes a tensor lies after its bytes: a look there, which hostile files ask for again
-  // and again, reads little and leaves the window where it is.
-  Window<longest_description> description_window_;
   ArchiveBuilder builder_;
   std::uint64_t at_ = 0;
+  std::uint64_t metadata_bytes_ = 0;
+  std::uint64_t passed_ = 0;  // since the last parameter
   bool bool_has_store_ = false;
   std::vector<Parameter> parameters_;
   std::optional<Error> cut_;  // a tensor without an end, and none after it
@@ -313,7 +301,34 @@ Error needs_module(const std::string& file) {
 }
 
 Result<Archive> read_bincode(const ByteSourcePtr& source, const OpenOptions& options) {
-  return BincodeReader(source, options).read();
+  BincodeRecord record(source, options);
+  Window<16 << 10> window(*source);
+  for (const char* key : {"float", "int", "format", "version", "settings"}) {
+    ANDIRON_ASSIGN(const std::string_view count, window.at(record.offset(), longest_count));
+    ANDIRON_ASSIGN(const std::uint64_t size, record.take_text_size(count));
+    std::string text(static_cast<std::size_t>(size), '\0');
+    ANDIRON_TRY(source->read_at(record.offset(), std::as_writable_bytes(std::span(text))));
+    ANDIRON_TRY(record.take_metadata(key, std::move(text)));
+  }
+
+  // What describes a tensor lies after its bytes: a look there, which hostile files ask for again
+  // and again, reads little and leaves the window where it is.
+  Window<longest_description> far_window(*source);
+  while (record.has_more()) {
+    ANDIRON_ASSIGN(const std::string_view bytes,
+                   window.at(record.offset(), 1 + longest_id + longest_count));
+    bool is_taken = false;
+    if (std::optional<Parameter> found = record.parameter_in(bytes)) {
+      const std::uint64_t end = found->end();
+      ANDIRON_ASSIGN(const std::string_view description,
+                     window.holds(end, longest_description)
+                         ? window.at(end, longest_description)
+                         : far_window.at(end, longest_description));
+      ANDIRON_ASSIGN(is_taken, record.take_parameter(*std::move(found), description));
+    }
+    if (!is_taken) ANDIRON_TRY(record.pass_byte());
+  }
+  return record.finish();
 }
 
 }  // namespace andiron::inline v1::detail

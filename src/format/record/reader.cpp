@@ -2,6 +2,7 @@
 // Records by their content: what is one, and in which encoding.
 // Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "src/codec/gzip.h"
@@ -47,30 +48,6 @@ bool is_unnamed_record(std::string_view head) {
   return !is_msgpack_record(head) && is_bincode_record(head);
 }
 
-Result<Archive> read_content(const ReadContext& context, const ContentHead& head) {
-  const ByteSourcePtr& source = context.source;
-  const OpenOptions& options = context.options;
-  if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
-  RecordOrigin origin{.file = source, .content = source, .packaging = {}};
-  if (head.compressed) {
-    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits, *context.budget));
-  }
-  if (is_unnamed_record(head.bytes)) return read_bincode(origin.content, options);
-  const bool json = is_json(head.bytes);
-  origin.packaging = std::string(json ? "json" : "msgpack") + (head.compressed ? ".gz" : "");
-  const bool holds_text = json && !origin.content->in_memory();
-  if (head.compressed || holds_text) origin.held_bytes = origin.content->size();
-  ANDIRON_TRY(
-      check_limit(origin.held_bytes, options.limits.inflated_bytes,
-                  {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
-  if (!json) {
-    return read_tree(origin, *msgpack_cursor(origin.content, options.limits), options,
-                     *context.budget);
-  }
-  ANDIRON_ASSIGN(const auto cursor, json_cursor(origin.content));
-  return read_tree(origin, *cursor, options, *context.budget);
-}
-
 }  // namespace
 
 bool is_record(const FileHead& head) {
@@ -80,11 +57,34 @@ bool is_record(const FileHead& head) {
 
 Result<Archive> read_record(const ReadContext& context) {
   ANDIRON_ASSIGN(const ContentHead head, content_head(*context.source, head_bytes));
-  Result<Archive> archive = read_content(context, head);
-  if (archive && context.options.verify && !head.compressed) {
-    archive->add_note(std::string(no_checksums));
+  const ByteSourcePtr& source = context.source;
+  const OpenOptions& options = context.options;
+  if (is_unnamed_record(head.bytes) && !options.expected) return needs_module(source->name());
+  RecordOrigin origin{.file = source, .content = source, .packaging = {}};
+  if (head.compressed) {
+    ANDIRON_ASSIGN(origin.content, inflated(*source, options.limits, *context.budget));
   }
-  return archive;
+  const auto noted = [&](Result<Archive> archive) {
+    if (archive && options.verify && !head.compressed) {
+      archive->add_note(std::string(no_checksums));
+    }
+    return archive;
+  };
+  if (is_unnamed_record(head.bytes)) return noted(read_bincode(origin.content, options));
+  const bool json = is_json(head.bytes);
+  origin.packaging = std::string(json ? "json" : "msgpack") + (head.compressed ? ".gz" : "");
+  const bool holds_text = json && !origin.content->in_memory();
+  if (head.compressed || holds_text) origin.held_bytes = origin.content->size();
+  ANDIRON_TRY(
+      check_limit(origin.held_bytes, options.limits.inflated_bytes,
+                  {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
+  std::unique_ptr<RecordCursor> cursor;
+  if (json) {
+    ANDIRON_ASSIGN(cursor, json_cursor(origin.content));
+  } else {
+    cursor = msgpack_cursor(origin.content, options.limits);
+  }
+  return noted(read_tree(origin, *cursor, options, *context.budget));
 }
 
 }  // namespace andiron::inline v1::detail
