@@ -48,10 +48,14 @@ T value_or_bad_alloc(Result<T> result) {
 // For what carries on after an error: want of memory says nothing about a file, so it is passed on
 // instead of being taken for an answer. Without exceptions it is an error as any other.
 template <class T>
-Result<T> pass_on_out_of_memory(Result<T> result) {
+void throw_if_out_of_memory([[maybe_unused]] const Result<T>& result) {
 #if defined(__cpp_exceptions)
   if (!result && result.error().code == ErrorCode::out_of_memory) throw_bad_alloc();
 #endif
+}
+template <class T>
+Result<T> pass_on_out_of_memory(Result<T> result) {
+  throw_if_out_of_memory(result);
   return result;
 }
 

@@ -83,6 +83,7 @@ Result<std::unique_ptr<FileDraft>> FileDraft::create(const std::string& path,
   std::unique_ptr<FileDraft> draft(new FileDraft());
   draft->path_ = path;
   draft->options_ = std::move(options);
+  draft->size_limit_ = system_calls().file_size_limit();
   ANDIRON_ASSIGN(draft->target_, find_target(path));
   if (draft->target_.is_taken() && !draft->options_.overwrite) return already_exists(path);
   ANDIRON_TRY(draft->open());
@@ -190,11 +191,10 @@ Status FileDraft::take_old_attributes() {
 }
 
 Status FileDraft::check_size_limit(std::uint64_t end) const {
-  const std::uint64_t limit = system_calls().file_size_limit();
-  if (end <= limit) return {};
+  if (end <= size_limit_) return {};
   Error error = write_error("write the file", EFBIG, 0);
   error.found = std::to_string(end) + " bytes";
-  error.expected = "at most " + std::to_string(limit) + " bytes in a file of this process";
+  error.expected = "at most " + std::to_string(size_limit_) + " bytes in a file of this process";
   return error;
 }
 

@@ -97,6 +97,7 @@ class FileDraft {
   std::string temporary_;  // its name in the target's folder; empty while it has none
   unsigned number_ = 0;    // in `temporary_`
   std::uint64_t written_ = 0;
+  std::uint64_t size_limit_ = 0;  // of this process; asked once, not for each small write
   std::uint64_t writeback_ = 0;  // on its way to disk up to here
   bool is_reserved_ = false;
   bool is_published_ = false;

@@ -175,7 +175,10 @@ struct ZipState {
   }
   Status check_can_inflate(std::uint32_t index) const;
   // Compares the checksum of a stored entry, if all are to be compared and this one was not yet.
-  Status verify(std::uint32_t index) const;
+  Status verify(std::uint32_t index) const {
+    return checksums == ZipChecksums::of_all ? compare_checksum(index) : Status();
+  }
+  Status compare_checksum(std::uint32_t index) const;
   Result<std::uint32_t> crc_of_range(std::uint64_t offset, std::uint64_t count) const;
   Status check_range(std::uint32_t index, std::uint64_t data, std::uint64_t offset,
                      std::uint64_t count) const;
@@ -333,8 +336,7 @@ Result<std::uint64_t> ZipState::checked_offset(std::uint32_t index,
   return offset;
 }
 
-Status ZipState::verify(std::uint32_t index) const {
-  if (checksums != ZipChecksums::of_all) return {};
+Status ZipState::compare_checksum(std::uint32_t index) const {
   const ZipEntry& asked = entry(index);
   std::atomic<std::uint64_t>& place = places[index];
   const auto is_done = [&] { return (place.load(std::memory_order_acquire) & verified) != 0; };
