@@ -33,6 +33,7 @@ Examples:
   andiron ls --sort size --include 'encoder.**.weight' model.safetensors
   andiron info Llama-3-8B/
   andiron ls --top-level-key state_dict checkpoint.ckpt
+  andiron config --key hyper_parameters checkpoint.ckpt
   andiron convert pytorch_model.bin -o model.safetensors
   andiron hash --threads 8 model.safetensors
   andiron convert model.safetensors -o model.bpk
@@ -50,6 +51,7 @@ constexpr const char* ls_footer = R"(Examples:
   andiron ls model.safetensors
   andiron ls --sort size --exclude '**.bias' model.safetensors
   andiron ls --sort offset --offsets model.bpk
+  andiron ls --renames --sub '^layers\.' 'blocks.' model.safetensors
   andiron ls --json model.safetensors.index.json | jq '.tensors | length')";
 
 constexpr const char* info_footer =
@@ -63,6 +65,18 @@ Examples:
   andiron info --all model.bpk
   andiron info --hex model.bpk | less
   andiron info --json Llama-3-8B/ | jq .parameters)";
+
+constexpr const char* config_footer =
+    R"(Shows what a file keeps beside its tensors (a config, an epoch, a tokenizer) as
+JSON. A key that is the whole of --key comes first, then a path of keys and
+indices. In SafeTensors files, these are the metadata, with JSON in them parsed.
+Tensors are left out; NaN and infinity become null.
+
+Examples:
+  andiron config checkpoint.pt
+  andiron config --key my_config checkpoint.pt > config.json
+  andiron config --key hyper_parameters.lr lightning.ckpt
+  andiron config --json *.ckpt | jq .config.epoch)";
 
 constexpr const char* hash_footer =
     R"(The hash covers a tensor's contiguous, little-endian, row-major bytes, so it
@@ -506,6 +520,10 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       add_verb(app, "ls", "List tensors: name, dtype, shape, size", ls_footer, ls.reading);
   add_sort(ls_verb, ls.sort);
   ls_verb.add_flag("--offsets", ls.offsets, "Also show where each tensor is in its file");
+  ls_verb.add_flag("--renames", ls.renames,
+                   "Also show the name in the file and after each\n"
+                   "step that changes it, and the tensors that are\n"
+                   "not under --top-level-key");
   add_reading_options(ls_verb, ls.reading);
 
   InfoOptions info;
@@ -514,6 +532,21 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   info_verb.add_flag("--all", info.all, "List every tensor with its offset");
   info_verb.add_flag("--hex", info.hex, "Show the bytes of a Burnpack header, field by\nfield");
   add_reading_options(info_verb, info.reading);
+
+  ConfigOptions config;
+  CLI::App& config_verb = add_verb(
+      app, "config", "Show configs and other values beside the tensors", "", config.reading);
+  config_verb.footer(config_footer);
+  const auto set_config_key = [&config](std::string key) {
+    unmark(key);
+    config.key = std::move(key);
+  };
+  config_verb
+      .add_option_function<std::string>("--key", set_config_key,
+                                        "The part to show, as in 'config.optimizer';\n"
+                                        "everything by default")
+      ->option_text("KEY");
+  add_reading_options(config_verb, config.reading);
 
   HashOptions hash;
   CLI::App& hash_verb = add_verb(app, "hash", "SHA-256 of each tensor", hash_footer, hash.reading);
@@ -535,6 +568,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
   if (ls_verb.parsed()) return ls;
   if (info_verb.parsed()) return info;
+  if (config_verb.parsed()) return config;
   if (hash_verb.parsed()) return hash;
   if (convert.verb->parsed()) {
     std::string mistake = settle_format(convert);

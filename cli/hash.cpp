@@ -155,7 +155,7 @@ ExitCode run(const HashOptions& options) {
         if (!digests) return std::move(digests).error();
 
         if (reading.json) {
-          out += json_object(path, archive, order, *digests);
+          out += json_object(path, archive, order, {.digests = *digests});
           return Status();
         }
         if (options.full) {

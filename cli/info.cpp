@@ -89,9 +89,13 @@ std::string json_summary(const Archive& archive, const Summary& summary) {
   append_json_field(fields, "parameters", summary.totals.parameters);
   append_json_field(fields, "data_bytes", summary.totals.bytes);
   append_json_groups(fields, "dtypes", "dtype", summary.dtypes);
+  if (!summary.schemes.empty()) {
+    append_json_groups(fields, "quantization", "scheme", summary.schemes);
+  }
   if (!summary.shards.empty()) append_json_groups(fields, "shards", "file", summary.shards);
   append_json_key(fields, "aliases");
   append_json_strings(fields, archive.aliases());
+  append_json_values(fields, values_beside(archive).tree);
   return fields;
 }
 
@@ -228,7 +232,7 @@ Status append_json(std::string& out, const std::string& path, const Archive& arc
   if (burnpack) {
     if (Status status = append_json_burnpack(fields, *burnpack, hex); !status) return status;
   }
-  out += json_object(path, archive, archive.natural_order(), {}, fields);
+  out += json_object(path, archive, archive.natural_order(), {.more_fields = fields});
   return {};
 }
 

@@ -21,8 +21,10 @@ void append_number(std::string& out, std::uint64_t number) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
+// All but the closing brace.
 void append_tensor(std::string& out, const TensorInfo& info,
-                   std::optional<std::string_view> alias_of, const Sha256Digest* digest) {
+                   std::optional<std::string_view> alias_of = {},
+                   const Sha256Digest* digest = nullptr) {
   out += "{\"name\":";
   append_json_string(out, info.name);
   const std::string dtype = dtype_text(info);
@@ -44,7 +46,33 @@ void append_tensor(std::string& out, const TensorInfo& info,
   if (info.param_id) append_json_field(out, "param_id", std::to_string(info.param_id->value));
   if (alias_of) append_json_field(out, "alias_of", *alias_of);
   if (digest != nullptr) append_json_field(out, "sha256", to_hex(*digest));
-  out += '}';
+}
+
+void append_names(std::string& out, const std::vector<NameStep>& history) {
+  append_json_field(out, "name_in_file", history.front().name);
+  append_json_key(out, "renames");
+  out += '[';
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    if (history[i].name == history[i - 1].name) continue;
+    if (out.back() != '[') out += ',';
+    out += "{\"step\":";
+    append_json_string(out, stage_name(history[i].stage));
+    append_json_field(out, "name", history[i].name);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_left_out(std::string& out, const Archive& file, const Renames& renames) {
+  append_json_field(out, "renamed", renames.renamed);
+  append_json_key(out, "left_out");
+  out += '[';
+  for (const std::size_t index : renames.left_out) {
+    if (out.back() != '[') out += ',';
+    append_tensor(out, file.info(index));
+    out += '}';
+  }
+  out += ']';
 }
 
 }  // namespace
@@ -107,8 +135,7 @@ void append_json_strings(std::string& out, const Metadata& entries) {
 }
 
 std::string json_object(const std::string& path, const Archive& archive,
-                        std::span<const std::size_t> order, std::span<const Sha256Digest> digests,
-                        std::string_view more_fields) {
+                        std::span<const std::size_t> order, const JsonAdditions& additions) {
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
   append_json_field(out, "format", archive.format());
@@ -118,7 +145,8 @@ std::string json_object(const std::string& path, const Archive& archive,
   append_json_strings(out, archive.metadata());
   const ValuesBeside beside = values_beside(archive);
   append_json_scalars(out, beside.tree);
-  out += more_fields;
+  out += additions.more_fields;
+  if (additions.renames != nullptr) append_left_out(out, archive.in_file(), *additions.renames);
 
   append_json_key(out, "tensors");
   out += '[';
@@ -135,7 +163,10 @@ std::string json_object(const std::string& path, const Archive& archive,
       ++left_out;
     }
     if (alias_of) alias_room -= alias_of->size();
-    append_tensor(out, archive.info(index), alias_of, digests.empty() ? nullptr : &digests[index]);
+    append_tensor(out, archive.info(index), alias_of,
+                  additions.digests.empty() ? nullptr : &additions.digests[index]);
+    if (additions.renames != nullptr) append_names(out, archive.name_history(index));
+    out += '}';
   }
   out += ']';
 

@@ -12,15 +12,20 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 #include "andiron/sha256.h"
+#include "cli/tensor_text.h"
 
 namespace andiron::cli {
 
-/// An input that was read. `order` lists the tensors; `digests` is empty or has one for each tensor
-/// of the archive; `more_fields` is JSON text to add, each field with a comma before it.
+/// What some verbs add to an object.
+struct JsonAdditions {
+  std::span<const Sha256Digest> digests = {};  ///< empty, or one for each tensor of the archive
+  std::string_view more_fields = {};           ///< JSON text, each field with a comma before it
+  const Renames* renames = nullptr;            ///< the names in the file and after each step
+};
+
+/// An input that was read. `order` lists the tensors.
 std::string json_object(const std::string& path, const Archive& archive,
-                        std::span<const std::size_t> order,
-                        std::span<const Sha256Digest> digests = {},
-                        std::string_view more_fields = {});
+                        std::span<const std::size_t> order, const JsonAdditions& additions = {});
 
 /// An input that failed; `more_fields` as above.
 std::string json_error(const std::string& path, const Error& error,

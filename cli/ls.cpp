@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron ls: one row for each tensor.
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/inputs.h"
@@ -14,15 +16,30 @@
 namespace andiron::cli {
 namespace {
 
+std::string sentence_on(const Renames& renames) {
+  std::string text = renames.renamed == 0 ? "no names change"
+                                          : count_of(renames.renamed, "name") +
+                                                (renames.renamed == 1 ? " changes" : " change");
+  if (const std::size_t left_out = renames.left_out.size(); left_out != 0) {
+    text += ", " + count_of(left_out, "tensor") + " left out (not under the top-level key)";
+  }
+  return text;
+}
+
 void append_listing(std::string& out, const Archive& archive, std::span<const std::size_t> order,
-                    const Page& page, bool offsets) {
-  append_tensor_table(out, "NAME", archive, order, page, {.places = offsets});
+                    const Page& page, const LsOptions& options, const Renames* renames) {
+  TensorColumns columns = {.steps = renames != nullptr, .places = options.offsets};
+  // Tensors outside the top-level key have no name that a filter could see. With a filter, which is
+  // there to shorten the list, they are only counted.
+  if (renames != nullptr && options.reading.filter.is_empty()) columns.left_out = renames->left_out;
+  append_tensor_table(out, "NAME", archive, order, page, columns);
   Totals totals;
   for (const std::size_t index : order) totals.add(archive.info(index));
   append_wrapped(out,
                  count_of(totals.tensors, "tensor") + ", " +
                      count_of(totals.parameters, "parameter") + ", " + format_size(totals.bytes),
                  0, page.width);
+  if (renames != nullptr) append_wrapped(out, sentence_on(*renames), 0, page.width);
 }
 
 }  // namespace
@@ -30,19 +47,26 @@ void append_listing(std::string& out, const Archive& archive, std::span<const st
 ExitCode run(const LsOptions& options) {
   const ReadingOptions& reading = options.reading;
   const Page page = page_for_standard_output(reading.color, reading.wide);
-  return for_each_input(reading, reading.json,
-                        [&](const std::string& path, const Archive& archive, std::string& out) {
-                          const std::vector<std::size_t> order =
-                              sorted_indices(archive, options.sort);
-                          if (reading.json) {
-                            out += json_object(path, archive, order);
-                          } else {
-                            append_input_heading(out, path, reading);
-                            append_listing(out, archive, order, page, options.offsets);
-                            print_notes(path, archive);
-                          }
-                          return Status();
-                        });
+  return for_each_input(
+      reading, reading.json,
+      [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
+        const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
+        std::optional<Renames> renames;
+        if (options.renames) {
+          Result<Renames> found = renames_of(archive);
+          if (!found) return std::move(found).error();
+          renames = *std::move(found);
+        }
+        const Renames* const shown = renames ? &*renames : nullptr;
+        if (reading.json) {
+          out += json_object(path, archive, order, {.renames = shown});
+          return {};
+        }
+        append_input_heading(out, path, reading);
+        append_listing(out, archive, order, page, options, shown);
+        print_notes(path, archive);
+        return {};
+      });
 }
 
 }  // namespace andiron::cli

@@ -50,12 +50,18 @@ struct LsOptions {
   ReadingOptions reading;
   SortKey sort = SortKey::name;
   bool offsets = false;
+  bool renames = false;  ///< show the name in the file and after each step that changed it
 };
 
 struct InfoOptions {
   ReadingOptions reading;
   bool all = false;  ///< list every tensor
   bool hex = false;  ///< show the bytes of the header instead
+};
+
+struct ConfigOptions {
+  ReadingOptions reading;
+  std::string key;  ///< a path into the values; empty for all of them
 };
 
 struct HashOptions {

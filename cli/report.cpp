@@ -72,7 +72,7 @@ constexpr Spelling spellings[] = {
     {"raise WriteOptions::limits", "use --beyond-burn"},
     {"set SafetensorsSettings::param_ids", "use --param-ids"},
     {"set another BurnpackSettings::release", "use another --burn-release"},
-    {"raise MpkSettings::precision", "use a higher --precision"},
+    {"use a higher precision", "use a higher --precision"},
     {"; for a module, add .with_to_adapter(BurnToPyTorchAdapter())", ""},
     {"cast it to *,", "convert it to * with --cast,"},
     {"leave it out", "drop it with --exclude"},

@@ -98,6 +98,37 @@ ValuesBeside values_beside(const Archive& archive) {
   return beside;
 }
 
+std::optional<Value> without_tensors(const Value& tree) {
+  if (tree.get<TensorIndex>() != nullptr) return std::nullopt;
+  if (const ValueDict* dict = tree.get<ValueDict>()) {
+    ValueDict kept;
+    for (const auto& [key, value] : *dict) {
+      if (auto rest = without_tensors(value)) kept.emplace_back(key, *std::move(rest));
+    }
+    if (kept.empty() && !dict->empty()) return std::nullopt;
+    return Value(std::move(kept));
+  }
+  if (const ValueList* list = tree.get<ValueList>()) {
+    ValueList kept;
+    bool any = list->empty();
+    for (const Value& item : *list) {
+      auto rest = without_tensors(item);
+      any |= rest.has_value();
+      kept.push_back(rest ? *std::move(rest) : Value());
+    }
+    if (!any) return std::nullopt;
+    return Value(std::move(kept));
+  }
+  return tree;
+}
+
+void append_json_values(std::string& out, const Value& tree) {
+  const auto values = without_tensors(tree);
+  if (!values || values->is_null()) return;
+  append_json_key(out, "values");
+  out += to_json(*values);
+}
+
 void append_value_table(std::string& out, const Value& tree, const Page& page) {
   constexpr std::size_t shown = 20;
   Table table("BESIDE THE TENSORS", {{"VALUE", Column::Align::left, page.width / 2}});

@@ -2,6 +2,7 @@
 // What lies beside the tensors of a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,17 @@ struct ValuesBeside {
 };
 ValuesBeside values_beside(const Archive& archive);
 
+/// The tree without tensors, and without lists and dicts of nothing else; null stands for a tensor
+/// among other items of a list. Nothing if nothing is left.
+std::optional<Value> without_tensors(const Value& tree);
+
 /// Appends a table of values with their dotted names, if there are any: the first ones, those near
 /// the top before those below them, and how many more there are.
 void append_value_table(std::string& out, const Value& tree, const Page& page);
 /// Appends a table of scalars with their types, if there are any.
 void append_scalar_table(std::string& out, const Value& tree, const Page& page);
+/// Appends `,"values":...`: the tree without its tensors, if something is left.
+void append_json_values(std::string& out, const Value& tree);
 /// Appends `,"scalars":{"lr":{"Float":0.001}}`, if there are any at the top of the tree. Numbers
 /// that JSON lacks are strings.
 void append_json_scalars(std::string& out, const Value& tree);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <utility>
 
+#include "andiron/key_map.h"
 #include "andiron/shape.h"
 #include "andiron/text.h"
 #include "cli/quantities.h"
@@ -65,6 +68,18 @@ std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key) {
   return order;
 }
 
+Result<Renames> renames_of(const Archive& archive) {
+  Result<KeyMap> map = key_map(archive);
+  if (!map) return std::move(map).error();
+  Renames renames;
+  for (const std::size_t row : archive.in_file().natural_order()) {
+    const MappedKey& tensor = map->tensors[row];
+    if (tensor.left_out_by == NameStage::top_level_key) renames.left_out.push_back(row);
+    if (!tensor.left_out_by && tensor.name != tensor.name_in_file) ++renames.renamed;
+  }
+  return renames;
+}
+
 void append_tensor_table(std::string& out, std::string heading, const Archive& archive,
                          std::span<const std::size_t> indices, const Page& page,
                          const TensorColumns& columns) {
@@ -73,19 +88,50 @@ void append_tensor_table(std::string& out, std::string heading, const Archive& a
   std::vector<Column> shown = {{"DTYPE", Column::Align::left, 14},
                                {"SHAPE", Column::Align::left, 28},
                                {"SIZE", Column::Align::right, 10}};
+  if (columns.steps) shown.insert(shown.begin(), {"STEP", Column::Align::left, 13});
   if (columns.places) shown.push_back({"OFFSET", Column::Align::right, 20});
   if (padding) shown.push_back({"PADDING", Column::Align::right, 12});
   if (files) shown.push_back({"FILE", Column::Align::left, 24});
 
+  const std::size_t cells = shown.size() + 1;
   Table table(std::move(heading), std::move(shown));
-  for (const std::size_t index : indices) {
-    const TensorInfo info = archive.info(index);
-    std::vector<std::string> row = {std::string(info.name), dtype_text(info),
-                                    Shape(info.shape).to_string(), format_size(info.byte_size)};
+  const auto add = [&](const TensorInfo& info, std::string_view name, std::string_view step,
+                       std::size_t index) {
+    std::vector<std::string> row = {std::string(name)};
+    if (columns.steps) row.emplace_back(step);
+    row.push_back(dtype_text(info));
+    row.push_back(Shape(info.shape).to_string());
+    row.push_back(format_size(info.byte_size));
     if (columns.places) row.push_back(info.offset ? std::to_string(*info.offset) : "-");
     if (padding) row.push_back(std::to_string(columns.padding[index]));
     if (files) row.emplace_back(info.file);
     table.add_row(std::move(row));
+  };
+  for (const std::size_t index : indices) {
+    const TensorInfo info = archive.info(index);
+    if (!columns.steps) {
+      add(info, info.name, {}, index);
+      continue;
+    }
+    std::string_view last;
+    for (const NameStep& step : archive.name_history(index)) {
+      if (step.stage == NameStage::file) {
+        add(info, step.name, stage_name(step.stage), index);
+      } else if (step.name != last) {
+        std::vector<std::string> row(cells);
+        row[0] = step.name;
+        row[1] = stage_name(step.stage);
+        table.add_row(std::move(row));
+      }
+      last = step.name;
+    }
+  }
+  if (!columns.left_out.empty()) {
+    const Archive file = archive.in_file();
+    for (const std::size_t index : columns.left_out) {
+      const TensorInfo info = file.info(index);
+      add(info, info.name, "left out", index);
+    }
   }
   table.append_to(out, page);
 }

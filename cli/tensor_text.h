@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "andiron/error.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 
@@ -29,8 +30,19 @@ struct Totals {
 /// Indices of all tensors in the order asked for.
 std::vector<std::size_t> sorted_indices(const Archive& archive, SortKey key);
 
+/// What became of the names of a file.
+struct Renames {
+  std::size_t renamed = 0;            ///< tensors of the archive with another name than in the file
+  std::vector<std::size_t> left_out;  ///< tensors of in_file() that are not under the top-level
+                                      ///< key, in natural order
+};
+
+Result<Renames> renames_of(const Archive& archive);
+
 /// What a table shows of tensors beside name, dtype, shape and size.
 struct TensorColumns {
+  bool steps = false;  ///< a row for each name of a tensor, and the step that gave it the name
+  std::span<const std::size_t> left_out = {};   ///< with `steps`: of in_file(), to list at the end
   bool places = false;                          ///< offset, and file where there are several
   std::span<const std::uint64_t> padding = {};  ///< bytes before each tensor of the archive
 };

@@ -11,6 +11,8 @@ namespace andiron::cli {
 ExitCode run(const LsOptions& options);
 /// Sums up a weight file.
 ExitCode run(const InfoOptions& options);
+/// Shows what a file keeps beside its tensors.
+ExitCode run(const ConfigOptions& options);
 /// Hashes tensors.
 ExitCode run(const HashOptions& options);
 /// Writes the tensors of one weight file into another.

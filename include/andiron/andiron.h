@@ -21,7 +21,7 @@
 //   save_into(model, SafetensorsStore::from_file("copy.safetensors")).value();
 //
 // A load checks all tensors, then reads them, then replaces the parameters. If it fails, the model
-// is unchanged. plan() reports what a load would do.
+// is unchanged. plan() reports what a load would do, key_map() what becomes of each name.
 //
 // Open a file without a model. open() detects the format from the content, reads only the header,
 // and returns an Archive: an index of named tensors. A TensorSnapshot describes one tensor and
@@ -71,11 +71,14 @@
 // Where to look:
 //   module.h, fields.h, param.h, leaf.h    what a model may contain
 //   store.h, stores.h                      all settings; the store of each format
+//   recorder.h                             Burn's older recorders, built on the stores
 //   apply.h                                collect, apply, plan, choose_variants, ApplyResult
+//   key_map.h                              names in the file, after each stage, in the model
 //   adapter.h                              layouts and names of other frameworks
 //   nn/                                    layers
 //   open.h, archive.h, snapshot.h, tensor.h, value.h
 //                                          files without a model
+//   config.h                               structs from the values of a checkpoint, and as JSON
 //   write.h                                writing files, editing metadata
 //   names.h, text.h                        filters, renaming, patterns
 //   format.h                               the formats and their settings
@@ -90,12 +93,14 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "andiron/config.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/error_code.h"
 #include "andiron/fields.h"
 #include "andiron/file.h"
 #include "andiron/format.h"
+#include "andiron/key_map.h"
 #include "andiron/leaf.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
@@ -112,6 +117,7 @@
 #include "andiron/place.h"
 #include "andiron/progress.h"
 #include "andiron/quant_scheme.h"
+#include "andiron/recorder.h"
 #include "andiron/safetensors_view.h"
 #include "andiron/sha256.h"
 #include "andiron/shape.h"

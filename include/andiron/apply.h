@@ -153,9 +153,9 @@ struct LoadSource {
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options);
 Result<Archive> collect_slots_as_archive(const std::vector<Slot>& slots,
                                          const CollectOptions& options);
-Result<Plan> plan_slots(const std::vector<Slot>& slots, const LoadSource& source,
+Result<Plan> plan_slots(const ModuleSlots& module, const LoadSource& source,
                         const ApplyOptions& options);
-Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource& source,
+Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& source,
                                 const ApplyOptions& options);
 }  // namespace detail
 
@@ -168,8 +168,9 @@ Result<Snapshots> collect(const M& module, const CollectOptions& options = {}) A
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-/// The same as an archive, for apply_names() and write(). Fails with NameCollision if the adapter
-/// gives two tensors one name.
+/// The same as an archive, for apply_names() and write(). Notes tell of a filter that takes
+/// nothing, and of different parameters with one id, as a copied Param has. Fails with
+/// NameCollision if the adapter gives two tensors one name.
 template <class M>
 Result<Archive> collect_archive(const M& module, const CollectOptions& options = {})
     ANDIRON_NO_THROW {
@@ -207,7 +208,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 template <class M>
 Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {})
     ANDIRON_NO_THROW {
-  return detail::plan_slots(detail::slots_of(module, options.skip_enum_variants),
+  return detail::plan_slots(detail::module_slots(module, options.skip_enum_variants),
                             detail::LoadSource::as_it_is(source), options);
 }
 ANDIRON_OR_OUT_OF_MEMORY

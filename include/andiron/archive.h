@@ -191,6 +191,12 @@ class Archive {
   /// All names of a tensor: in the file, then after each stage that renamed the archive.
   /// REQUIRES: index < size().
   std::vector<NameStep> name_history(std::size_t index) const;
+  /// The archive before any stage renamed or dropped tensors: the file as it was opened. key_map.h
+  /// compares the two.
+  Archive in_file() const;
+  /// Where a tensor is in in_file(); nothing if it was added since. Costs one step per stage.
+  /// REQUIRES: index < size().
+  std::optional<std::size_t> index_in_file(std::size_t index) const;
   /// The archive before `stage` last renamed it, or nothing if it did not.
   std::optional<Archive> before(NameStage stage) const;
 

@@ -46,6 +46,8 @@ enum class ErrorCode : std::uint8_t {
   bad_pickle,         ///< a pickle breaks its rules or describes something impossible
   missing_storage,    ///< the data that a tensor refers to is not in the file
   checksum_mismatch,  ///< data does not match the checksum that the file has for it
+  missing_value,      ///< there is no value at this path
+  value_mismatch,     ///< a value has another type than requested, or does not fit it
 };
 
 /// Returns "DuplicateKey" for ErrorCode::duplicate_key.
@@ -115,6 +117,10 @@ constexpr std::string_view code_name(ErrorCode code) noexcept {
       return "MissingStorage";
     case ErrorCode::checksum_mismatch:
       return "ChecksumMismatch";
+    case ErrorCode::missing_value:
+      return "MissingValue";
+    case ErrorCode::value_mismatch:
+      return "ValueMismatch";
   }
   return "Unknown";
 }

@@ -31,8 +31,8 @@ struct ParamAccess;
 /// A tensor of a module that is saved and loaded, with an id and a flag for training.
 ///
 /// Param is a value. A copy has the same id and the same elements; writing to one does not change
-/// the other (the elements are copied on the first write). Const calls are safe from several
-/// threads at once.
+/// the other (the elements are copied on the first write). Give a copy in the same module its own
+/// id: set_id(ParamId::generate()). Const calls are safe from several threads at once.
 ///
 /// A lazy parameter knows its dtype and shape, and computes its elements on first use. It does so
 /// once, even if several threads ask, and copies share the result. A load that replaces the

@@ -38,6 +38,7 @@
 #include "andiron/bytes.h"
 #include "andiron/detail/no_throw.h"
 #include "andiron/error.h"
+#include "andiron/key_map.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
 #include "andiron/names.h"
@@ -86,7 +87,7 @@ class Store {
 
   /// Returns the names of all tensors after top-level key, remapping and index gaps, sorted
   /// bytewise. Aliases are not listed, but get_snapshot() finds them. The filter and the adapters
-  /// do not apply to this function and the next three.
+  /// do not apply to this function and the next four.
   Result<std::vector<std::string>> keys() const;
   /// Returns the tensor with this name, unread, or nothing.
   Result<std::optional<TensorSnapshot>> get_snapshot(std::string_view name) const;
@@ -94,6 +95,11 @@ class Store {
   Result<Snapshots> get_all_snapshots() const;
   /// The same as an archive: in file order, with notes, metadata and aliases.
   Result<Archive> archive() const;
+  /// The file itself, under its own names: before the top-level key and the remapping.
+  Result<Archive> file() const;
+  /// Returns all tensors of the file, in file order, with their names in the file and after each
+  /// stage, dtype and shape (key_map.h). Those outside the top-level key are listed as left out.
+  Result<KeyMap> key_map() const;
   /// Returns the string metadata of the file.
   Result<Metadata> get_metadata() const;
   /// Returns the bytes of a store in memory: those it was given, or those last saved. Fails with
@@ -123,6 +129,8 @@ class Store {
   template <class M>
   friend Result<Plan> plan(const M& module, const Store& store);
   template <class M>
+  friend Result<KeyMap> key_map(const M& module, const Store& store);
+  template <class M>
   friend Result<WriteReport> save_into(const M& module, Store& store);
   template <class M>
   friend Result<std::vector<ChosenVariant>> choose_variants(M& module, const Store& store);
@@ -138,8 +146,9 @@ class Store {
     Archive named;
   };
   Result<Source> source_for(const std::vector<detail::Slot>& slots, Result<Archive> file) const;
-  Result<ApplyResult> load(const std::vector<detail::Slot>& slots) const;
-  Result<Plan> plan_load(const std::vector<detail::Slot>& slots) const;
+  Result<ApplyResult> load(const detail::ModuleSlots& module) const;
+  Result<Plan> plan_load(const detail::ModuleSlots& module) const;
+  Result<KeyMap> map_keys(const detail::ModuleSlots& module) const;
   Result<WriteReport> save(const std::vector<detail::Slot>& slots);
 
   detail::StoreSettings settings_;
@@ -358,7 +367,16 @@ ANDIRON_OR_OUT_OF_MEMORY
 /// failure here: it is in `result`.
 template <class M>
 Result<Plan> plan(const M& module, const Store& store) ANDIRON_NO_THROW {
-  return store.plan_load(detail::slots_of(module, store.settings_.apply.skip_enum_variants));
+  return store.plan_load(detail::module_slots(module, store.settings_.apply.skip_enum_variants));
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+/// Returns all tensors of the file as Store::key_map() does, and for each what load_from() would do
+/// with it: which parameters take it and how, or that it is skipped, refused or unused. Reads no
+/// tensor and changes nothing. Fails with the errors of plan().
+template <class M>
+Result<KeyMap> key_map(const M& module, const Store& store) ANDIRON_NO_THROW {
+  return store.map_keys(detail::module_slots(module, store.settings_.apply.skip_enum_variants));
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -2,7 +2,10 @@
 // Values in a file that are not tensors (configs, scalars, nesting) as one tree, and as JSON.
 //
 //   const Value tree = file.value().value();
-//   if (const Value* epoch = tree.find("epoch")) use(*epoch->get<std::int64_t>());
+//   Result<double> rate = tree.at("config.lr").as<double>();
+//   Result<std::vector<std::string>> labels = tree.at("labels").as<std::vector<std::string>>();
+//
+// config.h fills a whole struct.
 //
 // Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
@@ -22,6 +25,7 @@
 namespace andiron::inline v1 {
 
 class Value;
+class FoundValue;
 using ValueList = std::vector<Value>;
 /// Entries in file order.
 using ValueDict = std::vector<std::pair<std::string, Value>>;
@@ -93,6 +97,17 @@ class Value {
         },
         data_);
   }
+  /// Returns the value at a path of keys and indices: "config.layers.0.lr". A key that is the whole
+  /// text comes first, then shorter ones, so keys may contain dots. An empty path is this value.
+  /// Fails with MissingValue, which says how far the path leads and what is there.
+  FoundValue at(std::string_view path) const;
+  /// Converts to T: bool, an integer that the number fits, a float (also from an integer),
+  /// std::string, a listed enum or struct (config.h), Value itself, or std::optional (null is
+  /// none), std::vector, std::array, std::pair, std::tuple, std::map and std::unordered_map with
+  /// std::string keys of these. Fails with ValueMismatch, which names the place, what was found and
+  /// what was expected.
+  template <class T>
+  Result<T> as() const;
   /// Returns the entry of a dict, or nullptr if this is not a dict or has no such key. O(n).
   const Value* find(std::string_view key) const noexcept {
     if (const ValueDict* dict = get<ValueDict>()) {
@@ -123,6 +138,20 @@ Value::Data Value::shared(T value) {
   return std::make_shared<const T>(std::move(value));
 }
 
+/// What Value::at() returns: a Value or an error, which at() and as() pass on.
+class [[nodiscard]] FoundValue : public Result<Value> {
+ public:
+  FoundValue(Value value, std::string path) : Result(std::move(value)), path_(std::move(path)) {}
+  FoundValue(Error error) noexcept : Result(std::move(error)) {}
+
+  FoundValue at(std::string_view path) const;
+  template <class T>
+  Result<T> as() const;
+
+ private:
+  std::string path_;  // from where the first at() was called
+};
+
 /// Parses strict JSON: RFC 8259, UTF-8, no comments, nothing but white space after the value. Fails
 /// with DuplicateKey for repeated keys, LimitExceeded for nesting deeper than max_json_depth, and
 /// BadHeader, with the offset, for anything else, including numbers that do not fit a double.
@@ -139,3 +168,5 @@ std::string to_json(const Value& value, unsigned indent = 0);
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace andiron::inline v1
+
+#include "andiron/detail/value_conversion.h"

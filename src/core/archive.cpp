@@ -366,6 +366,22 @@ std::string_view Archive::name_in_file(std::size_t index) const {
   return state->entries[index].name();
 }
 
+Archive Archive::in_file() const {
+  std::shared_ptr<ArchiveState> state = state_;
+  while (state->came_from != nullptr) state = state->came_from->before;
+  return Archive(std::move(state));
+}
+
+std::optional<std::size_t> Archive::index_in_file(std::size_t index) const {
+  const ArchiveState* state = state_.get();
+  while (const ArchiveState* before = state->before(index)) {
+    index = state->came_from->index_of(index);
+    state = before;
+  }
+  if (state->came_from != nullptr) return std::nullopt;
+  return index;
+}
+
 std::optional<Archive> Archive::before(NameStage stage) const {
   const NameOrigin* origin = state_->came_from.get();
   while (origin != nullptr && origin->stage != stage) origin = origin->before->came_from.get();

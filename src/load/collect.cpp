@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // From modules to lists of tensors and to archives.
 // Tested by tests/load/collect_test.cpp
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "andiron/apply.h"
 #include "src/core/name_collision.h"
@@ -16,13 +18,19 @@ namespace andiron::inline v1 {
 namespace detail {
 namespace {
 
-// The tensors that pass the filter, as the module has them.
-Result<Snapshots> filtered_tensors(const std::vector<Slot>& slots, const CollectOptions& options) {
+// What passes the filter.
+struct Taken {
+  Snapshots tensors;                // as the module has them
+  std::vector<const Slot*> places;  // of each tensor
+};
+
+Result<Taken> take_filtered(const std::vector<Slot>& slots, const CollectOptions& options) {
   ANDIRON_TRY(options.filter.status());
   ANDIRON_TRY(options.adapter->status());
   ANDIRON_TRY(check_paths(slots));
-  Snapshots tensors;
-  tensors.reserve(slots.size());
+  Taken taken;
+  taken.tensors.reserve(slots.size());
+  taken.places.reserve(slots.size());
   for (const Slot& slot : slots) {
     if (!options.filter.matches(slot.path, slot.container)) continue;
     Result<Tensor> tensor = slot.ops->get(slot.leaf);
@@ -31,11 +39,38 @@ Result<Snapshots> filtered_tensors(const std::vector<Slot>& slots, const Collect
       error.tensor = slot.path;
       return error;
     }
-    tensors.push_back(TensorSnapshot(slot.path, *tensor)
-                          .with_container(slot.container)
-                          .with_param_id(slot.ops->id(slot.leaf)));
+    taken.tensors.push_back(TensorSnapshot(slot.path, *tensor)
+                                .with_container(slot.container)
+                                .with_param_id(slot.ops->id(slot.leaf)));
+    taken.places.push_back(&slot);
   }
-  return tensors;
+  return taken;
+}
+
+// Different parameters with one id: a Param was copied and its copy not given an id of its own.
+// Optimizers, and readers that tie by id, take them for one.
+void note_shared_ids(const Taken& taken, Archive& archive) {
+  std::unordered_map<std::uint64_t, const Slot*> first_with;
+  std::string note;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < taken.places.size(); ++i) {
+    const std::optional<ParamId> id = taken.tensors[i].param_id();
+    if (!id) continue;
+    const Slot& slot = *taken.places[i];
+    const auto [first, is_new] = first_with.try_emplace(id->value, &slot);
+    const Slot& other = *first->second;
+    if (is_new || slot.ops->identity(slot.leaf) == other.ops->identity(other.leaf)) continue;
+    if (note.empty()) {
+      note = quoted(slot.path) + " has the id of " + quoted(other.path);
+    } else {
+      ++others;
+    }
+  }
+  if (note.empty()) return;
+  if (others != 0) note += " (and " + count_of(others, "other") + " of another parameter)";
+  archive.add_note(note +
+                   ", though they are not tied: a copy of a Param has its id; call "
+                   "set_id(ParamId::generate()) on the copy, or tie() them");
 }
 
 bool is_same_memory(const TensorSnapshot& a, const TensorSnapshot& b) {
@@ -50,14 +85,13 @@ bool is_same_memory(const TensorSnapshot& a, const TensorSnapshot& b) {
 // the number of its parameter, as a copy of a parameter has the same id, but is another one.
 class Ties {
  public:
-  // Numbers the tensors of the slots.
-  Ties(const std::vector<Slot>& slots, Snapshots& tensors) {
-    std::unordered_map<std::string_view, const Slot*> slot_at;
-    for (const Slot& slot : slots) slot_at.emplace(slot.path, &slot);
+  // Numbers the tensors.
+  explicit Ties(Taken& taken) {
     std::unordered_map<const void*, std::uint64_t> numbers;
-    for (TensorSnapshot& tensor : tensors) {
+    for (std::size_t i = 0; i < taken.places.size(); ++i) {
+      TensorSnapshot& tensor = taken.tensors[i];
       if (!tensor.param_id()) continue;
-      const Slot& slot = *slot_at.at(tensor.full_path());
+      const Slot& slot = *taken.places[i];
       const auto [number, is_new] = numbers.try_emplace(slot.ops->identity(slot.leaf), ids_.size());
       if (is_new) ids_.push_back(*tensor.param_id());
       tensor = tensor.with_param_id(ParamId{number->second});
@@ -90,17 +124,18 @@ Error named_twice(const std::string& name) {
 }  // namespace
 
 Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options) {
-  ANDIRON_ASSIGN(Snapshots tensors, filtered_tensors(slots, options));
-  return options.adapter->save(std::move(tensors));
+  ANDIRON_ASSIGN(Taken taken, take_filtered(slots, options));
+  return options.adapter->save(std::move(taken.tensors));
 }
 
 Result<Archive> collect_slots_as_archive(const std::vector<Slot>& slots,
                                          const CollectOptions& options) {
-  ANDIRON_ASSIGN(Snapshots tensors, filtered_tensors(slots, options));
-  std::optional<Ties> ties;
-  if (options.ties_once) ties.emplace(slots, tensors);
-  ANDIRON_ASSIGN(tensors, options.adapter->save(std::move(tensors)));
+  ANDIRON_ASSIGN(Taken taken, take_filtered(slots, options));
   Archive archive;
+  note_shared_ids(taken, archive);
+  std::optional<Ties> ties;
+  if (options.ties_once) ties.emplace(taken);
+  ANDIRON_ASSIGN(Snapshots tensors, options.adapter->save(std::move(taken.tensors)));
   Aliases aliases;
   for (TensorSnapshot& tensor : tensors) {
     const std::optional<std::string> kept = ties ? ties->resolve(tensor) : std::nullopt;

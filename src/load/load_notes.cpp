@@ -54,12 +54,94 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
                          "); use DTypePolicy::cast_to_module to keep the module's");
 }
 
-// Tensors that the module seems to have a place for, but has not: optionals that are empty, lists
-// that are shorter. Loads do not fill them.
-void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
+// The parts of a module that are empty, and the tensors that the source has for them.
+class Vacancies {
+ public:
+  explicit Vacancies(const std::vector<Vacancy>& all) {
+    for (const Vacancy& vacancy : all) {
+      found_.try_emplace(vacancy.path, Found{&vacancy});
+      if (is_holder(vacancy)) parents_.insert(parent_path(vacancy.path));
+    }
+  }
+
+  // Counts a tensor for the outermost vacancy that it is in; returns whether there is one.
+  bool take(std::string_view name) {
+    if (found_.empty()) return false;
+    if (count_in("", name)) return true;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
+         dot = name.find('.', dot + 1)) {
+      if (count_in(name.substr(0, dot), name.substr(dot + 1))) return true;
+    }
+    const auto exact = found_.find(name);  // an optional parameter
+    if (exact == found_.end() || !is_holder(*exact->second.vacancy)) return false;
+    return ++exact->second.tensors, true;
+  }
+
+  // Whether an optional or a pointer beside a tensor is empty. An adapter may feed it from a tensor
+  // of another name.
+  bool has_beside(std::string_view name) const { return parents_.contains(parent_path(name)); }
+
+  // One note for each kind.
+  void add_notes(const std::vector<Vacancy>& in_order, ApplyResult& result) {
+    using Kind = Vacancy::Kind;
+    for (const Kind kind : {Kind::list, Kind::map, Kind::optional, Kind::pointer}) {
+      std::vector<std::string_view> paths;
+      std::size_t tensors = 0;
+      for (const Vacancy& vacancy : in_order) {
+        const Found& found = found_.at(vacancy.path);
+        if (found.vacancy != &vacancy || vacancy.kind != kind || found.tensors == 0) continue;
+        paths.push_back(vacancy.path);
+        tensors += found.tensors;
+      }
+      if (!paths.empty()) result.notes.push_back(note(kind, paths, tensors));
+    }
+  }
+
+ private:
+  struct Found {
+    const Vacancy* vacancy;
+    std::size_t tensors = 0;
+  };
+
+  static bool is_holder(const Vacancy& vacancy) {
+    return vacancy.kind == Vacancy::Kind::optional || vacancy.kind == Vacancy::Kind::pointer;
+  }
+
+  bool count_in(std::string_view path, std::string_view rest) {
+    const auto found = found_.find(path);
+    if (found == found_.end()) return false;
+    const bool is_list = found->second.vacancy->kind == Vacancy::Kind::list;
+    if (is_list && !parse_index(rest.substr(0, rest.find('.')))) return false;
+    return ++found->second.tensors, true;
+  }
+
+  static std::string note(Vacancy::Kind kind, const std::vector<std::string_view>& paths,
+                          std::size_t tensors) {
+    constexpr std::string_view kinds[] = {"list", "map", "optional", "pointer"};
+    const std::string noun(kinds[static_cast<unsigned>(kind)]);
+    const bool is_container = kind == Vacancy::Kind::list || kind == Vacancy::Kind::map;
+    std::string text = "the source has " + count_of(tensors, "tensor") + " for ";
+    if (paths.front().empty()) {
+      text += "the module, which is an empty " + noun;
+    } else if (paths.size() == 1) {
+      text += quoted(paths.front()) + ", which is an empty " + noun + " in the module";
+    } else {
+      text += some(paths) + ", which are empty " + noun + "s in the module";
+    }
+    text += "; loading does not grow containers";
+    return is_container ? text : text + " or fill optionals and pointers";
+  }
+
+  std::unordered_map<std::string_view, Found> found_;  // by path
+  std::unordered_set<std::string_view> parents_;       // of optionals and pointers
+};
+
+// Tensors that the module seems to have a place for, but has not: containers and optionals that are
+// empty, lists that are shorter. Loads do not fill them.
+void note_vacancies(const ModuleSlots& module, ApplyResult& result) {
   std::unordered_set<std::string_view> parents;
   std::unordered_map<std::string_view, std::uint64_t> list_ends;  // path of a list to its size
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : module.slots) {
     const std::string_view path = slot.path;
     parents.insert(slot.parent());
     for (std::size_t begin = 0; begin < path.size();) {
@@ -71,10 +153,13 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
       begin = end + 1;
     }
   }
+  Vacancies vacancies(module.vacancies);
   std::vector<std::string_view> beside;
   std::vector<std::string_view> beyond;
+  bool may_be_optional = false;
   for (const std::string& name : result.unused) {
     const std::string_view path = name;
+    if (vacancies.take(path)) continue;
     bool is_beyond = false;
     for (std::size_t dot = path.find('.'); dot != std::string_view::npos && !is_beyond;
          dot = path.find('.', dot + 1)) {
@@ -88,12 +173,14 @@ void note_vacancies(const std::vector<Slot>& slots, ApplyResult& result) {
     } else if (path.find('.') != std::string_view::npos && !is_counter(path) &&
                parents.contains(parent_path(path))) {
       beside.push_back(path);
+      may_be_optional = may_be_optional || vacancies.has_beside(path);
     }
   }
+  vacancies.add_notes(module.vacancies, result);
   if (!beside.empty()) {
     result.notes.push_back("the module has no parameter for " + some(beside) +
-                           ", though it has others beside it; loading does not fill empty "
-                           "optionals");
+                           ", though it has others beside it" +
+                           (may_be_optional ? "; loading does not fill empty optionals" : ""));
   }
   if (!beyond.empty()) {
     result.notes.push_back("the module's lists are too short for " + some(beyond) +
@@ -167,16 +254,16 @@ void note_square_matrices(const std::vector<Slot>& slots,
 
 }  // namespace
 
-void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
-                    const ApplyOptions& options, LoadPlan& plan) {
+void add_load_notes(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
+                    LoadPlan& plan) {
   ApplyResult& result = plan.result;
-  note_empty_filter(slots, result);
-  note_changed_dtypes(slots, plan.assignments, result);
-  if (!result.unused.empty()) note_vacancies(slots, result);
+  note_empty_filter(module.slots, result);
+  note_changed_dtypes(module.slots, plan.assignments, result);
+  if (!result.unused.empty()) note_vacancies(module, result);
   note_not_taken(source, result);
   note_parts_of_weights(result);
   note_moved_numbers(source, result);
-  note_square_matrices(slots, plan.assignments, source, options, result);
+  note_square_matrices(module.slots, plan.assignments, source, options, result);
 }
 
 }  // namespace andiron::inline v1::detail

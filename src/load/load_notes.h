@@ -9,9 +9,10 @@
 namespace andiron::inline v1::detail {
 
 // Adds notes to a plan that is otherwise complete: a filter that selects nothing, dtypes that
-// change, unused tensors next to parameters or beyond the end of a list, weights of which only
-// parts exist, numbers that closing index gaps moved, and PyTorch files without its adapter.
-void add_load_notes(const std::vector<Slot>& slots, const Archive& source,
-                    const ApplyOptions& options, LoadPlan& plan);
+// change, unused tensors next to parameters, beyond the end of a list or for something that is
+// empty, weights of which only parts exist, numbers that closing index gaps moved, and PyTorch
+// files without its adapter.
+void add_load_notes(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
+                    LoadPlan& plan);
 
 }  // namespace andiron::inline v1::detail

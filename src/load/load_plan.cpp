@@ -54,8 +54,12 @@ class SourceLookup final : public TensorLookup {
 // Builds a plan slot by slot.
 class Planner {
  public:
-  Planner(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options)
-      : slots_(slots), source_(source), options_(options), lookup_(source) {}
+  Planner(const ModuleSlots& module, const Archive& source, const ApplyOptions& options)
+      : module_(module),
+        slots_(module.slots),
+        source_(source),
+        options_(options),
+        lookup_(source) {}
 
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
@@ -90,7 +94,7 @@ class Planner {
     }
     tell_what_was_meant(unused);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
-    add_load_notes(slots_, source_, options_, plan_);
+    add_load_notes(module_, source_, options_, plan_);
     plan_.skipped = std::move(skipped_);
     return std::move(plan_);
   }
@@ -100,19 +104,24 @@ class Planner {
     const Slot& slot = slots_[index];
     const bool takes_part = options_.filter.matches(slot.path, slot.container);
     const std::size_t first_source = lookup_.found().size();
-    Result<std::optional<TensorSnapshot>> found =
-        pass_on_out_of_memory(options_.adapter->load(slot, lookup_));
+    Result<std::optional<TensorSnapshot>> found = options_.adapter->load(slot, lookup_);
+    throw_if_out_of_memory(found);
     if (!takes_part) {
       // It was looked up all the same: its tensor is not unused, but left out.
       skipped_.push_back(index);
-      return;
+      return leave(index, first_source, KeyOutcome::skipped);
     }
-    if (!found) return fail(slot, std::move(found).error());
-    if (!*found) return missing_.push_back(index);
+    if (!found) return fail(index, first_source, std::move(found).error());
+    if (!*found) {
+      missing_.push_back(index);
+      return leave(index, first_source, KeyOutcome::refused, "the adapter makes no tensor of it");
+    }
     const LeafInfo info = slot.ops->info(slot.leaf);
-    Result<TensorSnapshot> tensor =
-        pass_on_out_of_memory(fit(**std::move(found), info, options_.dtype_policy));
-    if (!tensor) return fail(slot, with_stored_shape(std::move(tensor).error(), first_source));
+    Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
+    throw_if_out_of_memory(tensor);
+    if (!tensor) {
+      return fail(index, first_source, with_stored_shape(std::move(tensor).error(), first_source));
+    }
     const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
     feed(index, {.slot = index,
                  .tensor = *std::move(tensor),
@@ -137,7 +146,10 @@ class Planner {
       const auto [fed, is_first] = fed_.try_emplace(identity(index), plan_.assignments.size());
       if (!is_first) {
         const Assignment& first = plan_.assignments[fed->second];
-        if (!has_same_sources(first, assignment)) note_tie(index, first.slot);
+        if (!has_same_sources(first, assignment)) {
+          note_tie(index, first.slot);
+          leave(index, assignment.first_source, KeyOutcome::tied, slots_[first.slot].path);
+        }
         assignment = tied_to(first, index);
       }
     }
@@ -192,8 +204,19 @@ class Planner {
     }
   }
 
-  void fail(const Slot& slot, Error error) {
-    error.tensor = slot.path;
+  // Records what was found for a parameter since `first_source`, if anything.
+  void leave(std::size_t index, std::size_t first_source, KeyOutcome outcome,
+             std::string reason = {}) {
+    const std::size_t count = lookup_.found().size() - first_source;
+    if (count == 0) return;
+    plan_.not_taken.push_back({index, static_cast<std::uint32_t>(first_source),
+                               static_cast<std::uint32_t>(count), outcome, std::move(reason)});
+  }
+
+  void fail(std::size_t index, std::size_t first_source, Error error) {
+    error.tensor.clear();
+    leave(index, first_source, KeyOutcome::refused, sentence_of(error));
+    error.tensor = slots_[index].path;
     if (error.file.empty()) error.file = source_.origin();
     plan_.result.errors.push_back(std::move(error));
   }
@@ -226,6 +249,7 @@ class Planner {
               [](const Assignment& a, const Assignment& b) { return a.slot < b.slot; });
   }
 
+  const ModuleSlots& module_;
   const std::vector<Slot>& slots_;
   const Archive& source_;
   const ApplyOptions& options_;
@@ -239,9 +263,9 @@ class Planner {
 
 }  // namespace
 
-Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
+Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source,
                                 const ApplyOptions& options) {
-  return Planner(slots, source, options).plan();
+  return Planner(module, source, options).plan();
 }
 
 Error with_report(Error error, ApplyResult result, std::string note) {
@@ -291,7 +315,13 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
     return {};
   }
   if (!result.proposals.empty()) {
-    refused.hint = "try " + result.proposals.front().text;
+    const Proposal& best = result.proposals.front();
+    refused.hint = "try " + best.text;
+    // A proposal that leaves parameters out may say so itself.
+    if (refused.code == ErrorCode::missing_tensor &&
+        best.code.find("allow_partial") == std::string::npos) {
+      refused.hint += "; or load the rest with .allow_partial(true)";
+    }
   }
   if (refused.file.empty()) refused.file = source.origin();
   return with_report(

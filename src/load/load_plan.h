@@ -11,6 +11,7 @@
 #include "andiron/apply.h"
 #include "andiron/archive.h"
 #include "andiron/error.h"
+#include "andiron/key_map.h"
 #include "andiron/module.h"
 
 namespace andiron::inline v1::detail {
@@ -30,15 +31,25 @@ struct Assignment {
   bool is_read() const noexcept { return slot == read_slot; }
 };
 
+// Tensors that were found for a parameter that does not take them.
+struct NotTaken {
+  std::size_t slot;
+  std::uint32_t first_source;  // in LoadPlan::sources
+  std::uint32_t source_count;
+  KeyOutcome outcome;
+  std::string reason;  // as in KeyUse
+};
+
 struct LoadPlan {
   std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
   std::vector<std::uint32_t> sources;   // tensors of the source, by index
   std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
+  std::vector<NotTaken> not_taken;      // in slot order
   std::uint64_t byte_size = 0;
   ApplyResult result;
 };
 
-Result<LoadPlan> make_load_plan(const std::vector<Slot>& slots, const Archive& source,
+Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source,
                                 const ApplyOptions& options);
 
 // Returns the error with the report of the load, and a note about it.

@@ -87,12 +87,14 @@ void SlotList::add(void* leaf, const LeafOps& ops) {
   if (with_variants_.text().size() != without_variants_.text().size()) {
     other = (skip_enum_variants_ ? with_variants_ : without_variants_).text();
   }
-  slots_.push_back({{path(), container_}, std::move(other), leaf, &ops});
+  found_.slots.push_back({{path(), container_}, std::move(other), leaf, &ops});
 }
+
+void SlotList::add_vacancy(Vacancy::Kind kind) { found_.vacancies.push_back({path(), kind}); }
 
 SlotList SlotList::from_here() const {
   SlotList list = *this;
-  list.slots_.clear();
+  list.found_ = {};
   return list;
 }
 

@@ -34,16 +34,16 @@ std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
 }
 
 // Mismatches are rare, so what the search costs is spent only on them.
-Result<LoadPlan> plan_with_proposals(const std::vector<Slot>& slots, const LoadSource& source,
+Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource& source,
                                      const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(slots, source.named, options));
+  ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(module, source.named, options));
   ApplyResult& result = plan.result;
   if (result.missing.empty() &&
       std::none_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
     return plan;
   }
-  const std::vector<WantedTensor> wanted = wanted_tensors(slots, plan.skipped, false);
-  const std::vector<WantedTensor> wanted_other = wanted_tensors(slots, plan.skipped, true);
+  const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
+  const std::vector<WantedTensor> wanted_other = wanted_tensors(module.slots, plan.skipped, true);
   result.proposals = propose({wanted, wanted_other, source, options});
   return plan;
 }
@@ -55,23 +55,23 @@ LoadSource LoadSource::as_it_is(const Archive& archive) {
   return {archive, no_stages, archive};
 }
 
-Result<ApplyResult> apply_slots(const std::vector<Slot>& slots, const LoadSource& source,
+Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& source,
                                 const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(slots, source, options));
+  ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(module, source, options));
   ANDIRON_TRY(check_load(plan.result, source.named, options));
-  Loader loader(plan, slots, source.named, options);
+  Loader loader(plan, module.slots, source.named, options);
   for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
   return std::move(loader).finish();
 }
 
-Result<Plan> plan_slots(const std::vector<Slot>& slots, const LoadSource& source,
+Result<Plan> plan_slots(const ModuleSlots& module, const LoadSource& source,
                         const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan load, plan_with_proposals(slots, source, options));
+  ANDIRON_ASSIGN(LoadPlan load, plan_with_proposals(module, source, options));
   Plan plan;
   plan.byte_size = load.byte_size;
   for (const Assignment& assignment : load.assignments) {
     PlannedTensor& planned = plan.tensors.emplace_back();
-    planned.path = slots[assignment.slot].path;
+    planned.path = module.slots[assignment.slot].path;
     for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
       const std::uint32_t index = load.sources[assignment.first_source + i];
       planned.sources.emplace_back(source.named.info(index).name);

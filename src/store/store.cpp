@@ -173,6 +173,9 @@ Result<Archive> Store::archive() const ANDIRON_NO_THROW {
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Result<Archive> Store::file() const ANDIRON_NO_THROW { return opened(); }
+ANDIRON_OR_OUT_OF_MEMORY
+
 Result<std::vector<std::string>> Store::keys() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive named, archive());
   std::vector<std::string> names;
@@ -204,6 +207,12 @@ Result<Snapshots> Store::get_all_snapshots() const ANDIRON_NO_THROW {
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Result<KeyMap> Store::key_map() const ANDIRON_NO_THROW {
+  ANDIRON_ASSIGN(const Archive named, archive());
+  return andiron::key_map(named);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
 Result<Metadata> Store::get_metadata() const ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const Archive file, opened());
   return file.metadata();
@@ -229,15 +238,21 @@ Result<std::optional<std::string>> Store::suggest_top_level_key() const ANDIRON_
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-Result<ApplyResult> Store::load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const Source source, source_for(slots, opened()));
-  return detail::apply_slots(slots, {source.opened, settings_.names, source.named},
+Result<ApplyResult> Store::load(const detail::ModuleSlots& module) const {
+  ANDIRON_ASSIGN(const Source source, source_for(module.slots, opened()));
+  return detail::apply_slots(module, {source.opened, settings_.names, source.named},
                              settings_.apply);
 }
 
-Result<Plan> Store::plan_load(const std::vector<detail::Slot>& slots) const {
-  ANDIRON_ASSIGN(const Source source, source_for(slots, opened()));
-  return detail::plan_slots(slots, {source.opened, settings_.names, source.named}, settings_.apply);
+Result<Plan> Store::plan_load(const detail::ModuleSlots& module) const {
+  ANDIRON_ASSIGN(const Source source, source_for(module.slots, opened()));
+  return detail::plan_slots(module, {source.opened, settings_.names, source.named},
+                            settings_.apply);
+}
+
+Result<KeyMap> Store::map_keys(const detail::ModuleSlots& module) const {
+  ANDIRON_ASSIGN(const Source source, source_for(module.slots, opened()));
+  return detail::key_map_of_slots(module, source.named, settings_.apply);
 }
 
 Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {

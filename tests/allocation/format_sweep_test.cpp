@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "andiron/config.h"
 #include "andiron/file.h"
 #include "andiron/open.h"
 #include "andiron/sha256.h"
@@ -158,6 +160,33 @@ TEST(AllocationSweep, BuildsTheTreeOfValues) {
         [](const Status&) { return std::string(); },
         {.restore = [&] { archive = open(data_file(name)).value(); }});
   }
+}
+
+struct SweptConfig {
+  int layers;
+  std::vector<std::string> names;
+  std::map<std::string, Value> others;
+  ANDIRON_CONFIG(SweptConfig, layers, names, others)
+};
+
+TEST(AllocationSweep, FillsAndSavesConfigs) {
+  const TempDir folder;
+  const std::string path = folder.file("config.json");
+  const std::string checkpoint = data_file("torch-2.15/config.pt");
+  sweep(
+      "config",
+      [&]() -> Status {
+        std::vector<std::string> notes;
+        Result<SweptConfig> config =
+            config_from_file<SweptConfig>(checkpoint, "config", {.notes = &notes});
+        if (!config) return std::move(config).error();
+        Status saved = save_config(*config, path);
+        if (!saved) return saved;
+        Result<SweptConfig> loaded = load_config<SweptConfig>(path);
+        if (!loaded) return std::move(loaded).error();
+        return {};
+      },
+      [](const Status&) { return std::string(); });
 }
 
 Archive sample_archive() {

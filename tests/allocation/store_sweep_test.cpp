@@ -124,6 +124,16 @@ TEST(AllocationSweep, Plans) {
       [](const Result<Plan>& found) { return text_of(found->result); });
 }
 
+TEST(AllocationSweep, KeyMaps) {
+  SafetensorsStore store;
+  save_into(sample_net(500), store.with_key_remapping("^blocks", "net.blocks")).value();
+  store.remap(KeyRemapper()).with_top_level_key("net").with_from_adapter(PyTorchToBurnAdapter());
+  const SampleNet net = sample_net(0);
+  const auto text = [](const Result<KeyMap>& map) { return map->to_string(); };
+  sweep("names", [&] { return store.key_map(); }, text);
+  sweep("with a module", [&] { return key_map(net, store); }, text);
+}
+
 TEST(AllocationSweep, CollectsAndApplies) {
   const SampleNet net = sample_net(0);
   const Snapshots other = collect(sample_net(500)).value();
@@ -195,6 +205,29 @@ TEST(AllocationSweep, ASaveThatFailsKeepsTheOldFile) {
   sweep_save<BurnpackStore>("net.bpk");
   sweep_save<MpkStore>("net.mpk.gz");
   sweep_save<NumpyStore>("net.npz");
+}
+
+TEST(AllocationSweep, RecordersChangeNothingWhenTheyFail) {
+  const TempDir folder;
+  const std::string path = folder.file("net.mpk");
+  const SampleNet net = sample_net(500);
+  sweep(
+      "save_file", [&] { return save_file(net, path, CompactRecorder()); },
+      [&](const Result<WriteReport>&) { return read_file(path); },
+      {.restore = [&] { put_file(path, "what was there"); },
+       .state = [&] { return read_file(path); }});
+  save_file(net, path, DefaultRecorder()).value();
+  const LoadArgs args = LoadArgs(path).with_key_remap("^head", "head");
+  SampleNet module = sample_net(0);
+  sweep(
+      "load_file", [&] { return load_file(module, args, CompactRecorder()); },
+      [&](const Result<ApplyResult>& result) { return text_of(*result) + fingerprint(module); },
+      {.restore = [&] { module = sample_net(0); },
+       .state = [&] { return bytes_by_path(module)["scale"]; }});
+  std::optional<Record> record = CompactRecorder().load(path).value();
+  sweep(
+      "Record::archive", [&] { return record->archive(); },
+      [](const Result<Archive>& archive) { return std::to_string(archive->size()); });
 }
 
 TEST(AllocationSweep, ASaveThatFailsKeepsTheOldBytes) {

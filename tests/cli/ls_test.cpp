@@ -207,6 +207,72 @@ TEST_F(Ls, OffsetsInShardsComeWithTheirFile) {
   EXPECT_TRUE(contains(lines[1], "  model-1.safetensors")) << lines[1];
 }
 
+TEST_F(Ls, ShowsTheNameInTheFileAndAfterEachStepWhenAsked) {
+  const std::string file = write("m", {{"opt.step"}, {"net.fc.3.w"}, {"net.fc.1.w"}, {"net.head"}});
+  const Outcome run = tool({"ls", "--renames", "--top-level-key", "net", "--sub", "^fc", "layers",
+                            "--contiguous-indices", file});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out,
+            "NAME        STEP           DTYPE  SHAPE  SIZE\n"
+            "net.head    file           f32    []      4 B\n"
+            "head        top-level key\n"
+            "net.fc.1.w  file           f32    []      4 B\n"
+            "fc.1.w      top-level key\n"
+            "layers.1.w  remap\n"
+            "layers.0.w  index gaps\n"
+            "net.fc.3.w  file           f32    []      4 B\n"
+            "fc.3.w      top-level key\n"
+            "layers.3.w  remap\n"
+            "layers.1.w  index gaps\n"
+            "opt.step    left out       f32    []      4 B\n"
+            "3 tensors, 3 parameters, 12 B\n"
+            "3 names change, 1 tensor left out (not under the top-level key)\n");
+}
+
+TEST_F(Ls, WithAFilterRenamesAreShownOfWhatItTakes) {
+  const std::string file = write("m", {{"opt.step"}, {"net.a"}, {"net.b"}});
+  const auto lines =
+      lines_of(tool({"ls", "--renames", "--top-level-key", "net", "--include", "b", file}).out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[1], "net.b  file           f32    []      4 B");
+  EXPECT_EQ(lines[2], "b      top-level key");
+  EXPECT_EQ(lines[4], "1 name changes, 1 tensor left out (not under the top-level key)");
+}
+
+TEST_F(Ls, WithoutRenamingRenamesSaysSo) {
+  const std::string file = layers();
+  const auto lines = lines_of(tool({"ls", "--renames", "--offsets", file}).out);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "NAME              STEP  DTYPE  SHAPE        SIZE  OFFSET");
+  EXPECT_EQ(lines[5], "no names change");
+  // Nor does a rule that matches nothing.
+  EXPECT_EQ(lines_of(tool({"ls", "--renames", "--sub", "^x", "y", file}).out).back(),
+            "no names change");
+}
+
+TEST_F(Ls, RenamesAddFieldsToTheJson) {
+  const std::string file = write("m", {{"opt.step"}, {"net.fc.3.w"}, {"net.x"}});
+  const auto object = objects_of(tool({"ls", "--json", "--renames", "--top-level-key", "net",
+                                       "--contiguous-indices", "--include", "fc.**", file}))
+                          .at(0);
+  EXPECT_EQ(object.at("renamed"), 1);
+  ASSERT_EQ(object.at("left_out").size(), 1u);
+  EXPECT_EQ(object.at("left_out").at(0).at("name"), "opt.step");
+  EXPECT_EQ(object.at("left_out").at(0).at("dtype"), "f32");
+  ASSERT_EQ(object.at("tensors").size(), 1u);
+  const auto& tensor = object.at("tensors").at(0);
+  EXPECT_EQ(tensor.at("name"), "fc.0.w");
+  EXPECT_EQ(tensor.at("name_in_file"), "net.fc.3.w");
+  EXPECT_EQ(tensor.at("renames"), nlohmann::json::parse(R"([
+      {"step":"top-level key","name":"fc.3.w"},{"step":"index gaps","name":"fc.0.w"}])"));
+
+  const auto plain = objects_of(tool({"ls", "--json", "--renames", file})).at(0);
+  EXPECT_EQ(plain.at("renamed"), 0);
+  EXPECT_TRUE(plain.at("left_out").empty());
+  EXPECT_TRUE(plain.at("tensors").at(0).at("renames").empty());
+  EXPECT_FALSE(objects_of(tool({"ls", "--json", file})).at(0).contains("renamed"));
+}
+
 TEST_F(Ls, ListsManyTensors) {
   constexpr int count = 20000;
   std::vector<Sample> samples;

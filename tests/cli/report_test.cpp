@@ -98,7 +98,7 @@ constexpr Advice advice[] = {
      "1 parameter id was left out; use --param-ids to keep it"},
     {"leave it out, or set another BurnpackSettings::release",
      "drop it with --exclude, or use another --burn-release"},
-    {"raise MpkSettings::precision, or leave the tensor out",
+    {"use a higher precision, or leave the tensor out",
      "use a higher --precision, or drop it with --exclude"},
     {"write SafeTensors, which PyTorch can read; for a module, add "
      ".with_to_adapter(BurnToPyTorchAdapter())",

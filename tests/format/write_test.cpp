@@ -238,6 +238,33 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
   EXPECT_EQ(notes("n.npz", {.dry_run = true}), notes("m.npz"));
 }
 
+TEST(Write, ShardsTellWhatTheFormatHasNoPlaceForToo) {
+  const test::TempDir folder;
+  Archive two = full_archive();
+  two.add(TensorSnapshot("u", Tensor::zeros(DType::f32, {4}).value())).value();
+  const WriteReport report =
+      write(two, folder.file("m.safetensors"), {.max_shard_bytes = 16}).value();
+  EXPECT_EQ(report.files.size(), 3u);
+  ASSERT_EQ(report.notes.size(), 2u);
+  EXPECT_EQ(report.notes[0],
+            "safetensors cannot store 3 values (configs, scalars); they were left out");
+}
+
+TEST(Write, TellsOfMetadataThatARecordReplacesAlsoFromRecordToRecord) {
+  const Bytes record = write_to_memory(full_archive(), {.format = Format::mpk}).value();
+  const Archive archive = open(record).value();
+  const auto notes = [&](const Metadata& added, RecordPrecision precision) {
+    MemorySink sink;
+    const WriteOptions options = {
+        .format = Format::mpk, .settings = MpkSettings{.precision = precision}, .metadata = added};
+    return write(archive, sink, options).value().notes;
+  };
+  EXPECT_TRUE(notes({}, RecordPrecision::half).empty());
+  EXPECT_TRUE(notes({{"author", "me"}}, RecordPrecision::half).empty());
+  EXPECT_EQ(notes({{"version", "7"}}, RecordPrecision::half),
+            std::vector<std::string>{"mpk cannot store 1 metadata string; it was left out"});
+}
+
 TEST(Write, LeavesOutWhatHasNoPlace) {
   const test::TempDir folder;
   const std::string path = folder.file("old.bpk");

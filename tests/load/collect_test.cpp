@@ -125,6 +125,35 @@ TEST(CollectArchive, TiesAreTensorsOfTheirOwnOrAliases) {
   EXPECT_EQ(once.info(0).param_id, model.a.id());
 }
 
+TEST(CollectArchive, CopiesOfAParamThatKeepItsIdGetANoteThatNamesBoth) {
+  struct Four {
+    Param a = Param(f32({1}, 1));
+    Param b = Param(f32({1}, 2));
+    Param c = Param(f32({1}, 3));
+    Param d = Param(f32({1}, 4));
+    ANDIRON_MODULE(Four, a, b, c, d)
+  };
+  Four model;
+  EXPECT_TRUE(collect_archive(model).value().notes().empty());
+  tie(model.a, model.d);
+  EXPECT_TRUE(collect_archive(model).value().notes().empty());
+  model.c = model.a;
+  model.c.set_val(f32({1}, 5));
+  const std::string advice =
+      ", though they are not tied: a copy of a Param has its id; call "
+      "set_id(ParamId::generate()) on the copy, or tie() them";
+  EXPECT_EQ(collect_archive(model).value().notes(), Names{"'c' has the id of 'a'" + advice});
+  model.b = model.a;
+  EXPECT_EQ(collect_archive(model).value().notes(),
+            Names{"'b' has the id of 'a' (and 1 other of another parameter)" + advice});
+  // Nothing is wrong with what is saved.
+  const PathFilter one = PathFilter().with_full_path("a");
+  EXPECT_TRUE(collect_archive(model, {.filter = one}).value().notes().empty());
+  model.b.set_id(ParamId::generate());
+  model.c.set_id(ParamId::generate());
+  EXPECT_TRUE(collect_archive(model).value().notes().empty());
+}
+
 TEST(CollectArchive, AFilterThatTakesNothingGetsANote) {
   const Archive none =
       collect_archive(sample_net(1), {.filter = PathFilter().with_full_path("x")}).value();

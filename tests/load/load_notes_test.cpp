@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,8 +58,76 @@ TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
   const NoteNet net = net_of(1);
   Snapshots tensors = tensors_for(net);
   tensors.push_back(TensorSnapshot("layers.0.bias", f32({2}, 1)));
-  EXPECT_TRUE(
-      has(notes(net, tensors), "no parameter for 'layers.0.bias', though it has others beside it"));
+  EXPECT_EQ(notes(net, tensors),
+            std::vector<std::string>{
+                "the source has 1 tensor for 'layers.0.bias', which is an empty optional in the "
+                "module; loading does not grow containers or fill optionals and pointers"});
+}
+
+TEST(LoadNotes, TellOfTensorsForContainersThatAreEmpty) {
+  struct Holders {
+    Param scale = Param(f32({1}, 1));
+    std::vector<nn::Linear> blocks;
+    std::map<std::string, nn::Linear> heads;
+    std::optional<nn::Linear> extra;
+    std::unique_ptr<nn::Linear> pointer;
+    std::vector<std::vector<nn::Linear>> grid = std::vector<std::vector<nn::Linear>>(2);
+    ANDIRON_MODULE(Holders, scale, blocks, heads, extra, pointer, grid)
+  };
+  Snapshots tensors;
+  for (const char* name :
+       {"scale", "blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "heads.a.weight",
+        "extra.weight", "pointer.weight", "pointer.bias", "grid.0.0.weight", "grid.1.3.weight"}) {
+    tensors.push_back(TensorSnapshot(name, f32({1}, 1)));
+  }
+  const std::string end = "; loading does not grow containers";
+  const std::string or_fill = end + " or fill optionals and pointers";
+  EXPECT_EQ(
+      plan(Holders(), tensors).value().result.notes,
+      (std::vector<std::string>{
+          "the source has 5 tensors for 'blocks' and 2 others, which are empty lists in the "
+          "module" +
+              end,
+          "the source has 1 tensor for 'heads', which is an empty map in the module" + end,
+          "the source has 1 tensor for 'extra', which is an empty optional in the module" + or_fill,
+          "the source has 2 tensors for 'pointer', which is an empty pointer in the module" +
+              or_fill}));
+}
+
+TEST(LoadNotes, AListTakesNumbersOnly) {
+  struct Listed {
+    Param scale = Param(f32({1}, 1));
+    std::vector<nn::Linear> blocks;
+    ANDIRON_MODULE(Listed, scale, blocks)
+  };
+  Snapshots tensors;
+  tensors.push_back(TensorSnapshot("scale", f32({1}, 1)));
+  tensors.push_back(TensorSnapshot("blocks.norm.weight", f32({1}, 1)));
+  EXPECT_TRUE(plan(Listed(), tensors).value().result.notes.empty());
+}
+
+TEST(LoadNotes, TellOfAModuleThatIsAnEmptyListItself) {
+  Snapshots tensors;
+  tensors.push_back(TensorSnapshot("0.weight", f32({1}, 1)));
+  const std::vector<nn::Linear> none;
+  EXPECT_TRUE(has(plan(none, tensors).value().result.notes,
+                  "1 tensor for the module, which is an empty list; loading does not grow"));
+}
+
+TEST(LoadNotes, SayNothingOfOptionalsWhereNoneIsEmpty) {
+  NoteNet net = net_of(1);
+  net.layers[0].bias = Param(f32({2}, 1));
+  Snapshots tensors = tensors_for(net);
+  tensors.push_back(TensorSnapshot("layers.0.scale", f32({2}, 1)));
+  EXPECT_EQ(notes(net, tensors),
+            std::vector<std::string>{
+                "the module has no parameter for 'layers.0.scale', though it has others beside "
+                "it"});
+  // An adapter might feed the empty one from it.
+  net.layers[0].bias.reset();
+  tensors = tensors_for(net);
+  tensors.push_back(TensorSnapshot("layers.0.scale", f32({2}, 1)));
+  EXPECT_TRUE(has(notes(net, tensors), "loading does not fill empty optionals"));
 }
 
 TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {

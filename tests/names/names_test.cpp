@@ -66,6 +66,18 @@ TEST(ApplyNames, HistorySurvivesSelectionsCopiesAndAdditions) {
   EXPECT_EQ(none.name_in_file(0), "x");
 }
 
+TEST(ApplyNames, GivesTheFileAsItWasOpenedAndThePlacesInIt) {
+  const Archive file = archive_of({"opt.0", "net.b", "net.a"});
+  Archive named = apply_names(file, {.top_level_key = "net"}).value();
+  named = named.select(std::vector<std::size_t>{1, 0}).value();
+  named.add(TensorSnapshot("new", Tensor::zeros(DType::u8, {1}).value())).value();
+  EXPECT_EQ(names_of(named.in_file()), (Names{"opt.0", "net.b", "net.a"}));
+  EXPECT_EQ(named.index_in_file(0), 2u);
+  EXPECT_EQ(named.index_in_file(1), 1u);
+  EXPECT_EQ(named.index_in_file(2), std::nullopt);
+  EXPECT_EQ(file.index_in_file(1), 1u);
+}
+
 TEST(ApplyNames, GivesTheArchiveBeforeAStage) {
   const Archive file = archive_of({"fc.0", "fc.2"});
   const Archive named = apply_names(file, {.close_gaps = true}).value();

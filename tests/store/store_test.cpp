@@ -131,6 +131,49 @@ TEST(Store, TakesWhatLiesBelowATopLevelKey) {
   EXPECT_EQ(store.with_top_level_key("nothing").keys().error().code, ErrorCode::missing_tensor);
 }
 
+TEST(Store, MapsEveryKeyOfTheFileAlsoThoseOutsideTheTopLevelKey) {
+  auto store = store_with({"model.b", "optimizer.a", "model.fc.3", "model.a", "model.fc.1"})
+                   .with_top_level_key("model")
+                   .with_key_remapping("^b$", "c")
+                   .map_indices_contiguous(true)
+                   .with_full_path("nothing");  // a filter sees the names of modules
+  const KeyMap map = store.key_map().value();
+  Names lines;
+  for (const MappedKey& tensor : map.tensors) {
+    std::string line = tensor.name_in_file;
+    for (const KeyStep& step : tensor.steps) line += " > " + step.name;
+    if (tensor.left_out_by == NameStage::top_level_key) line += " left out";
+    lines.push_back(line);
+  }
+  // As the file has them, which a writer of SafeTensors sorts.
+  EXPECT_EQ(lines, (Names{"model.a > a", "model.b > b > c", "model.fc.1 > fc.1 > fc.0",
+                          "model.fc.3 > fc.3 > fc.1", "optimizer.a left out"}));
+  EXPECT_EQ(store.with_top_level_key("none").key_map().error().code, ErrorCode::missing_tensor);
+}
+
+TEST(Store, MapsKeysToTheParametersOfAModule) {
+  auto store = store_with({"net.a", "net.x", "optimizer.a"})
+                   .with_top_level_key("net")
+                   .with_key_remapping("^x$", "b")
+                   .with_full_path("b");
+  const Pair model = pair_of(0);
+  const std::string before = fingerprint(model);
+  const KeyMap map = key_map(model, store).value();
+  EXPECT_EQ(map.to_string(),
+            "net.a  f32 [2]\n"
+            "  top-level key  a\n"
+            "  skipped: the filter leaves out a\n"
+            "net.x  f32 [2]\n"
+            "  top-level key  x\n"
+            "  remap          b\n"
+            "  taken by b\n"
+            "optimizer.a  f32 [2]\n"
+            "  left out: not under the top-level key\n"
+            "3 tensors: 2 renamed, 1 left out, 1 taken, 1 skipped, 0 refused, 0 tied, 0 unused; "
+            "0 parameters without a tensor");
+  EXPECT_EQ(fingerprint(model), before);
+}
+
 TEST(Store, RefusesNamesThatCollide) {
   const auto on_load = store_with({"x.a", "y.a"}).with_key_remapping(R"(^[xy]\.)", "").keys();
   ASSERT_FALSE(on_load);
@@ -401,6 +444,63 @@ TEST(Store, RefusesMetadataUnderTheNameOfATie) {
   const auto refused = save_into(
       tied(1), SafetensorsStore::from_bytes().write_ties_once(true).metadata("head", "x"));
   EXPECT_EQ(refused.error().code, ErrorCode::name_collision);
+}
+
+TEST(Store, TellsOfParametersThatShareAnIdInEveryStore) {
+  Pair copied = pair_of(1);
+  copied.b = copied.a;
+  copied.b.set_val(f32({2}, 9));
+  const TempDir dir;
+  const auto first_note = [&](auto store) { return save_into(copied, store).value().notes.at(0); };
+  const std::string expected = "'b' has the id of 'a', though they are not tied";
+  EXPECT_TRUE(first_note(BurnpackStore::from_bytes()).starts_with(expected));
+  EXPECT_TRUE(first_note(BurnpackStore::from_file(dir.file("m"))).starts_with(expected));
+  EXPECT_TRUE(first_note(SafetensorsStore::from_bytes()).starts_with(expected));
+  EXPECT_TRUE(first_note(MpkStore::from_bytes()).starts_with(expected));
+  EXPECT_TRUE(first_note(NumpyStore::from_bytes()).starts_with(expected));
+}
+
+TEST(Store, TellsWhatTheFormatLeavesOutOfASaveInEveryStore) {
+  Pair model = pair_of(1);
+  model.b = Param(Tensor::zeros(DType::f64, {2}).value());
+  const TempDir dir;
+  const auto same_notes = [&](auto in_memory, auto in_file) {
+    const Names notes = save_into(model, in_memory.metadata("version", "7")).value().notes;
+    EXPECT_EQ(save_into(model, in_file.metadata("version", "7")).value().notes, notes);
+    return notes;
+  };
+  const std::string ids =
+      "2 parameter ids were left out; set SafetensorsSettings::param_ids to keep them";
+  EXPECT_EQ(same_notes(SafetensorsStore::from_bytes(),
+                       SafetensorsStore::from_file(dir.file("one.safetensors"))),
+            Names{ids});
+  EXPECT_EQ(same_notes(SafetensorsStore::from_bytes(),
+                       SafetensorsStore::from_file(dir.file("two.safetensors")).max_shard_bytes(8)),
+            Names{ids});
+  EXPECT_EQ(same_notes(BurnpackStore::from_bytes(), BurnpackStore::from_file(dir.file("m.bpk"))),
+            Names());
+  EXPECT_EQ(same_notes(MpkStore::from_bytes(), MpkStore::from_file(dir.file("m.mpk"))),
+            (Names{"mpk cannot store 1 metadata string; it was left out",
+                   "mpk stores 1 tensor in another dtype: f64 to f32"}));
+  EXPECT_EQ(same_notes(NumpyStore::from_bytes(), NumpyStore::from_file(dir.file("m.npz"))),
+            (Names{"numpy cannot store 2 parameter ids; they were left out",
+                   "numpy cannot store 1 metadata string; it was left out"}));
+}
+
+TEST(Store, AMissingTensorIsAnErrorWhoseHintNamesTheWayToLoadTheRest) {
+  const auto hint_for = [](const Names& names) {
+    Pair to = pair_of(0);
+    const Error error = load_from(to, store_with(names)).error();
+    EXPECT_EQ(error.code, ErrorCode::missing_tensor);
+    return error.hint;
+  };
+  EXPECT_EQ(hint_for({}), "see the report, or load the rest with .allow_partial(true)");
+  // A proposal does not hide it.
+  for (const Names& names : {Names{"a"}, Names{"net.a", "net.b"}}) {
+    const std::string hint = hint_for(names);
+    EXPECT_TRUE(hint.starts_with("try ")) << hint;
+    EXPECT_TRUE(hint.ends_with("; or load the rest with .allow_partial(true)")) << hint;
+  }
 }
 
 TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {

@@ -77,7 +77,7 @@ struct ChoosingWalker {
   std::vector<Slot> slots_below(T& node) const {
     SlotList slots = chooser.place().from_here();
     Walker{slots}.whole(node);
-    return slots.take();
+    return slots.take().slots;
   }
 
   template <class Holder>

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -103,10 +105,37 @@ struct Slot : Place {
   const LeafOps* ops;
 };
 
+// A part of a module that is empty, so that a walk finds no leaf in it.
+struct Vacancy {
+  enum class Kind : std::uint8_t { list, map, optional, pointer };
+
+  std::string path;
+  Kind kind;
+};
+
+// What a walk through a module finds.
+struct ModuleSlots {
+  std::vector<Slot> slots;
+  std::vector<Vacancy> vacancies;
+};
+
+// The kind of an empty container, optional or pointer; nothing for everything else.
+template <class T>
+std::optional<Vacancy::Kind> vacancy_of(const T& node) {
+  if constexpr (is_holder<T>) {
+    constexpr bool is_optional = requires { node.has_value(); };
+    if (!node) return is_optional ? Vacancy::Kind::optional : Vacancy::Kind::pointer;
+  } else if constexpr ((is_list<T> || is_map<T>) && requires(T& list) { list.clear(); }) {
+    // What cannot be cleared, an array, cannot be filled either.
+    if (node.empty()) return is_map<T> ? Vacancy::Kind::map : Vacancy::Kind::list;
+  }
+  return std::nullopt;
+}
+
 // Fails with NameCollision if two leaves have one path.
 Status check_paths(const std::vector<Slot>& slots);
 
-// Follows a walk through a module and records its leaves.
+// Follows a walk through a module and records its leaves and what is empty.
 class SlotList {
  public:
   explicit SlotList(bool skip_enum_variants) : skip_enum_variants_(skip_enum_variants) {}
@@ -114,7 +143,8 @@ class SlotList {
   void enter(std::string_view name, Kind kind);
   void leave();
   void add(void* leaf, const LeafOps& ops);
-  std::vector<Slot> take() { return std::move(slots_); }
+  void add_vacancy(Vacancy::Kind kind);
+  ModuleSlots take() { return std::move(found_); }
   // Returns an empty list that starts at the current place.
   SlotList from_here() const;
   const std::string& path() const noexcept {
@@ -142,7 +172,7 @@ class SlotList {
   Path without_variants_;
   std::vector<std::string> kinds_;
   Container container_;
-  std::vector<Slot> slots_;
+  ModuleSlots found_;
 };
 
 // Records every leaf below a node.
@@ -155,6 +185,7 @@ struct Walker {
       static_cast<void>(sizeof(Check<T>));
       if constexpr (HasLeafFunctions<T>) slots.add(&node, leaf_ops<T>());
     } else {
+      if (const auto kind = vacancy_of(node)) slots.add_vacancy(*kind);
       for_each_part(node, *this);
     }
   }
@@ -185,14 +216,19 @@ void walk_to_change(M& module, Visitor visitor) {
 // A walk changes nothing. Using one instantiation for const and mutable modules halves the compile
 // time.
 template <class M>
-std::vector<Slot> slots_of(const M& module, bool skip_enum_variants) {
+ModuleSlots module_slots(const M& module, bool skip_enum_variants) {
   SlotList slots(skip_enum_variants);
   walk(const_cast<M&>(module), Walker{slots});
   return slots.take();
 }
 
 template <class M>
-std::vector<Slot> slots_to_change(M& module, bool skip_enum_variants) {
+std::vector<Slot> slots_of(const M& module, bool skip_enum_variants) {
+  return module_slots(module, skip_enum_variants).slots;
+}
+
+template <class M>
+ModuleSlots slots_to_change(M& module, bool skip_enum_variants) {
   SlotList slots(skip_enum_variants);
   walk_to_change(module, Walker{slots});
   return slots.take();

@@ -9,15 +9,14 @@
 #include "src/codec/gzip.h"
 #include "src/codec/msgpack_writer.h"
 #include "src/core/check_limit.h"
-#include "src/core/kernels/convert.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/data_copier.h"
-#include "src/format/record/checked_integers.h"
 #include "src/format/record/dtype.h"
 #include "src/format/record/metadata.h"
 #include "src/format/record/name_tree.h"
+#include "src/format/record/precision.h"
 #include "src/format/record/record.h"
 
 namespace andiron::inline v1::detail {
@@ -29,12 +28,6 @@ struct Payload {
   std::size_t tensor;
   std::uint64_t byte_size;
 };
-
-DType stored_as(const RecordNumbers& numbers, DType dtype) {
-  if (is_integer(dtype)) return numbers.int_type;
-  const bool is_number = is_float(dtype) && can_convert(dtype, numbers.float_type);
-  return is_number ? numbers.float_type : dtype;
-}
 
 RecordPrecision precision_of(const WriteOptions& options) {
   return settings_in<MpkSettings>(options.settings).precision;
@@ -85,7 +78,7 @@ class Encoder {
   std::string_view text() const { return text_; }
   const std::vector<Payload>& payloads() const { return payloads_; }
 
-  DType stored_as(DType dtype) const { return andiron::detail::stored_as(numbers_, dtype); }
+  DType stored_as(DType dtype) const { return dtype_in_record(numbers_, dtype); }
 
  private:
   // The structure is no deeper than is_tree_of() and tree_from_names() allow.
@@ -176,14 +169,6 @@ class Encoder {
   std::vector<Payload> payloads_;
 };
 
-// The tensor as a record stores it.
-Result<TensorSnapshot> converted(const TensorSnapshot& snapshot, DType stored) {
-  const DType dtype = snapshot.dtype();
-  if (dtype == stored) return snapshot;
-  const bool may_not_fit = is_integer(dtype) && bit_width(dtype) >= bit_width(stored);
-  return may_not_fit ? as_checked_integers(snapshot, stored) : snapshot.cast(stored);
-}
-
 Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
                      const WriteOptions& options, std::uint64_t data_bytes) {
   const auto write_text = [&](std::size_t begin, std::size_t end) {
@@ -196,7 +181,7 @@ Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
     written = payload.text_end;
     const TensorSnapshot snapshot = archive.snapshot(payload.tensor);
     ANDIRON_ASSIGN(const TensorSnapshot stored,
-                   converted(snapshot, encoder.stored_as(snapshot.dtype())));
+                   converted_for_record(snapshot, encoder.stored_as(snapshot.dtype())));
     ANDIRON_TRY(copier.copy(stored, payload.byte_size));
   }
   return write_text(written, encoder.text().size());
@@ -211,16 +196,21 @@ Kept kept_by_record(const Archive& archive, const Value& tree, const WriteOption
             .metadata = archive.metadata().size(),
             .param_ids = true,
             .ties = true};  // as copies with one id
-  // What a record says of itself takes the place of what others say under these keys.
-  for (const auto& [key, value] : record_metadata(Archive(), false, RecordPrecision::full, false)) {
-    if (archive.format() != format_name(Format::mpk) && archive.metadata().contains(key))
-      --kept.metadata;
+  // What a record says of itself takes the place of what others say under these keys. What another
+  // record said of itself is no loss, but what the options ask for is.
+  const bool was_record = archive.format() == format_name(Format::mpk);
+  const Metadata& said = was_record ? options.metadata : archive.metadata();
+  RecordMetadata own = record_metadata(archive, is_record, precision_of(options), false);
+  own.resize(record_metadata(Archive(), false, RecordPrecision::full, false).size());
+  for (const auto& [key, value] : own) {
+    const auto entry = said.find(key);
+    if (entry != said.end() && (!was_record || entry->second != value)) --kept.metadata;
   }
   // Whoever chose a precision asked for it.
   const bool is_chosen = std::holds_alternative<MpkSettings>(options.settings);
   for (std::size_t i = 0; i < archive.size() && !is_chosen; ++i) {
     const DType dtype = archive.info(i).dtype;
-    const DType stored = stored_as(numbers, dtype);
+    const DType stored = dtype_in_record(numbers, dtype);
     if (stored == dtype || kept.converted++ != 0) continue;
     kept.conversion = std::string(dtype_name(dtype)) + " to " + std::string(dtype_name(stored));
   }
