@@ -98,7 +98,7 @@ class FileDraft {
   unsigned number_ = 0;    // in `temporary_`
   std::uint64_t written_ = 0;
   std::uint64_t size_limit_ = 0;  // of this process; asked once, not for each small write
-  std::uint64_t writeback_ = 0;  // on its way to disk up to here
+  std::uint64_t writeback_ = 0;   // on its way to disk up to here
   bool is_reserved_ = false;
   bool is_published_ = false;
   bool is_committed_ = false;

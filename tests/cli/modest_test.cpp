@@ -22,6 +22,9 @@ class Modest : public ToolTest {
                                                  {"ls", "--json"},
                                                  {"info"},
                                                  {"info", "--json"},
+                                                 {"config"},
+                                                 {"config", "--json"},
+                                                 {"ls", "--renames", "--json"},
                                                  {"ls", "--json", "--lenient"}}) {
       std::vector<std::string> command = {ANDIRON_TOOL};
       command.insert(command.end(), verb.begin(), verb.end());
