@@ -48,7 +48,9 @@ void append_tensor(std::string& out, const TensorInfo& info,
   if (digest != nullptr) append_json_field(out, "sha256", to_hex(*digest));
 }
 
+// Of a tensor whose name changed; the others have nothing to add.
 void append_names(std::string& out, const std::vector<NameStep>& history) {
+  if (history.front().name == history.back().name) return;
   append_json_field(out, "name_in_file", history.front().name);
   append_json_key(out, "renames");
   out += '[';
