@@ -23,7 +23,8 @@
 
 #include "andiron/archive.h"
 #include "andiron/detail/no_throw.h"
-#include "andiron/detail/value_conversion.h"
+#include "andiron/detail/value_reader.h"
+#include "andiron/detail/value_writer.h"
 #include "andiron/error.h"
 #include "andiron/open.h"
 #include "andiron/store.h"

@@ -37,6 +37,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "andiron/detail/no_throw.h"
+#include "andiron/detail/store_settings.h"
 #include "andiron/error.h"
 #include "andiron/key_map.h"
 #include "andiron/limits.h"
@@ -48,28 +49,6 @@
 #include "andiron/write.h"
 
 namespace andiron::inline v1 {
-
-namespace detail {
-class StoreState;
-
-// The options of each stage, in the order of a load, then of a save.
-struct StoreSettings {
-  OpenOptions open = {};
-  NameOptions names = {};
-  ApplyOptions apply = {};
-  CollectOptions collect = {};
-  WriteOptions write = {};
-  bool auto_extension = false;
-};
-
-// Files that are not in a folder, and the name of the model among them.
-struct StoreFiles {
-  FileSetPtr files;
-  std::string name;
-};
-// A path, memory (which may be empty), or a set of files.
-using StoreLocation = std::variant<std::string, std::optional<Bytes>, StoreFiles>;
-}  // namespace detail
 
 /// A weight file or memory, and the settings for moving tensors between it and modules.
 ///

@@ -169,4 +169,4 @@ void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace andiron::inline v1
 
-#include "andiron/detail/value_conversion.h"
+#include "andiron/detail/value_reader.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/value_conversion_test.cpp
-#include "andiron/detail/value_conversion.h"
+// Tested by tests/core/value_reader_test.cpp
+#include "andiron/detail/value_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "src/core/parse_index.h"
@@ -235,14 +234,6 @@ void ValueNode::note_default(std::string_view key) const {
 bool is_filled(const void* memory, std::size_t size, unsigned char fill) noexcept {
   const auto* bytes = static_cast<const unsigned char*>(memory);
   return std::all_of(bytes, bytes + size, [&](unsigned char byte) { return byte == fill; });
-}
-
-double widened(float number) noexcept {
-  char text[32];
-  const auto written = std::to_chars(text, text + sizeof text, number);
-  double wide = static_cast<double>(number);
-  std::from_chars(text, written.ptr, wide);
-  return wide;
 }
 
 }  // namespace detail

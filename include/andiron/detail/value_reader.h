@@ -1,118 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Values to C++ types and back. What is not a template is in src/core/value_conversion.cpp.
+// Values to C++ types. What is not a template is in src/core/value_reader.cpp.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "andiron/detail/field_access.h"
+#include "andiron/detail/convertible.h"
 #include "andiron/detail/no_throw.h"
 #include "andiron/error.h"
 #include "andiron/value.h"
 
 namespace andiron::inline v1 {
-
-template <class Enum>
-struct EnumNames;
-
 namespace detail {
-
-// ---- What may be converted ----
-
-// How a struct lists its fields for configs: ANDIRON_CONFIG, or as a module does by hand.
-struct ConfigAccess {
-  template <class T>
-  static constexpr bool is_listed_by_macro = requires { T::andiron_config_names(); };
-  template <class T>
-  static constexpr bool is_config = is_listed_by_macro<T> || FieldAccess::is_listed_outside<T> ||
-                                    FieldAccess::is_listed_by_function<T>;
-
-  // Calls field(name, member) for each field.
-  template <class T, class Field>
-  static void each(T& config, const Field& field) {
-    if constexpr (is_listed_by_macro<T>) {
-      static_assert(std::is_same_v<T*, decltype(T::andiron_config_type())>,
-                    "andiron: the first argument of ANDIRON_CONFIG must be the struct that "
-                    "contains it. A derived struct needs an ANDIRON_CONFIG line of its own");
-      static_assert(FieldNames::are_plain(T::andiron_config_names()),
-                    "andiron: ANDIRON_CONFIG takes names of members. For anything else, write a "
-                    "static function `fields` instead (andiron/config.h)");
-      FieldNames names(T::andiron_config_names());
-      auto take_all = [&](auto&... members) { (field(names.next(), members), ...); };
-      config.andiron_config_fields()(take_all);
-    } else {
-      FieldAccess::each(config, field);
-    }
-  }
-};
-template <class T>
-inline constexpr bool is_config = ConfigAccess::is_config<T>;
-
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <class T>
-inline constexpr bool is_vector = false;
-template <class T, class A>
-inline constexpr bool is_vector<std::vector<T, A>> = true;
-template <class T>
-inline constexpr bool is_array = false;
-template <class T, std::size_t N>
-inline constexpr bool is_array<std::array<T, N>> = true;
-template <class T>
-inline constexpr bool is_fixed_list = is_array<T>;
-template <class A, class B>
-inline constexpr bool is_fixed_list<std::pair<A, B>> = true;
-template <class... T>
-inline constexpr bool is_fixed_list<std::tuple<T...>> = true;
-template <class T>
-inline constexpr bool is_text_map = false;
-template <class T, class C, class A>
-inline constexpr bool is_text_map<std::map<std::string, T, C, A>> = true;
-template <class T, class H, class E, class A>
-inline constexpr bool is_text_map<std::unordered_map<std::string, T, H, E, A>> = true;
-
-template <class T>
-inline constexpr bool has_listed_names = requires { EnumNames<T>::all; };
-template <class T>
-inline constexpr bool is_listed_enum =
-    has_listed_names<T> || requires(const T* type) { andiron_enum(type); };
-
-// Calls take(name, value) for each name of an enum, until it returns true.
-template <class Enum, class Take>
-bool any_enum_name(const Take& take) {
-  if constexpr (has_listed_names<Enum>) {
-    for (const auto& [name, value] : EnumNames<Enum>::all) {
-      if (take(std::string_view(name), value)) return true;
-    }
-  } else {
-    const auto listed = andiron_enum(static_cast<const Enum*>(nullptr));
-    FieldNames names(listed.first);
-    for (const Enum value : listed.second) {
-      if (take(names.next(), value)) return true;
-    }
-  }
-  return false;
-}
-
-template <class T>
-inline constexpr bool is_unknown_type = true;
-
-// ---- Reading ----
 
 // What a conversion goes on with: what is left of its budget, and what is to be told.
 struct ValueReading {
@@ -346,71 +254,6 @@ Status read_value(const ValueNode& node, T& out) {
                   "andiron: values do not convert to this type. Give its struct an ANDIRON_CONFIG "
                   "line, or use a type that Value::as() lists (andiron/value.h)");
     return {};
-  }
-}
-
-// ---- Writing ----
-
-// The number whose shortest text is the float's: 0.1, not 0.10000000149011612.
-double widened(float number) noexcept;
-
-template <class T>
-Value value_of(const T& from);
-
-template <class List, std::size_t... I>
-ValueList list_of(const List& from, std::index_sequence<I...>) {
-  using std::get;
-  ValueList list;
-  (list.push_back(value_of(get<I>(from))), ...);
-  return list;
-}
-
-template <class T>
-Value value_of(const T& from) {
-  if constexpr (std::is_same_v<T, Value> || std::is_same_v<T, bool> ||
-                std::is_same_v<T, std::string>) {
-    return from;
-  } else if constexpr (std::is_same_v<T, float>) {
-    return widened(from);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<double>(from);
-  } else if constexpr (std::is_integral_v<T>) {
-    if (std::in_range<std::int64_t>(from)) return static_cast<std::int64_t>(from);
-    return static_cast<std::uint64_t>(from);
-  } else if constexpr (std::is_enum_v<T>) {
-    // A value without a name is its number, which does not read back.
-    Value written = static_cast<std::int64_t>(from);
-    any_enum_name<T>([&](std::string_view name, T value) {
-      if (value != from) return false;
-      return written = Value(std::string(name)), true;
-    });
-    return written;
-  } else if constexpr (is_optional<T>) {
-    return from ? value_of(*from) : Value();
-  } else if constexpr (is_vector<T>) {
-    ValueList list;
-    for (const auto& item : from) list.push_back(value_of<typename T::value_type>(item));
-    return list;
-  } else if constexpr (is_fixed_list<T>) {
-    return list_of(from, std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (is_text_map<T>) {
-    // Sorted, so that the same map gives the same text.
-    std::map<std::string_view, Value> sorted;
-    for (const auto& [key, value] : from) sorted.emplace(key, value_of(value));
-    ValueDict dict;
-    for (auto& [key, value] : sorted) dict.emplace_back(key, std::move(value));
-    return dict;
-  } else {
-    static_assert(is_config<T>,
-                  "andiron: this type does not convert to a Value. Give its struct an "
-                  "ANDIRON_CONFIG line, or use a type that Value::as() lists (andiron/value.h)");
-    ValueDict dict;
-    // Nothing is changed: the lists of fields have no const form.
-    ConfigAccess::each(const_cast<T&>(from),
-                       [&]<class Member>(std::string_view name, const Member& member) {
-                         dict.emplace_back(name, value_of(member));
-                       });
-    return dict;
   }
 }
 
