@@ -91,9 +91,9 @@ constexpr const char* convert_footer =
     R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk,
 .mpk.gz, .npz or .npy, unless --to is given. Metadata, scalars and parameter ids
 are written where the format can store them; notes report what is lost. Elements
-keep their dtype unless you use --cast or write .mpk. Names and layouts stay as
-they are: a PyTorch Linear keeps its [out, in] weight. The output appears whole
-or not at all; with --force it may be the input itself.
+keep their dtype unless you use --cast or write .mpk. Names and layouts stay
+unless you use --to-layout: a PyTorch Linear keeps its [out, in] weight. The
+output appears whole or not at all; with --force it may be the input itself.
 
 Examples:
   andiron convert model.safetensors -o model.bpk
@@ -101,6 +101,8 @@ Examples:
   andiron convert --cast '**=bf16' --cast '**.norm.*=f32' in.pt -o out.bpk
   andiron convert --max-shard-size 5GB model.bpk -o model.safetensors
   andiron convert --top-level-key model --sub '^net\.' '' in.mpk -o out.bpk
+  andiron convert --to-layout burn --layers guess in.pt > layers.txt
+  andiron convert --to-layout burn --layers layers.txt in.pt -o out.bpk
   andiron convert --dry-run --exclude 'optimizer.**' a.bpk -o b.safetensors)";
 
 constexpr std::uint64_t least_memory = 64 * 1024;
@@ -237,6 +239,10 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
   verb.add_flag("--contiguous-indices", names.close_gaps,
                 "Close gaps in numbered names: 0 2 4 become 0 1 2")
       ->group(group);
+  verb.add_flag(
+          "--fold-weight-norm", names.fold_weight_norm,
+          "Compute weights from the parts that PyTorch's\nweight norm keeps: weight_g and weight_v")
+      ->group(group);
 }
 
 // What a file may ask for where memory is bounded.
@@ -341,7 +347,6 @@ void add_writing_options(CLI::App& verb, WritingOptions& writing) {
     writing.output = std::move(path);
   };
   verb.add_option_function<std::string>("-o,--output", set_output, "The file to write")
-      ->required()
       ->option_text("OUT")
       ->group(group);
   WriteOptions& write = writing.write;
@@ -365,6 +370,9 @@ struct ConvertArguments {
   CLI::Option* beyond_burn = nullptr;
   CLI::Option* precision = nullptr;
   CLI::Option* max_shard_size = nullptr;
+  std::optional<Layout> from_layout;
+  std::optional<Layout> to_layout;
+  std::string layers;
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments) {
@@ -429,6 +437,25 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                  "tensor. The last match counts (repeatable)")
       ->option_text("GLOB=DTYPE")
       ->group(group);
+  const Choices<std::optional<Layout>> layouts = {{"pytorch", Layout::pytorch},
+                                                  {"burn", Layout::burn}};
+  add_choice<std::optional<Layout>>(verb, "--from-layout", arguments.from_layout, layouts,
+                                    "Whose names and layouts the input has;\n"
+                                    "by default the other of the two")
+      ->group(group);
+  add_choice<std::optional<Layout>>(verb, "--to-layout", arguments.to_layout, layouts,
+                                    "Transpose Linear weights and rename the\n"
+                                    "parameters of norms; needs --layers")
+      ->group(group);
+  const auto set_layers = [&arguments](std::string path) {
+    unmark(path);
+    arguments.layers = std::move(path);
+  };
+  verb.add_option_function<std::string>("--layers", set_layers,
+                                        "A file that says which parts are Linear, norms\n"
+                                        "...; 'guess' prints one to correct, with reasons")
+      ->option_text("RULES")
+      ->group(group);
   verb.add_flag(
           "--param-ids", arguments.param_ids,
           "Keep parameter ids in SafeTensors, in the\nmetadata; Burnpack and mpk always keep them")
@@ -441,6 +468,29 @@ void lift_limits_of_burn(Limits& limits) {
                                &limits.burnpack_file_bytes, &limits.burnpack_metadata_bytes}) {
     *limit = ~std::uint64_t{0};
   }
+}
+
+// Decides on the layout; the text says what makes no sense, if something does.
+std::string settle_layout(ConvertArguments& arguments) {
+  const std::optional<Layout> from = arguments.from_layout;
+  const std::optional<Layout> to = arguments.to_layout;
+  const bool is_guess = arguments.layers == "guess";
+  if (!from && !to && arguments.layers.empty()) return {};
+  if (!arguments.layers.empty() && !to && !(from && is_guess)) {
+    return "--layers: say with --to-layout what it is for";
+  }
+  if (arguments.layers.empty()) {
+    return std::string(to ? "--to-layout" : "--from-layout") +
+           ": which parts are Linear, norms and so on? '--layers guess' prints rules to correct; "
+           "then give their file";
+  }
+  if (from == to) return "--from-layout and --to-layout are the same";
+  const Layout goal = to ? *to : *from == Layout::burn ? Layout::pytorch : Layout::burn;
+  arguments.options.layout =
+      LayoutChange{.from = goal == Layout::burn ? Layout::pytorch : Layout::burn,
+                   .to = goal,
+                   .layers = arguments.layers};
+  return {};
 }
 
 // Decides on the format; the text says what makes no sense, if something does.
@@ -571,7 +621,12 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (config_verb.parsed()) return config;
   if (hash_verb.parsed()) return hash;
   if (convert.verb->parsed()) {
-    std::string mistake = settle_format(convert);
+    std::string mistake = settle_layout(convert);
+    const bool writes = !convert.options.layout || !convert.options.layout->is_guess();
+    if (mistake.empty() && writes && convert.options.writing.output.empty()) {
+      mistake = "--output is required";
+    }
+    if (mistake.empty() && writes) mistake = settle_format(convert);
     if (!mistake.empty()) return usage_error(app, std::move(mistake));
     return convert.options;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron convert: the tensors of one weight file into another.
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "cli/inputs.h"
 #include "cli/interruption.h"
 #include "cli/json_output.h"
+#include "cli/layouts.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
@@ -81,11 +83,39 @@ void drop_recorder_metadata(Archive& archive) {
   archive.set_metadata(std::move(metadata));
 }
 
+bool is_of_pytorch(const Archive& archive) {
+  const auto format = archive.metadata().find("format");
+  return archive.is_pickled() || (format != archive.metadata().end() && format->second == "pt");
+}
+
+// Burn's programs expect Burn's layouts in Burn's formats.
+void tell_layout(const Archive& source, const ConvertOptions& options,
+                 std::vector<std::string>& notes) {
+  const bool is_of_burn = options.format() == Format::burnpack || options.format() == Format::mpk;
+  if (options.layout || !is_of_burn || !is_of_pytorch(source)) return;
+  notes.push_back(
+      "the tensors keep PyTorch's layouts: load them with PyTorchToBurnAdapter, or see "
+      "--to-layout");
+}
+
+Result<Archive> with_layout(const Archive& source, const LayoutChange& change,
+                            std::vector<std::string>& notes) {
+  const Result<LayerRules> rules = read_layer_rules(change.layers);
+  if (!rules) return rules.error();
+  Result<Archive> changed = change_layout(source, *rules, change.to);
+  if (!changed) return changed;
+  const auto first = changed->notes().begin() + static_cast<std::ptrdiff_t>(source.notes().size());
+  notes.insert(notes.end(), first, changed->notes().end());
+  return changed;
+}
+
 // The archive as it is to be written; notes say what is done to it for that.
 Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
                         std::vector<std::string>& notes) {
   Result<Archive> archive = in_file_order(source);
+  if (archive && options.layout) archive = with_layout(*archive, *options.layout, notes);
   if (!archive) return archive;
+  tell_layout(source, options, notes);
   // Burnpack could keep them, but Burn would miss the tied names.
   if (const std::size_t ties = archive->aliases().size();
       ties != 0 && options.format() == Format::burnpack) {
@@ -98,8 +128,9 @@ Result<Archive> prepare(const Archive& source, const ConvertOptions& options,
   const bool is_record = source.format() == format_name(Format::mpk);
   const bool to_record = options.format() == Format::mpk;
   const bool keeps_notes = !to_record && options.format() != Format::numpy;
-  if (source.is_pickled() && keeps_notes) note_origin(*archive);
-  if (source.is_pickled() && !keeps_notes) {
+  const bool has_pytorch_layout = source.is_pickled() && !options.layout;
+  if (has_pytorch_layout && keeps_notes) note_origin(*archive);
+  if (has_pytorch_layout && options.format() == Format::numpy) {
     notes.push_back(std::string(format_name(options.format())) +
                     " cannot record that the tensors have PyTorch's layout; load them with "
                     "PyTorchToBurnAdapter");
@@ -162,6 +193,15 @@ std::string text_line(const ConvertOptions& options, const WriteReport& report, 
 
 ExitCode run(const ConvertOptions& options) {
   const bool json = options.reading.json;
+  if (options.layout && options.layout->is_guess()) {
+    return for_each_input(
+        options.reading, true,
+        [&](const std::string& path, const Archive& source, std::string& out) -> Status {
+          const Layout from = options.layout->from;
+          out += json ? guessed_layers_json(path, source, from) : guessed_layers_text(source, from);
+          return {};
+        });
+  }
   return for_each_input(
       options.reading, true,
       [&](const std::string& path, const Archive& source, std::string& out) -> Status {

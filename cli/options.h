@@ -11,6 +11,7 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "cli/casts.h"
+#include "cli/layouts.h"
 #include "cli/terminal.h"
 
 namespace andiron::cli {
@@ -74,6 +75,7 @@ struct ConvertOptions {
   ReadingOptions reading;
   WritingOptions writing;
   std::vector<CastRule> casts;
+  std::optional<LayoutChange> layout;
   bool beyond_burn = false;  ///< write Burnpack files that Burn's reader refuses for their size
 
   Format format() const { return *writing.write.format; }

@@ -21,13 +21,14 @@ install(FILES ${licences} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT andironTargets NAMESPACE andiron:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/andironConfig.cmake.in andironConfig.cmake
-                              INSTALL_DESTINATION ${package_dir}
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR
                               NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break its users.
 write_basic_package_version_file(andironConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andironConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/andironConfigVersion.cmake cmake/FindRE2.cmake
               cmake/AndironEmbedWeights.cmake cmake/AndironEmbedBytes.cmake
+              cmake/AndironConvertWeights.cmake
         DESTINATION ${package_dir})
 
 # --- pkg-config andiron

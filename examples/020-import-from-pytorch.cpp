@@ -34,6 +34,13 @@ struct Detector {
   ANDIRON_MODULE(Detector, backbone, boxes)
 };
 
+// What the script saved under the key "config".
+struct Config {
+  int classes;
+  std::vector<std::string> labels;
+  ANDIRON_CONFIG(Config, classes, labels)
+};
+
 void expect(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(std::string("this does not hold: ") + what);
   std::printf("ok: %s\n", what);
@@ -48,9 +55,9 @@ void look_into(const std::string& path) {
                 tensor.shape().to_string().c_str());
   }
   const Value tree = file.value().value();  // everything that is not a tensor
-  const Value* config = tree.find("config");
-  std::printf("config: %s\n", to_json(*config).c_str());
-  expect(*config->find("classes")->get<std::int64_t>() == 10, "the config can be read");
+  std::printf("config: %s\n", to_json(*tree.find("config")).c_str());
+  const Config config = config_from<Config>(file, "config").value();
+  expect(config.classes == 10 && config.labels.size() == 10, "the config can be read");
 }
 
 Net import_model(const std::string& path) {

@@ -118,6 +118,17 @@ def json_seeds():
                                "weight_map": {"w": "model-00001-of-00001.safetensors"}}).encode()
 
 
+def layers_seeds():
+    yield "rules", b"# andiron layers\nb.*.c  Linear  # weight [2, 3]\na  LayerNorm\n.  other\n"
+    yield "first_counts", b"a Linear\n** BatchNorm\n"
+    yield "wildcards", b"?.** PRelu\n**.c RmsNorm\n"
+    yield "windows", b"a Linear\r\nb.* other\r\n"
+    yield "no_kind", b"a # Linear"
+    yield "unknown_kind", b"a linear"
+    yield "tabs", b"\ta\t\tLinear\t#\t\n\n"
+    yield "nothing", b""
+
+
 def pattern_seeds():
     def seed(pattern, replacement, name):
         return "\n".join((pattern, replacement, name)).encode()
@@ -205,7 +216,7 @@ def load_seeds():
 
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
-                          ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
+                          ("layers_fuzz", layers_seeds()), ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
                           ("load_fuzz", load_seeds()),
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),

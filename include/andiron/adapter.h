@@ -41,6 +41,8 @@ class TensorLookup {
   virtual Result<std::optional<TensorSnapshot>> find(std::string_view name) = 0;
 };
 
+class AnyAdapter;
+
 /// The direction in which tensors move.
 enum class Direction : std::uint8_t { load, save };
 
@@ -80,6 +82,13 @@ class Adapter {
   /// The first bad argument that the adapter was built with. Every operation that takes the adapter
   /// fails with it.
   virtual Status status() const { return {}; }
+  /// Returns the adapter whose save() undoes what this one's load() did, for Store::based_on().
+  /// By default, fails with Unsupported.
+  virtual Result<AnyAdapter> inverse() const;
+  /// The "format" that a SafeTensors file gets in its metadata when a store saves through this
+  /// adapter: "pt" for PyTorch's layouts, which Hugging Face's readers ask for. Empty: no other
+  /// than usual.
+  virtual std::string_view format_mark() const noexcept { return {}; }
 
  protected:
   /// Returns one tensor, changed. By default, returns it unchanged. A save may rename it
@@ -123,7 +132,12 @@ class Chainable : public Adapter {
 };
 
 /// Changes nothing.
-class IdentityAdapter final : public Chainable<IdentityAdapter> {};
+class IdentityAdapter final : public Chainable<IdentityAdapter> {
+ public:
+  Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const override;
+  Result<Snapshots> save(Snapshots tensors) const override;
+  Result<AnyAdapter> inverse() const override;
+};
 
 /// Two adapters, one after the other.
 class ChainAdapter final : public Chainable<ChainAdapter> {
@@ -134,6 +148,8 @@ class ChainAdapter final : public Chainable<ChainAdapter> {
   Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const override;
   Result<Snapshots> save(Snapshots tensors) const override;
   Status status() const override;
+  Result<AnyAdapter> inverse() const override;
+  std::string_view format_mark() const noexcept override;
 
  private:
   AnyAdapter first_;
@@ -218,8 +234,11 @@ class RuleAdapter : public Chainable<RuleAdapter> {
   Result<Snapshots> save(Snapshots tensors) const final;
   /// Fails with InvalidArgument if the steps of a rule do not lead from its `from` to its `to`.
   Status status() const final;
+  Result<AnyAdapter> inverse() const final;
+  std::string_view format_mark() const noexcept final;
 
  protected:
+  RuleAdapter(std::vector<AdapterRule> rules, bool forward, std::string format_mark);
   /// Adds a rule before the others.
   void add_rule(AdapterRule rule);
 
@@ -241,10 +260,11 @@ class PyTorchToBurnAdapter final : public RuleAdapter {
   PyTorchToBurnAdapter with_rule(AdapterRule rule) const;
 };
 
-/// Saves files that PyTorch will read: from Burn's names and layouts to PyTorch's.
+/// Saves files that PyTorch will read: from Burn's names and layouts to PyTorch's. A SafeTensors
+/// file gets format=pt in its metadata.
 class BurnToPyTorchAdapter final : public RuleAdapter {
  public:
-  BurnToPyTorchAdapter() : RuleAdapter(pytorch_rules(), false) {}
+  BurnToPyTorchAdapter() : RuleAdapter(pytorch_rules(), false, "pt") {}
   /// Returns a copy with a rule for your own modules; `from` is PyTorch's side here too.
   BurnToPyTorchAdapter with_rule(AdapterRule rule) const;
 };
@@ -267,6 +287,8 @@ class HalfPrecisionAdapter final : public Chainable<HalfPrecisionAdapter> {
   /// The kinds of module, with their prefixes.
   const std::set<std::string, std::less<>>& modules() const noexcept { return modules_; }
   Status status() const override;
+  /// The adapter itself.
+  Result<AnyAdapter> inverse() const override;
 
  protected:
   Result<TensorSnapshot> adapt(Direction direction, const Place& place,
@@ -283,6 +305,8 @@ class FloatCastAdapter final : public Chainable<FloatCastAdapter> {
   /// f64, f32, f16 or bf16. For any other dtype, status() fails with InvalidArgument.
   static FloatCastAdapter to(DType dtype) { return FloatCastAdapter(dtype); }
   Status status() const override;
+  /// The identity: what the dtypes were is not known here.
+  Result<AnyAdapter> inverse() const override;
 
  protected:
   Result<TensorSnapshot> adapt(Direction direction, const Place& place,

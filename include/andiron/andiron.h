@@ -70,11 +70,12 @@
 //
 // Where to look:
 //   module.h, fields.h, param.h, leaf.h    what a model may contain
-//   store.h, stores.h                      all settings; the store of each format
+//   store.h, store_builder.h, stores.h     loads and saves; all settings; the store of each format
 //   recorder.h                             Burn's older recorders, built on the stores
 //   apply.h                                collect, apply, plan, choose_variants, ApplyResult
 //   key_map.h                              names in the file, after each stage, in the model
 //   adapter.h                              layouts and names of other frameworks
+//   layers.h                               the same without a model
 //   nn/                                    layers
 //   open.h, archive.h, snapshot.h, tensor.h, value.h
 //                                          files without a model
@@ -101,6 +102,7 @@
 #include "andiron/file.h"
 #include "andiron/format.h"
 #include "andiron/key_map.h"
+#include "andiron/layers.h"
 #include "andiron/leaf.h"
 #include "andiron/limits.h"
 #include "andiron/module.h"
@@ -124,6 +126,7 @@
 #include "andiron/sink.h"
 #include "andiron/snapshot.h"
 #include "andiron/store.h"
+#include "andiron/store_builder.h"
 #include "andiron/stores.h"
 #include "andiron/tensor.h"
 #include "andiron/text.h"

@@ -113,6 +113,13 @@ struct ApplyOptions {
   /// load that fails half way leaves part of it replaced. With zero_copy, tensors are borrowed or
   /// get new memory; memory is not reused.
   bool in_place = false;
+  /// Let a std::variant hold another alternative after the load if the source's names say so: names
+  /// of the present one are missing, and exactly one other has all of its names in the source,
+  /// among them some that the present one does not take, with as many dimensions as its parameters.
+  /// Shapes alone decide nothing; choose_variants() goes by them. A note tells of each. The new
+  /// alternative is default constructed beside the old one and moved in when the load succeeds;
+  /// types that cannot be, without throwing, are not considered.
+  bool choose_variants = true;
   /// Called while data is read; may cancel the load.
   Progress progress = {};
   /// `load_bytes` bounds the memory of the load.
@@ -150,9 +157,8 @@ struct LoadSource {
   static LoadSource as_it_is(const Archive& archive);
 };
 
-Result<Snapshots> collect_slots(const std::vector<Slot>& slots, const CollectOptions& options);
-Result<Archive> collect_slots_as_archive(const std::vector<Slot>& slots,
-                                         const CollectOptions& options);
+Result<Snapshots> collect_slots(std::vector<Slot> slots, const CollectOptions& options);
+Result<Archive> collect_slots_as_archive(std::vector<Slot> slots, const CollectOptions& options);
 Result<Plan> plan_slots(const ModuleSlots& module, const LoadSource& source,
                         const ApplyOptions& options);
 Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& source,
@@ -221,7 +227,7 @@ Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOption
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-/// How choose_variants() compares a module with a source.
+/// How choose_variants() and grow_to_fit() compare a module with a source.
 struct ChooseOptions {
   AnyAdapter adapter = {};          ///< how the source stores tensors
   bool skip_enum_variants = false;  ///< the source's names do not contain the names of variants
@@ -233,10 +239,18 @@ struct ChosenVariant {
   std::string name;  ///< of the alternative it holds now
 };
 
+/// A container, optional or pointer that grow_to_fit() added to.
+struct GrownPart {
+  std::string path;
+  std::size_t before = 0;  ///< how many elements it had
+  std::size_t after = 0;   ///< and has now; 1 for an optional or pointer that was empty
+};
+
 }  // namespace andiron::inline v1
 
 // Included here because it uses the types above.
 #include "andiron/detail/choose_variants.h"
+#include "andiron/detail/grow_to_fit.h"
 
 namespace andiron::inline v1 {
 
@@ -265,6 +279,23 @@ Result<std::vector<ChosenVariant>> choose_variants(M& module, const Archive& sou
   std::vector<ChosenVariant> chosen;
   detail::walk_to_change(module, detail::ChoosingWalker{chooser, chosen});
   return chosen;
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+/// Adds to the vectors, deques, maps, optionals and pointers of a module what the source has and
+/// they lack: with blocks.0 to blocks.23 in the source, a vector `blocks` gets 24 elements. Call it
+/// before a load. New elements are default constructed; types that cannot be are left alone. Never
+/// removes anything. Returns the parts that have grown, outer ones first.
+///
+/// All or nothing: if it fails, the module is as it was. Fails with MissingTensor if the numbers of
+/// a list have gaps, so a list never gets more elements than the source has tensors.
+template <class M>
+Result<std::vector<GrownPart>> grow_to_fit(M& module, const Archive& source,
+                                           const ChooseOptions& options = {}) ANDIRON_NO_THROW {
+  if (Status status = options.adapter->status(); !status) return std::move(status).error();
+  detail::ContainerGrower grower(source, options);
+  detail::walk_to_change(module, detail::GrowingWalker{grower});
+  return grower.finish();
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -218,10 +218,18 @@ struct IndexGapOptions {
 /// parent. Fails with NameCollision if two names become one (007 and 7).
 Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& options = {});
 
+/// Replaces the two parts that PyTorch's weight norm keeps of a weight with the weight itself:
+/// fc.weight_g and fc.weight_v, or fc.parametrizations.weight.original0 and original1, become
+/// fc.weight = g * v / |v|. Computes when the weight is read, in blocks; the first read goes
+/// through v twice. Notes tell how many were folded, and what was left because it does not fit.
+Result<Archive> fold_weight_norm(const Archive& archive);
+
 /// How the names of a file become those of a module. A save uses only the remapper.
 struct NameOptions {
   /// Take only the tensors under this key (at_top_level_key). Empty: take all.
   std::string top_level_key = {};
+  /// Replace the parts of weight norm with their weights (fold_weight_norm).
+  bool fold_weight_norm = false;
   KeyRemapper remapper = {};
   /// fc.0 fc.2 fc.4 become fc.0 fc.1 fc.2 (close_index_gaps).
   bool close_gaps = false;
@@ -232,10 +240,26 @@ struct NameOptions {
   Status status() const;
 };
 
-/// Renames an archive: first the top-level key, then the remapper, then index gaps. Copies and
+/// Renames an archive: first the top-level key, then weight norm, then the remapper, then index
+/// gaps. Copies and
 /// reads no data. Archive::name_history() returns the earlier names. Notes report replacements that
 /// name no group, and a key that a PyTorch model seems to be under. Fails with InvalidPattern, with
 /// MissingTensor if nothing is under the key, and with NameCollision if two tensors get one name.
 Result<Archive> apply_names(const Archive& archive, const NameOptions& options);
+
+/// How put_back() treats tensors.
+struct PutBackOptions {
+  /// Cast the tensors to the dtypes that the file has, instead of changing those.
+  bool keep_dtypes = false;
+};
+
+/// The way back: returns the file that `named` came from (Archive::in_file), with `tensors` in
+/// place of those that have their names in `named`. Names, ids, order, the other tensors, values
+/// and metadata are the file's. Reads nothing, unless the file ties two of the tensors. Notes tell
+/// of dtypes that change and of tensors of the file that could not be read. Fails with
+/// MissingTensor, listing them, if some of `tensors` have no place in the file, and with
+/// InvalidArgument if two that the file ties are no longer equal.
+Result<Archive> put_back(const Archive& tensors, const Archive& named,
+                         const PutBackOptions& options = {});
 
 }  // namespace andiron::inline v1

@@ -77,7 +77,7 @@ class Param {
   void set_val(Tensor value);
 
   /// Returns the elements, valid until this parameter is changed or destroyed. Fails with the
-  /// errors of val() and Tensor::as().
+  /// errors of val() and Tensor::as(), and with Unsupported if it is_transposed().
   template <Element T>
   Result<std::span<const T>> as() const& ANDIRON_NO_THROW {
     Result<const Tensor*> tensor = current();
@@ -87,7 +87,7 @@ class Param {
   ANDIRON_OR_OUT_OF_MEMORY
   template <Element T>
   Result<std::span<const T>> as() const&& = delete;  // the span would outlive the parameter
-  /// Returns the elements for writing. Copies them first if they are shared.
+  /// Returns the elements for writing. Copies them first if they are shared. Fails as as() does.
   template <Element T>
   Result<std::span<T>> as_mutable() & ANDIRON_NO_THROW {
     Result<Tensor*> tensor = current_mutable();
@@ -106,24 +106,40 @@ class Param {
 
   /// True if both are one parameter (see tie).
   bool is_tied_with(const Param& other) const noexcept;
+  /// True if it shows the tensor of the parameter it is tied to with rows and columns exchanged
+  /// (see tie_transposed). val() then makes a copy each time; as() and at() fail: use those of the
+  /// other parameter.
+  bool is_transposed() const noexcept { return is_transposed_; }
 
  private:
   friend struct detail::ParamAccess;
   friend void tie(Param& first, Param& second);
+  friend Status tie_transposed(Param& first, Param& second);
+  Result<const Tensor*> stored() const;
   Result<const Tensor*> current() const;
   Result<Tensor*> current_mutable();
   detail::ParamState& state();
 
   std::shared_ptr<detail::ParamState> state_;
+  bool is_transposed_ = false;  // compared with the tensor of the state
 };
 
 /// Makes `second` the same parameter as `first`: one id and one tensor, seen and changed through
 /// both. Language models tie the output layer to the embedding this way.
 ///
-/// Both need one shape. An output layer tied to an nn::Embedding [tokens, size] must be an
-/// nn::Embedding too, because the weight of an nn::Linear is transposed. If the file has a tensor
-/// for only one of them, a load feeds both. If it has two, the first in the module counts, and a
-/// note says so. A copy of a model is not tied: tie it again.
+/// Both need one shape; for an nn::Embedding [tokens, size] and an nn::Linear, whose weight is
+/// [size, tokens], there is tie_transposed(). If the file has a tensor for only one of them, a load
+/// feeds both. If it has two, the first in the module counts, and a note says so. A copy of a model
+/// is not tied: tie it again.
 void tie(Param& first, Param& second);
+
+/// The same with rows and columns of `second` exchanged:
+///
+///   tie_transposed(embedding.weight, output.weight).value();
+///
+/// Where an adapter exchanges them back, as BurnToPyTorchAdapter does for a Linear, a save sees the
+/// tie and can write it once (write_ties_once), as PyTorch has it. Fails with ShapeMismatch if
+/// `first` is set and not a matrix.
+Status tie_transposed(Param& first, Param& second);
 
 }  // namespace andiron::inline v1

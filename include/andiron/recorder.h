@@ -94,9 +94,9 @@ enum class AdapterType : std::uint8_t {
 ///   LoadArgs("key_remap.pt").with_key_remap(R"(conv\.(.*))", "$1").with_debug_print(std::cout)
 class LoadArgs {
  public:
-  LoadArgs(std::string path) : path_(std::move(path)) {}  // NOLINT(google-explicit-constructor)
-  LoadArgs(const char* path)
-      : LoadArgs(std::string(path)) {}  // NOLINT(google-explicit-constructor)
+  /// From text or a std::filesystem::path.
+  template <std::convertible_to<std::string> Path>
+  LoadArgs(const Path& path) : path_(path) {}  // NOLINT(google-explicit-constructor)
 
   /// Replaces every match in every name. Rules run in the order they were added. If a pattern does
   /// not parse, load() fails with InvalidPattern.

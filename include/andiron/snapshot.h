@@ -167,6 +167,8 @@ class TensorSnapshot {
  private:
   friend class Archive;
   friend const detail::Expression& detail::expression_of(const TensorSnapshot& snapshot) noexcept;
+  TensorSnapshot(std::string path, std::optional<ParamId> id, detail::ExpressionPtr expression)
+      : path_(std::move(path)), param_id_(id), expression_(std::move(expression)) {}
   Result<TensorSnapshot> with(Result<detail::ExpressionPtr> expression) const;
   Error annotate(Error error) const;
 

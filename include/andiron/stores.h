@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stores, one for each format. store.h has the settings they share.
+// The stores, one for each format. store_builder.h has the settings they share.
 //
 //   load_from(model, SafetensorsStore::from_file("model.safetensors")).value();
 #pragma once

@@ -62,6 +62,32 @@ Result<TensorSnapshot> Adapter::adapt(Direction, const Place&, TensorSnapshot te
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Result<AnyAdapter> Adapter::inverse() const ANDIRON_NO_THROW {
+  return Error{
+      .code = ErrorCode::unsupported,
+      .message = "this adapter has no inverse",
+      .hint = "override inverse(), or set the adapter of the save with .with_to_adapter()"};
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+// Loads and saves without an adapter are the most common, and pass nothing through adapt().
+Result<std::optional<TensorSnapshot>> IdentityAdapter::load(const Place& place,
+                                                            TensorLookup& file) const
+    ANDIRON_NO_THROW {
+  Result<std::optional<TensorSnapshot>> found = file.find(place.path);
+  if (found && *found) *found = detail::at_place(**std::move(found), place);
+  return found;
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<Snapshots> IdentityAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
+  return tensors;
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<AnyAdapter> IdentityAdapter::inverse() const ANDIRON_NO_THROW { return AnyAdapter(); }
+ANDIRON_OR_OUT_OF_MEMORY
+
 AnyAdapter::AnyAdapter() : adapter_(identity()) {}
 
 bool AnyAdapter::is_set() const noexcept { return adapter_ != identity(); }
@@ -83,6 +109,18 @@ Result<Snapshots> ChainAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
   return second_->save(std::move(adapted));
 }
 ANDIRON_OR_OUT_OF_MEMORY
+
+Result<AnyAdapter> ChainAdapter::inverse() const ANDIRON_NO_THROW {
+  ANDIRON_ASSIGN(AnyAdapter first, second_->inverse());
+  ANDIRON_ASSIGN(AnyAdapter second, first_->inverse());
+  return AnyAdapter(ChainAdapter(std::move(first), std::move(second)));
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+std::string_view ChainAdapter::format_mark() const noexcept {
+  const std::string_view last = second_->format_mark();
+  return last.empty() ? first_->format_mark() : last;
+}
 
 Status ChainAdapter::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(first_->status());

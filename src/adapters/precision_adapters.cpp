@@ -52,6 +52,11 @@ Status HalfPrecisionAdapter::status() const ANDIRON_NO_THROW {
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Result<AnyAdapter> HalfPrecisionAdapter::inverse() const ANDIRON_NO_THROW {
+  return AnyAdapter(*this);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
 Result<TensorSnapshot> HalfPrecisionAdapter::adapt(Direction direction, const Place& place,
                                                    TensorSnapshot tensor) const ANDIRON_NO_THROW {
   const bool saves = direction == Direction::save;
@@ -76,6 +81,9 @@ Status FloatCastAdapter::status() const ANDIRON_NO_THROW {
                    .expected = "f64, f32, f16 or bf16"};
   }
 }
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<AnyAdapter> FloatCastAdapter::inverse() const ANDIRON_NO_THROW { return AnyAdapter(); }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<TensorSnapshot> FloatCastAdapter::adapt(Direction, const Place&, TensorSnapshot tensor) const

@@ -184,8 +184,8 @@ Result<Tensors> save_group(const Group& group, const Snapshots& tensors) {
 
 // Rules in the direction of the adapter: tensors are moved from `from` to `to`.
 struct RuleAdapter::Table {
-  Table(std::vector<AdapterRule> oriented_rules, bool is_forward)
-      : rules(std::move(oriented_rules)), forward(is_forward) {
+  Table(std::vector<AdapterRule> oriented_rules, bool is_forward, std::string mark)
+      : rules(std::move(oriented_rules)), forward(is_forward), format_mark(std::move(mark)) {
     for (std::size_t i = 0; i < rules.size(); ++i) {
       Result<RuleSteps> checked = check(rules[i]);
       if (!checked) {
@@ -208,24 +208,35 @@ struct RuleAdapter::Table {
 
   std::vector<AdapterRule> rules;
   bool forward;
+  std::string format_mark;
   std::vector<RuleSteps> steps;  // of each rule
   RuleIndex by_from;
   RuleIndex by_to;
   std::optional<Error> first_error;
 };
 
-RuleAdapter::RuleAdapter(std::vector<AdapterRule> rules, bool forward) {
+RuleAdapter::RuleAdapter(std::vector<AdapterRule> rules, bool forward)
+    : RuleAdapter(std::move(rules), forward, {}) {}
+
+RuleAdapter::RuleAdapter(std::vector<AdapterRule> rules, bool forward, std::string format_mark) {
   if (!forward) {
     for (AdapterRule& rule : rules) rule = detail::inverse(std::move(rule));
   }
-  table_ = std::make_shared<const Table>(std::move(rules), forward);
+  table_ = std::make_shared<const Table>(std::move(rules), forward, std::move(format_mark));
 }
 
 void RuleAdapter::add_rule(AdapterRule rule) {
   std::vector<AdapterRule> rules = table_->rules;
   rules.insert(rules.begin(), table_->forward ? std::move(rule) : detail::inverse(std::move(rule)));
-  table_ = std::make_shared<const Table>(std::move(rules), table_->forward);
+  table_ = std::make_shared<const Table>(std::move(rules), table_->forward, table_->format_mark);
 }
+
+Result<AnyAdapter> RuleAdapter::inverse() const ANDIRON_NO_THROW {
+  return AnyAdapter(RuleAdapter(table_->rules, false));
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+std::string_view RuleAdapter::format_mark() const noexcept { return table_->format_mark; }
 
 Status RuleAdapter::status() const ANDIRON_NO_THROW {
   if (table_->first_error) return *table_->first_error;

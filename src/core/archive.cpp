@@ -11,6 +11,7 @@
 #include "andiron/text.h"
 #include "src/core/archive_builder.h"
 #include "src/core/archive_state.h"
+#include "src/core/expression.h"
 #include "src/core/name_collision.h"
 #include "src/core/sole_owner.h"
 #include "src/core/text/nearest_name.h"
@@ -206,12 +207,11 @@ TensorSnapshot Archive::snapshot(std::size_t index) const {
   }
   const TensorInfo known = info(index);
   // The range was checked against file, dtype and shape when the archive was opened.
-  return detail::value_or_bad_alloc(
-             TensorSnapshot::from_source(
-                 std::string(known.name), state_->files[entry.file].source, entry.offset,
-                 entry.byte_size, entry.dtype, Shape(known.shape),
-                 is_opaque(entry.dtype) ? std::string(known.file_dtype) : std::string()))
-      .with_param_id(known.param_id);
+  return {std::string(known.name), known.param_id,
+          detail::value_or_bad_alloc(detail::Expression::contiguous(
+              state_->files[entry.file].source, entry.offset, entry.byte_size, entry.dtype,
+              Shape(known.shape),
+              is_opaque(entry.dtype) ? std::string(known.file_dtype) : std::string()))};
 }
 
 std::optional<std::size_t> Archive::find(std::string_view name) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "andiron/limits.h"
 #include "andiron/tensor.h"
@@ -32,8 +33,8 @@ bool has_no_elements(const Shape& shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-std::vector<std::int64_t> row_major_strides(const Shape& shape, std::uint64_t width) {
-  std::vector<std::int64_t> strides(shape.rank(), 0);
+Strides row_major_strides(const Shape& shape, std::uint64_t width) {
+  Strides strides(shape.rank());
   if (has_no_elements(shape)) return strides;
   std::uint64_t step = width;
   for (std::size_t d = shape.rank(); d-- > 0;) {
@@ -54,9 +55,9 @@ std::vector<std::uint64_t> without_ones(const Shape& shape) {
 
 // Strides that show the elements of (shape, strides) in row-major order as `wanted`, or nothing
 // when no strides can. Dimensions that continue each other form a chunk; each chunk is cut up anew.
-bool fold_reshape(const Shape& shape, const std::vector<std::int64_t>& strides, const Shape& wanted,
-                  std::vector<std::int64_t>& folded) {
-  folded.assign(wanted.rank(), 0);
+std::optional<Strides> fold_reshape(const Shape& shape, const Strides& strides,
+                                    const Shape& wanted) {
+  Strides folded(wanted.rank());
   std::size_t next = wanted.rank();
   std::uint64_t chunk = 1;
   std::int64_t step = 0;
@@ -72,10 +73,10 @@ bool fold_reshape(const Shape& shape, const std::vector<std::int64_t>& strides, 
       folded[next] = static_cast<std::int64_t>(taken) * step;
       taken *= wanted[next];
     }
-    if (taken != chunk) return false;
+    if (taken != chunk) return std::nullopt;
     chunk = 1;
   }
-  return true;
+  return folded;
 }
 
 Status check_depth(unsigned depth) {
@@ -147,9 +148,9 @@ Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t of
                  .found = dtype_and_shape(dtype, shape) + " with " +
                           std::to_string(byte_strides.size()) + " strides"};
   }
-  std::vector<std::int64_t> strides(byte_strides.begin(), byte_strides.end());
+  Strides strides(byte_strides);
   if (has_no_elements(shape)) {
-    std::fill(strides.begin(), strides.end(), 0);
+    strides.set_all_to_zero();
     offset = 0;
   } else {
     std::uint64_t below = 0;
@@ -197,7 +198,7 @@ Result<ExpressionPtr> Expression::contiguous(ByteSourcePtr source, std::uint64_t
                  .expected = "a range within " + std::to_string(source->size()) + " bytes"};
   }
   if (!is_opaque(dtype) && !is_sub_byte(dtype)) {
-    std::vector<std::int64_t> strides = row_major_strides(shape, bit_width(dtype) / 8);
+    Strides strides = row_major_strides(shape, bit_width(dtype) / 8);
     return make(dtype, std::move(shape),
                 StridedLeaf{std::move(source), byte_count == 0 ? 0 : offset, std::move(strides),
                             ElementMap(dtype, false)},
@@ -214,29 +215,24 @@ Result<ExpressionPtr> Expression::over(ByteSourcePtr source, DType dtype, Shape 
                                        unsigned depth) {
   Node node = PackedLeaf{source, 0, {}};
   if (!is_sub_byte(dtype)) {
-    std::vector<std::int64_t> strides = row_major_strides(shape, bit_width(dtype) / 8);
+    Strides strides = row_major_strides(shape, bit_width(dtype) / 8);
     node = StridedLeaf{std::move(source), 0, std::move(strides), ElementMap(dtype, false)};
   }
   return make(dtype, std::move(shape), std::move(node), depth + 1);
 }
 
 Result<ExpressionPtr> Expression::with_strides(const StridedLeaf& leaf, std::uint64_t offset,
-                                               Shape shape,
-                                               std::vector<std::int64_t> strides) const {
+                                               Shape shape, Strides strides) const {
   return make(dtype_, std::move(shape),
               StridedLeaf{leaf.source, offset, std::move(strides), leaf.map}, depth_);
 }
 
 Result<ExpressionPtr> Expression::permute(std::span<const std::size_t> dims) const {
-  Shape shape;
-  {
-    std::vector<std::uint64_t> sizes;
-    for (std::size_t dim : dims) sizes.push_back(shape_[dim]);
-    shape = Shape(sizes);
-  }
+  Shape shape = shape_;
+  for (std::size_t d = 0; d < dims.size(); ++d) shape[d] = shape_[dims[d]];
   if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
-    std::vector<std::int64_t> strides;
-    for (std::size_t dim : dims) strides.push_back(leaf->strides[dim]);
+    Strides strides(dims.size());
+    for (std::size_t d = 0; d < dims.size(); ++d) strides[d] = leaf->strides[dims[d]];
     return with_strides(*leaf, leaf->offset, std::move(shape), std::move(strides));
   }
   if (const auto* join = std::get_if<Join>(&node_)) {
@@ -265,10 +261,10 @@ Result<ExpressionPtr> Expression::slice(std::size_t dim, std::uint64_t start, st
   Shape shape = shape_;
   shape[dim] = count;
   if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
-    std::vector<std::int64_t> strides = leaf->strides;
+    Strides strides = leaf->strides;
     std::uint64_t offset = leaf->offset;
     if (has_no_elements(shape)) {
-      std::fill(strides.begin(), strides.end(), 0);
+      strides.set_all_to_zero();
       offset = 0;
     } else {
       offset += start * static_cast<std::uint64_t>(strides[dim]);
@@ -337,10 +333,10 @@ Result<ExpressionPtr> Expression::reshape(Shape shape) const {
     return make(dtype_, std::move(shape), *packed, depth_);
   }
   if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
-    std::vector<std::int64_t> strides;
-    if (has_no_elements(shape) || fold_reshape(shape_, leaf->strides, shape, strides)) {
-      strides.resize(shape.rank(), 0);
-      return with_strides(*leaf, leaf->offset, std::move(shape), std::move(strides));
+    std::optional<Strides> strides =
+        has_no_elements(shape) ? Strides(shape.rank()) : fold_reshape(shape_, leaf->strides, shape);
+    if (strides) {
+      return with_strides(*leaf, leaf->offset, std::move(shape), *std::move(strides));
     }
     return over(expression_source(self()), dtype_, std::move(shape), depth_);
   }
@@ -366,9 +362,9 @@ Result<ExpressionPtr> Expression::expand(const Shape& shape) const {
   if (shape == shape_) return self();
   const std::size_t added = shape.rank() - shape_.rank();
   if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
-    std::vector<std::int64_t> strides(added, 0);
+    Strides strides(shape.rank());
     for (std::size_t d = 0; d < shape_.rank(); ++d) {
-      strides.push_back(shape_[d] == shape[added + d] ? leaf->strides[d] : 0);
+      if (shape_[d] == shape[added + d]) strides[added + d] = leaf->strides[d];
     }
     return with_strides(*leaf, leaf->offset, shape, std::move(strides));
   }

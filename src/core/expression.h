@@ -17,6 +17,7 @@
 #include "andiron/error.h"
 #include "andiron/shape.h"
 #include "src/core/element_map.h"
+#include "src/core/strides.h"
 
 namespace andiron::inline v1 {
 struct CastLoss;
@@ -31,7 +32,7 @@ using ExpressionPtr = std::shared_ptr<const Expression>;
 struct StridedLeaf {
   ByteSourcePtr source;
   std::uint64_t offset;
-  std::vector<std::int64_t> strides;  // in bytes
+  Strides strides;
   ElementMap map;
 };
 
@@ -102,7 +103,7 @@ class Expression : public std::enable_shared_from_this<Expression> {
   static Result<ExpressionPtr> over(ByteSourcePtr source, DType dtype, Shape shape, unsigned depth);
   ExpressionPtr self() const { return shared_from_this(); }
   Result<ExpressionPtr> with_strides(const StridedLeaf& leaf, std::uint64_t offset, Shape shape,
-                                     std::vector<std::int64_t> strides) const;
+                                     Strides strides) const;
   Status read_join(const Join& join, std::uint64_t first, std::span<std::byte> out) const;
   bool is_row_major(const StridedLeaf& leaf) const noexcept;
 

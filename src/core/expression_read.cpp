@@ -50,7 +50,7 @@ Status Expression::read_part(std::uint64_t offset, std::span<std::byte> out) con
   std::uint64_t base = 0;
   if (const ByteSource* source = stored_run(base)) return source->read_at(base + offset, out);
   if (const auto* leaf = std::get_if<StridedLeaf>(&node_)) {
-    Gather gather({*leaf->source, leaf->offset, shape_.dims(), leaf->strides}, leaf->map,
+    Gather gather({*leaf->source, leaf->offset, shape_.dims(), leaf->strides.span()}, leaf->map,
                   offset / width, out.size() / width, out.data());
     for (;;) {
       ANDIRON_ASSIGN(const std::span<std::byte> room, gather.next());

@@ -74,13 +74,14 @@ Result<TensorSnapshot> TensorSnapshot::from_source(std::string path, ByteSourceP
                                                    std::uint64_t offset, std::uint64_t byte_count,
                                                    DType dtype, Shape shape, std::string raw_name)
     ANDIRON_NO_THROW {
-  TensorSnapshot snapshot;
-  snapshot.path_ = std::move(path);
   Result<ExpressionPtr> expression = Expression::contiguous(
       std::move(source), offset, byte_count, dtype, std::move(shape), std::move(raw_name));
-  if (!expression) return snapshot.annotate(std::move(expression).error());
-  snapshot.expression_ = *std::move(expression);
-  return snapshot;
+  if (!expression) {
+    Error error = std::move(expression).error();
+    error.tensor = std::move(path);
+    return error;
+  }
+  return TensorSnapshot(std::move(path), std::nullopt, *std::move(expression));
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -12,6 +12,7 @@
 #include "src/core/expression.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
+#include "src/load/alternatives.h"
 #include "src/load/load_plan.h"
 
 namespace andiron::inline v1 {
@@ -181,8 +182,10 @@ std::ostream& operator<<(std::ostream& out, const KeyMap& map) { return out << m
 Result<KeyMap> key_map(const Archive& archive) ANDIRON_NO_THROW { return map_names(archive).map; }
 ANDIRON_OR_OUT_OF_MEMORY
 
-Result<KeyMap> detail::key_map_of_slots(const ModuleSlots& module, const Archive& archive,
+Result<KeyMap> detail::key_map_of_slots(const ModuleSlots& given, const Archive& archive,
                                         const ApplyOptions& options) {
+  ANDIRON_ASSIGN(const Alternatives alternatives, Alternatives::choose(given, archive, options));
+  const ModuleSlots& module = alternatives.module();
   ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(module, archive, options));
   Mapped mapped = map_names(archive);
   const auto uses_of = [&](std::uint32_t source) -> std::vector<KeyUse>& {

@@ -210,9 +210,10 @@ void note_parts_of_weights(ApplyResult& result) {
     if (is_weight_part(name)) parts.push_back(name);
   }
   if (parts.empty()) return;
-  result.notes.push_back("PyTorch computes a weight from " + some(parts) +
-                         "; remove the parametrization (remove_parametrizations, "
-                         "remove_weight_norm) and save again to store the weight itself");
+  result.notes.push_back(
+      "PyTorch computes a weight from " + some(parts) +
+      "; .fold_weight_norm(true) computes the weights of weight norm; for others, remove "
+      "the parametrization in PyTorch and save again");
 }
 
 // A parameter that finds nothing although the source has its name: closing index gaps has moved

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "andiron/detail/leaf_ops.h"
+#include "andiron/snapshot.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -57,6 +58,17 @@ struct ParamState {
   ParamId id = {};
 };
 
+namespace {
+
+// Only matrices have rows and columns to exchange.
+Result<Tensor> transposed(const Tensor& tensor) {
+  if (tensor.shape().rank() != 2) return tensor;
+  ANDIRON_ASSIGN(const TensorSnapshot turned, TensorSnapshot("", tensor).transpose(0, 1));
+  return turned.read();
+}
+
+}  // namespace
+
 const void* ParamAccess::identity(const Param& param) noexcept {
   return param.state_ ? static_cast<const void*>(param.state_.get()) : &param;
 }
@@ -65,15 +77,23 @@ std::string ParamAccess::raw_name(const Param& param) {
   return param.state_ ? param.state_->tensor.raw_name() : std::string();
 }
 
-std::shared_ptr<void> ParamAccess::make_state(const Param& param, Tensor tensor,
-                                              std::optional<ParamId> id) {
+Result<Tensor> ParamAccess::stored(const Param& param) {
+  ANDIRON_ASSIGN(const Tensor* tensor, param.stored());
+  return *tensor;
+}
+
+Result<std::shared_ptr<void>> ParamAccess::make_state(const Param& param, Tensor tensor,
+                                                      std::optional<ParamId> id) {
+  if (param.is_transposed_) {
+    ANDIRON_ASSIGN(tensor, transposed(tensor));
+  }
   auto state = std::make_shared<ParamState>();
   state->tensor = std::move(tensor);
   state->is_set = true;
   state->requires_grad = param.requires_grad();
   const ParamId own = param.state_ || id ? param.id() : ParamId::generate();
   state->id = id.value_or(own);
-  return state;
+  return std::shared_ptr<void>(std::move(state));
 }
 
 void ParamAccess::commit(Param& param, const std::shared_ptr<void>& state) noexcept {
@@ -87,7 +107,7 @@ void ParamAccess::commit(Param& param, const std::shared_ptr<void>& state) noexc
 
 Tensor* ParamAccess::present_tensor(Param& param) {
   ParamState& state = param.state();
-  return state.lazy || !state.is_set ? nullptr : &state.tensor;
+  return state.lazy || !state.is_set || param.is_transposed_ ? nullptr : &state.tensor;
 }
 
 }  // namespace detail
@@ -111,7 +131,8 @@ Param Param::lazy(DType dtype, Shape shape, Init init) {
 }
 
 Param::Param(const Param& other)
-    : state_(other.state_ ? std::make_shared<detail::ParamState>(*other.state_) : nullptr) {}
+    : state_(other.state_ ? std::make_shared<detail::ParamState>(*other.state_) : nullptr),
+      is_transposed_(other.is_transposed_) {}
 
 Param& Param::operator=(const Param& other) {
   if (this != &other) *this = Param(other);
@@ -141,10 +162,21 @@ DType Param::dtype() const noexcept {
 
 Shape Param::shape() const {
   if (!state_) return {0};
-  return state_->lazy ? state_->lazy->shape() : state_->tensor.shape();
+  Shape shape = state_->lazy ? state_->lazy->shape() : state_->tensor.shape();
+  if (is_transposed_ && shape.rank() == 2) std::swap(shape[0], shape[1]);
+  return shape;
 }
 
 Result<const Tensor*> Param::current() const {
+  if (is_transposed_) {
+    return Error{.code = ErrorCode::unsupported,
+                 .message = "the elements of a transposed tie do not lie in the order of its shape",
+                 .hint = "use those of the parameter it is tied to, or val(), which copies them"};
+  }
+  return stored();
+}
+
+Result<const Tensor*> Param::stored() const {
   if (!is_set()) {
     return Error{.code = ErrorCode::missing_tensor,
                  .message = "this parameter has no tensor yet",
@@ -164,12 +196,14 @@ Result<Tensor*> Param::current_mutable() {
 }
 
 Result<Tensor> Param::val() const ANDIRON_NO_THROW {
-  ANDIRON_ASSIGN(const Tensor* tensor, current());
+  ANDIRON_ASSIGN(const Tensor* tensor, stored());
+  if (is_transposed_) return detail::transposed(*tensor);
   return *tensor;
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 void Param::set_val(Tensor value) {
+  if (is_transposed_) value = detail::value_or_bad_alloc(detail::transposed(value));
   detail::ParamState& changed = state();
   changed.tensor = std::move(value);
   changed.lazy = nullptr;
@@ -183,7 +217,21 @@ bool Param::is_tied_with(const Param& other) const noexcept {
 void tie(Param& first, Param& second) {
   first.state();
   second.state_ = first.state_;
+  second.is_transposed_ = first.is_transposed_;
 }
+
+Status tie_transposed(Param& first, Param& second) ANDIRON_NO_THROW {
+  if (first.is_set() && first.shape().rank() != 2) {
+    return Error{.code = ErrorCode::shape_mismatch,
+                 .message = "only a matrix can be tied transposed",
+                 .found = first.shape().to_string(),
+                 .expected = "two dimensions"};
+  }
+  tie(first, second);
+  second.is_transposed_ = !first.is_transposed_;
+  return {};
+}
+ANDIRON_OR_OUT_OF_MEMORY
 
 LeafInfo Leaf<Param>::info(const Param& param) {
   return {.dtype = param.dtype(),
@@ -199,8 +247,10 @@ std::span<std::byte> Leaf<Param>::buffer(Param& param, DType dtype, const Shape&
 }
 
 Result<Param> Leaf<Param>::make(const Param& current, const Tensor& tensor) ANDIRON_NO_THROW {
-  Param made;
-  detail::ParamAccess::commit(made, detail::ParamAccess::make_state(current, tensor, {}));
+  ANDIRON_ASSIGN(const std::shared_ptr<void> state,
+                 detail::ParamAccess::make_state(current, tensor, {}));
+  Param made = current;
+  detail::ParamAccess::commit(made, state);
   return made;
 }
 ANDIRON_OR_OUT_OF_MEMORY

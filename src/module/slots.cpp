@@ -92,9 +92,23 @@ void SlotList::add(void* leaf, const LeafOps& ops) {
 
 void SlotList::add_vacancy(Vacancy::Kind kind) { found_.vacancies.push_back({path(), kind}); }
 
+std::size_t SlotList::begin_variant(void* variant, std::size_t present, const VariantOps& ops) {
+  found_.variants.push_back({path(), variant, present, &ops, found_.slots.size(), 0, 0,
+                             std::make_shared<const SlotList>(from_here())});
+  return found_.variants.size() - 1;
+}
+
+void SlotList::end_variant(std::size_t index) {
+  VariantPlace& place = found_.variants[index];
+  place.slot_count = found_.slots.size() - place.first_slot;
+  place.next_variant = found_.variants.size();
+}
+
 SlotList SlotList::from_here() const {
-  SlotList list = *this;
-  list.found_ = {};
+  SlotList list(skip_enum_variants_);
+  list.with_variants_ = with_variants_;
+  list.without_variants_ = without_variants_;
+  list.kinds_ = kinds_;
   return list;
 }
 

@@ -27,6 +27,9 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
   if (!options.top_level_key.empty()) {
     ANDIRON_ASSIGN(archive, at_top_level_key(archive, options.top_level_key));
   }
+  if (options.fold_weight_norm) {
+    ANDIRON_ASSIGN(archive, fold_weight_norm(archive));
+  }
   ANDIRON_ASSIGN(archive, remap(archive, options.remapper));
   if (options.top_level_key.empty()) note_top_level_key(archive);
   if (!options.close_gaps) return archive;

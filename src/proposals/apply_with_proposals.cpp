@@ -7,6 +7,7 @@
 
 #include "andiron/apply.h"
 #include "src/core/try.h"
+#include "src/load/alternatives.h"
 #include "src/load/load_plan.h"
 #include "src/load/loader.h"
 #include "src/proposals/proposals.h"
@@ -57,16 +58,25 @@ LoadSource LoadSource::as_it_is(const Archive& archive) {
 
 Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& source,
                                 const ApplyOptions& options) {
-  ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(module, source, options));
+  ANDIRON_ASSIGN(Alternatives alternatives, Alternatives::choose(module, source.named, options));
+  const ModuleSlots& chosen = alternatives.module();
+  ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(chosen, source, options));
+  alternatives.add_notes(plan.result);
   ANDIRON_TRY(check_load(plan.result, source.named, options));
-  Loader loader(plan, module.slots, source.named, options);
+  Loader loader(plan, chosen.slots, source.named, options);
   for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
-  return std::move(loader).finish();
+  ApplyResult result = std::move(loader).finish();
+  alternatives.swap_in();
+  return result;
 }
 
-Result<Plan> plan_slots(const ModuleSlots& module, const LoadSource& source,
+Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
                         const ApplyOptions& options) {
+  ANDIRON_ASSIGN(const Alternatives alternatives,
+                 Alternatives::choose(given, source.named, options));
+  const ModuleSlots& module = alternatives.module();
   ANDIRON_ASSIGN(LoadPlan load, plan_with_proposals(module, source, options));
+  alternatives.add_notes(load.result);
   Plan plan;
   plan.byte_size = load.byte_size;
   for (const Assignment& assignment : load.assignments) {

@@ -75,6 +75,16 @@ Status check_names_to_save(const Archive& archive) {
                .hint = "check the replacements; a group that does not exist becomes empty text"};
 }
 
+// Says in a SafeTensors file whose layout its tensors have, unless the caller said something else.
+WriteOptions with_format_mark(WriteOptions options, const Adapter& adapter) {
+  const std::string_view mark = adapter.format_mark();
+  const auto format = options.metadata.find("format");
+  if (!mark.empty() && format != options.metadata.end() && format->second == "safetensors") {
+    format->second = mark;
+  }
+  return options;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -102,6 +112,15 @@ detail::StoreSettings& Store::change_names() {
 detail::StoreSettings& Store::change_source() {
   content_ = std::make_shared<StoreState>(content_->location);
   return settings_;
+}
+
+void Store::set_basis(const Store& loaded, const Metadata& usual) {
+  basis_ = std::make_shared<const Store>(loaded);
+  settings_.collect.skip_enum_variants = loaded.settings_.apply.skip_enum_variants;
+  std::erase_if(settings_.write.metadata, [&](const auto& entry) {
+    const auto found = usual.find(entry.first);
+    return found != usual.end() && found->second == entry.second;
+  });
 }
 
 std::string Store::path() const {
@@ -255,27 +274,47 @@ Result<KeyMap> Store::map_keys(const detail::ModuleSlots& module) const {
   return detail::key_map_of_slots(module, source.named, settings_.apply);
 }
 
-Result<WriteReport> Store::save(const std::vector<detail::Slot>& slots) {
+Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
+  if (basis_ == nullptr) {
+    return detail::collect_slots_as_archive(std::move(slots), settings_.collect);
+  }
+  ANDIRON_ASSIGN(const Source old, basis_->source_for(slots, basis_->opened()));
+  CollectOptions options = settings_.collect;
+  options.ties_once = false;
+  if (!options.adapter.is_set()) {
+    ANDIRON_ASSIGN(options.adapter, basis_->settings_.apply.adapter->inverse());
+  }
+  ANDIRON_ASSIGN(const Archive tensors,
+                 detail::collect_slots_as_archive(std::move(slots), options));
+  const bool was_cast = basis_->settings_.apply.dtype_policy == DTypePolicy::cast_to_module;
+  ANDIRON_ASSIGN(Archive archive, put_back(tensors, old.named, {.keep_dtypes = was_cast}));
+  for (const std::string& note : tensors.notes()) archive.add_note(note);
+  return archive;
+}
+
+Result<WriteReport> Store::save(std::vector<detail::Slot> slots) {
   ANDIRON_TRY(status());
   if (std::holds_alternative<detail::StoreFiles>(content_->location)) {
     return Error{.code = ErrorCode::unsupported,
                  .message = "a set of files can be read, but not written",
                  .hint = "save into a store made with from_file() or from_bytes()"};
   }
-  ANDIRON_ASSIGN(Archive archive, detail::collect_slots_as_archive(slots, settings_.collect));
+  ANDIRON_ASSIGN(Archive archive, archive_to_save(std::move(slots)));
   ANDIRON_ASSIGN(archive, apply_names(archive, {.remapper = settings_.names.remapper}));
   ANDIRON_TRY(detail::check_names_to_save(archive));
   // What was read from the old content is not the new; copies of this store keep theirs. Made
   // first: once the file is in place, nothing may fail.
   auto fresh = std::make_shared<StoreState>(content_->location);
+  const WriteOptions options =
+      detail::with_format_mark(settings_.write, *settings_.collect.adapter);
   WriteReport report;
   if (auto* bytes = std::get_if<std::optional<Bytes>>(&fresh->location)) {
     MemorySink sink;
-    ANDIRON_ASSIGN(report, write(archive, sink, settings_.write));
+    ANDIRON_ASSIGN(report, write(archive, sink, options));
     report.notes.insert(report.notes.begin(), archive.notes().begin(), archive.notes().end());
     *bytes = sink.take();
   } else {
-    ANDIRON_ASSIGN(report, detail::write_with_notes(archive, path(), settings_.write));
+    ANDIRON_ASSIGN(report, detail::write_with_notes(archive, path(), options));
   }
   content_ = std::move(fresh);
   return report;

@@ -4,8 +4,8 @@
 usage: check_parity.py DOCUMENT TEST_PROGRAM...
 
 A name is `Suite.Name` in backquotes, without the prefix and number of a parameter. Only tables with
-the heading "Burn's test" over their first column are checked: each row must name a test of ours, or
-say in its last column why there is none.
+the heading "Burn's test" or "passage" over their first column are checked: each row has three cells,
+and must name a test of ours, or say in its last cell what there is instead.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 TEST_NAME = re.compile(r"`([A-Z]\w*\.[A-Z]\w*)`")
-HEADING = "burn's test"
+HEADINGS = ("burn's test", "passage")
 
 
 def existing_tests(program):
@@ -32,14 +32,14 @@ def existing_tests(program):
 
 
 def rows(text):
-    """(line number, cells) of the rows of the tables that compare tests."""
+    """(line number, cells) of the rows of the tables that compare something with our tests."""
     in_table = False
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.startswith("|"):
             in_table = False
             continue
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if cells[0].lower() == HEADING:
+        if cells[0].lower() in HEADINGS:
             in_table = True
         elif in_table and not set(cells[0]) <= set("-: "):
             yield number, cells

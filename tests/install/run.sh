@@ -27,6 +27,7 @@ configure_and_run() {
   quietly cmake --build "$work/$1" -j "$jobs"
   quietly "$work/$1/consumer"
   quietly "$work/$1/embedded"
+  quietly "$work/$1/converted"
   say "$1 works"
 }
 
@@ -64,6 +65,7 @@ if command -v dpkg-deb >/dev/null; then
   for file in bin/andiron lib/libandiron.a lib/libandiron_view.a include/andiron/andiron.h \
     lib/cmake/andiron/andironConfig.cmake lib/cmake/andiron/FindRE2.cmake \
     lib/cmake/andiron/AndironEmbedWeights.cmake lib/cmake/andiron/AndironEmbedBytes.cmake \
+    lib/cmake/andiron/AndironConvertWeights.cmake \
     lib/pkgconfig/andiron.pc share/doc/andiron/LICENSE-MIT share/doc/andiron/LICENSE-APACHE; do
     if ! grep -q " \./usr/$file\$" "$work/content"; then
       say "the Debian package lacks usr/$file; it has:" >&2

@@ -138,6 +138,32 @@ TEST(Param, TiedOnesAreOneParameter) {
   EXPECT_EQ(second.shape(), Shape{1});
 }
 
+TEST(Param, TiedTransposedIsOneParameterWithRowsAndColumnsExchanged) {
+  Param first(Tensor::from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6}).value());
+  Param second;
+  tie_transposed(first, second).value();
+  EXPECT_TRUE(first.is_tied_with(second));
+  EXPECT_TRUE(second.is_transposed());
+  EXPECT_EQ(second.shape(), Shape({3, 2}));
+  first.as_mutable<float>().value()[1] = 9;
+  EXPECT_EQ(second.val().value().to_vector<float>().value(),
+            (std::vector<float>{1, 4, 9, 5, 3, 6}));
+  second.set_val(Tensor::from_values<float>({3, 2}, {1, 2, 3, 4, 5, 6}).value());
+  EXPECT_EQ(first.val().value().to_vector<float>().value(), (std::vector<float>{1, 3, 5, 2, 4, 6}));
+  EXPECT_EQ(second.as<float>().error().code, ErrorCode::unsupported);
+  EXPECT_EQ(second.as_mutable<float>().error().code, ErrorCode::unsupported);
+  // Once more, and it is as the first is.
+  Param third;
+  tie_transposed(second, third).value();
+  EXPECT_EQ(third.shape(), Shape({2, 3}));
+  EXPECT_FALSE(third.is_transposed());
+  const Param copy = second;
+  EXPECT_EQ(copy.val().value().to_vector<float>().value(),
+            second.val().value().to_vector<float>().value());
+  Param vector(numbers({1, 2}));
+  EXPECT_EQ(tie_transposed(vector, third).error().code, ErrorCode::shape_mismatch);
+}
+
 TEST(Param, MovingKeepsTiesAndCopyingDoesNot) {
   Param first(numbers({1}));
   Param second;

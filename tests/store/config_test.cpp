@@ -13,6 +13,7 @@
 #include "andiron/stores.h"
 #include "andiron/write.h"
 #include "tests/support/fixtures.h"
+#include "tests/support/state_dict.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -98,19 +99,40 @@ struct NetConfig {
   friend bool operator==(const NetConfig&, const NetConfig&) = default;
 };
 
-TEST(Config, OfTheDocumentsIsSavedAsJsonAndLoaded) {
-  const NetConfig config{2,
-                         3,
-                         512,
-                         0.1,
-                         1,
-                         true,
-                         "hello",
-                         {1, 2, 3},
-                         {"x", "y"},
-                         {0.1, 0.2, 0.3},
-                         {{"some_key", "some_value"}}};
+TEST(Config, OfTheDocumentsIsReadFromACheckpointSavedAsJsonAndLoaded) {
+  const NetConfig expected{2,
+                           3,
+                           512,
+                           0.1,
+                           1,
+                           true,
+                           "hello",
+                           {1, 2, 3},
+                           {"x", "y"},
+                           {0.1, 0.2, 0.3},
+                           {{"some_key", "some_value"}}};
   const TempDir dir;
+  const py::Pairs my_config = {{"n_head", 2},
+                               {"n_layer", 3},
+                               {"d_model", 512},
+                               {"some_float", 0.1},
+                               {"some_int", 1},
+                               {"some_bool", true},
+                               {"some_str", "hello"},
+                               {"some_list_int", py::list({1, 2, 3})},
+                               {"some_list_str", py::list({"x", "y"})},
+                               {"some_list_float", py::list({0.1, 0.2, 0.3})},
+                               {"some_dict", py::dict({{"some_key", "some_value"}})}};
+  write_file(dir.file("weights_with_config.pt"),
+             StateDict()
+                 .add("fc.weight", {2, 2})
+                 .file({"my_model"}, {{"my_config", py::dict(my_config)}}));
+  const auto config =
+      config_from_file<NetConfig>(dir.file("weights_with_config.pt"), "my_config").value();
+  EXPECT_EQ(config, expected);
+  const std::string shown = to_json(config_to_value(config), 2);  // for people
+  EXPECT_NE(shown.find("\n  \"some_str\": \"hello\""), std::string::npos) << shown;
+
   const std::string path = dir.file("my_config.json");
   ASSERT_TRUE(save_config(config, path));
   EXPECT_EQ(load_config<NetConfig>(path).value(), config);

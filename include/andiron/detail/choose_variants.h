@@ -26,6 +26,7 @@ class VariantChooser {
   VariantChooser(const Archive& source, const ChooseOptions& options);
 
   SlotList& place() noexcept { return place_; }
+  const std::string& path() const noexcept { return place_.path(); }
   // How many of the slots have a tensor of the right shape in the source.
   std::size_t count_served(const std::vector<Slot>& slots) const;
 
@@ -34,6 +35,31 @@ class VariantChooser {
   const ChooseOptions& options_;
   SlotList place_;
 };
+
+// The slots of a node at a place.
+template <class T>
+std::vector<Slot> slots_below(const SlotList& place, T& node) {
+  SlotList slots = place.from_here();
+  Walker{slots}.whole(node);
+  return slots.take().slots;
+}
+
+// Puts a default-constructed value into an empty holder; returns whether it can.
+template <class Holder>
+bool emplace_default(Holder& holder) {
+  using T = std::remove_reference_t<decltype(*holder)>;
+  if constexpr (std::is_default_constructible_v<T>) {
+    if constexpr (requires { holder.emplace(); }) {
+      holder.emplace();
+    } else if constexpr (requires { holder = std::make_shared<T>(); }) {
+      holder = std::make_shared<T>();
+    } else if constexpr (requires { holder = std::make_unique<T>(); }) {
+      // Other deleters may expect memory from elsewhere.
+      holder = std::make_unique<T>();
+    }
+  }
+  return static_cast<bool>(holder);
+}
 
 // Walks through a module and chooses the alternative of each variant.
 struct ChoosingWalker {
@@ -73,28 +99,11 @@ struct ChoosingWalker {
     std::vector<ChosenVariant> chosen;  // below it
   };
 
-  template <class T>
-  std::vector<Slot> slots_below(T& node) const {
-    SlotList slots = chooser.place().from_here();
-    Walker{slots}.whole(node);
-    return slots.take().slots;
-  }
-
   template <class Holder>
   void fill(Holder& holder) const {
     if constexpr (requires { *holder; }) {
-      using T = std::remove_reference_t<decltype(*holder)>;
-      if constexpr (std::is_default_constructible_v<T>) {
-        if constexpr (requires { holder.emplace(); }) {
-          holder.emplace();
-        } else if constexpr (requires { holder = std::make_shared<T>(); }) {
-          holder = std::make_shared<T>();
-        } else if constexpr (requires { holder = std::make_unique<T>(); }) {
-          // Other deleters may expect memory from elsewhere.
-          holder = std::make_unique<T>();
-        }
-        if (holder && chooser.count_served(slots_below(*holder)) == 0) holder.reset();
-      }
+      if (!emplace_default(holder)) return;
+      if (chooser.count_served(slots_below(chooser.place(), *holder)) == 0) holder.reset();
     }
   }
 
@@ -104,7 +113,7 @@ struct ChoosingWalker {
     Merit merit;
     chooser.place().enter(alternative_name<T>(), Kind{"Enum:", type_name<Enum>()});
     ChoosingWalker{chooser, merit.chosen, made_now}.whole(alternative);
-    const std::vector<Slot> slots = slots_below(alternative);
+    const std::vector<Slot> slots = slots_below(chooser.place(), alternative);
     if (chooser.count_served(slots) == slots.size()) merit.score = slots.size();
     chooser.place().leave();
     return merit;

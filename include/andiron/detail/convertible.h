@@ -51,9 +51,10 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 // Containers are known by what they offer, so that none of their headers is needed here.
+// (To clang 14, a type that does not exist is an error in the parameters of `requires`.)
 template <class T>
-inline constexpr bool is_vector = requires(T& list, typename T::value_type item) {
-  list.push_back(item);
+inline constexpr bool is_vector = requires(T& list) {
+  list.push_back(std::declval<typename T::value_type&>());
   list.reserve(list.size());
 } && !std::is_same_v<T, std::string>;
 template <class T>

@@ -28,6 +28,9 @@ namespace detail {
 struct LeafOps {
   LeafInfo (*info)(const void* leaf);
   Result<Tensor> (*get)(const void* leaf);
+  // Whether the leaf shows a tensor with rows and columns exchanged, and how that is stored.
+  bool (*is_transposed)(const void* leaf) noexcept;
+  Result<Tensor> (*get_stored)(const void* leaf);
   std::optional<ParamId> (*id)(const void* leaf);
   // Leaves that share their tensor have equal identities.
   const void* (*identity)(const void* leaf);
@@ -44,8 +47,9 @@ struct ParamAccess {
   static const void* identity(const Param& param) noexcept;
   static std::string raw_name(const Param& param);
   // Returns new state for the same parameter: another tensor, and another id if one is given.
-  static std::shared_ptr<void> make_state(const Param& param, Tensor tensor,
-                                          std::optional<ParamId> id);
+  static Result<std::shared_ptr<void>> make_state(const Param& param, Tensor tensor,
+                                                  std::optional<ParamId> id);
+  static Result<Tensor> stored(const Param& param);
   static void commit(Param& param, const std::shared_ptr<void>& state) noexcept;
   // nullptr if it is not set or not computed yet.
   static Tensor* present_tensor(Param& param);
@@ -122,6 +126,15 @@ const LeafOps& leaf_ops() {
         return Leaf<T>::info(*static_cast<const T*>(leaf));
       },
       .get = [](const void* leaf) { return Leaf<T>::get(*static_cast<const T*>(leaf)); },
+      .is_transposed =
+          [](const void* leaf) noexcept {
+            if constexpr (is_param) return static_cast<const T*>(leaf)->is_transposed();
+            return static_cast<void>(leaf), false;
+          },
+      .get_stored = [](const void* leaf) -> Result<Tensor> {
+        if constexpr (is_param) return ParamAccess::stored(*static_cast<const T*>(leaf));
+        return Leaf<T>::get(*static_cast<const T*>(leaf));
+      },
       .id = [](const void* leaf) -> std::optional<ParamId> {
         if constexpr (is_param) return static_cast<const T*>(leaf)->id();
         return static_cast<void>(leaf), std::nullopt;

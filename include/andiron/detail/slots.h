@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,10 +114,55 @@ struct Vacancy {
   Kind kind;
 };
 
+class SlotList;
+struct ModuleSlots;
+
+// An alternative of a variant that was built beside it.
+class BuiltAlternative {
+ public:
+  virtual ~BuiltAlternative() = default;
+  // The leaves of the alternative. Its empty optionals are filled first, and listed.
+  virtual ModuleSlots slots(const SlotList& place) = 0;
+  // Moves it into the variant.
+  virtual void swap_in() noexcept = 0;
+};
+
+// What can be done with a variant, whatever its type.
+struct VariantOps {
+  std::size_t count;
+  std::string_view (*name)(std::size_t index);
+  // Nothing if the alternative cannot be made and moved.
+  std::unique_ptr<BuiltAlternative> (*build)(void* variant, std::size_t index);
+};
+
+// A variant of a module. Its present alternative has the slots from `first_slot` on.
+struct VariantPlace {
+  std::string path;
+  void* variant;
+  std::size_t present;
+  const VariantOps* ops;
+  std::size_t first_slot;
+  std::size_t slot_count;
+  std::size_t next_variant;               // the first after those within it
+  std::shared_ptr<const SlotList> place;  // where it is
+};
+
+// An optional that a walk has filled.
+struct FilledOptional {
+  void* optional;
+  void (*clear)(void* optional) noexcept;
+  std::size_t first_slot;
+  std::size_t slot_count;
+  std::size_t first_variant;  // within it
+  std::size_t next_variant;   // and the first after those
+};
+
 // What a walk through a module finds.
 struct ModuleSlots {
-  std::vector<Slot> slots;
-  std::vector<Vacancy> vacancies;
+  std::vector<Slot> slots = {};
+  std::vector<Vacancy> vacancies = {};
+  std::vector<VariantPlace> variants = {};     // outer ones first
+  std::vector<FilledOptional> optionals = {};  // of a BuiltAlternative, inner ones first
 };
 
 // The kind of an empty container, optional or pointer; nothing for everything else.
@@ -144,6 +190,11 @@ class SlotList {
   void leave();
   void add(void* leaf, const LeafOps& ops);
   void add_vacancy(Vacancy::Kind kind);
+  // Records a variant; end_variant() follows after the slots of its alternative.
+  std::size_t begin_variant(void* variant, std::size_t present, const VariantOps& ops);
+  void end_variant(std::size_t index);
+  void add_filled(FilledOptional filled) { found_.optionals.push_back(filled); }
+  const ModuleSlots& found() const noexcept { return found_; }
   ModuleSlots take() { return std::move(found_); }
   // Returns an empty list that starts at the current place.
   SlotList from_here() const;
@@ -175,9 +226,13 @@ class SlotList {
   ModuleSlots found_;
 };
 
+template <class Enum, class Variant>
+const VariantOps& variant_ops();
+
 // Records every leaf below a node.
 struct Walker {
   SlotList& slots;
+  bool fills_optionals = false;
 
   template <class T>
   void whole(T& node) {
@@ -185,6 +240,17 @@ struct Walker {
       static_cast<void>(sizeof(Check<T>));
       if constexpr (HasLeafFunctions<T>) slots.add(&node, leaf_ops<T>());
     } else {
+      if constexpr (is_variant<T> && !is_case<T> && !is_module<T>) {
+        auto& variant = as_variant(node);
+        using Variant = std::remove_cvref_t<decltype(variant)>;
+        const std::size_t index =
+            slots.begin_variant(&variant, variant.index(), variant_ops<T, Variant>());
+        for_each_part(node, *this);
+        return slots.end_variant(index);
+      }
+      if constexpr (is_holder<T> && requires { node.has_value(); }) {
+        if (fills_optionals && !node) return fill(node);
+      }
       if (const auto kind = vacancy_of(node)) slots.add_vacancy(*kind);
       for_each_part(node, *this);
     }
@@ -195,7 +261,68 @@ struct Walker {
     whole(node);
     slots.leave();
   }
+
+ private:
+  template <class T>
+  void fill(std::optional<T>& node) {
+    if constexpr (std::is_default_constructible_v<T>) {
+      const std::size_t first_slot = slots.found().slots.size();
+      const std::size_t first_variant = slots.found().variants.size();
+      whole(node.emplace());
+      const auto clear = [](void* one) noexcept { static_cast<std::optional<T>*>(one)->reset(); };
+      slots.add_filled({&node, clear, first_slot, slots.found().slots.size() - first_slot,
+                        first_variant, slots.found().variants.size()});
+    }
+  }
 };
+
+template <class Variant, std::size_t I>
+class BuiltAlternativeAt final : public BuiltAlternative {
+ public:
+  BuiltAlternativeAt(Variant& variant, Kind kind) : variant_(variant), kind_(kind) {}
+  ModuleSlots slots(const SlotList& place) override {
+    SlotList list = place.from_here();
+    Walker{list, true}.part(alternative_name<std::variant_alternative_t<I, Variant>>(), kind_,
+                            value_);
+    return list.take();
+  }
+  void swap_in() noexcept override { variant_.template emplace<I>(std::move(value_)); }
+
+ private:
+  Variant& variant_;
+  Kind kind_;
+  std::variant_alternative_t<I, Variant> value_ = {};
+};
+
+template <class Enum, class Variant, std::size_t I>
+std::unique_ptr<BuiltAlternative> build_alternative([[maybe_unused]] void* variant) {
+  using T = std::variant_alternative_t<I, Variant>;
+  // Parameters have been replaced when alternatives are moved in: nothing may fail then.
+  if constexpr (std::is_default_constructible_v<T> && std::is_nothrow_move_constructible_v<T>) {
+    return std::make_unique<BuiltAlternativeAt<Variant, I>>(*static_cast<Variant*>(variant),
+                                                            Kind{"Enum:", type_name<Enum>()});
+  } else {
+    return nullptr;
+  }
+}
+
+template <class Enum, class Variant, std::size_t... I>
+const VariantOps& variant_ops_of(std::index_sequence<I...>) {
+  static constexpr std::array<std::string_view, sizeof...(I)> names = {
+      alternative_name<std::variant_alternative_t<I, Variant>>()...};
+  using Build = std::unique_ptr<BuiltAlternative> (*)(void*);
+  static constexpr std::array<Build, sizeof...(I)> builders = {
+      &build_alternative<Enum, Variant, I>...};
+  static constexpr VariantOps ops = {
+      sizeof...(I), [](std::size_t index) { return names[index]; },
+      [](void* variant, std::size_t index) { return builders[index](variant); }};
+  return ops;
+}
+
+template <class Enum, class Variant>
+const VariantOps& variant_ops() {
+  return variant_ops_of<Enum, Variant>(std::make_index_sequence<std::variant_size_v<Variant>>());
+}
 
 template <class M, class Visitor>
 void walk(M& module, Visitor visitor) {

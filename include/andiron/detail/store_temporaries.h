@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The builders of store.h for temporaries. They return by value, so that `auto& store =
+// The builders of store_builder.h for temporaries. They return by value, so that `auto& store =
 // SafetensorsStore::from_file(path).zero_copy();` does not compile instead of dangling.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "andiron/store.h"
+#include "andiron/store_builder.h"
 
 namespace andiron::inline v1::detail {
 
@@ -22,6 +22,8 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::allow_partial;
   using Builder::allow_unused;
   using Builder::auto_extension;
+  using Builder::based_on;
+  using Builder::choose_variants;
   using Builder::clear_metadata;
   using Builder::dtype_policy;
   using Builder::exclude_full_path;
@@ -29,6 +31,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::exclude_predicate;
   using Builder::exclude_regex;
   using Builder::filter;
+  using Builder::fold_weight_norm;
   using Builder::in_place;
   using Builder::io;
   using Builder::limits;
@@ -87,11 +90,13 @@ class StoreTemporaries : public StoreBuilder<Self> {
   Self with_top_level_key(std::string key) && {
     return std::move(with_top_level_key(std::move(key)));
   }
+  Self fold_weight_norm(bool fold = true) && { return std::move(fold_weight_norm(fold)); }
   Self map_indices_contiguous(bool map = true) && { return std::move(map_indices_contiguous(map)); }
   Self map_indices_contiguous_except(std::string text) && {
     return std::move(map_indices_contiguous_except(std::move(text)));
   }
   Self skip_enum_variants(bool skip = true) && { return std::move(skip_enum_variants(skip)); }
+  Self choose_variants(bool choose) && { return std::move(choose_variants(choose)); }
   Self with_from_adapter(AnyAdapter adapter) && {
     return std::move(with_from_adapter(std::move(adapter)));
   }
@@ -104,6 +109,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   Self validate(bool value) && { return std::move(validate(value)); }
   Self allow_unused(bool allow) && { return std::move(allow_unused(allow)); }
   Self in_place(bool value = true) && { return std::move(in_place(value)); }
+  Self based_on(const Store& loaded) && { return std::move(based_on(loaded)); }
   Self metadata(std::string key, std::string value) && {
     return std::move(metadata(std::move(key), std::move(value)));
   }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/names/put_back_test.cpp
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "andiron/names.h"
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+namespace {
+
+using detail::count_of;
+using detail::quoted;
+
+std::optional<std::size_t> place_in_file(const Archive& named, std::string_view name) {
+  const std::optional<std::size_t> found = named.find(name);
+  return found ? named.index_in_file(*found) : std::nullopt;
+}
+
+Result<bool> are_equal(const TensorSnapshot& a, const TensorSnapshot& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  ANDIRON_ASSIGN(const Tensor first, a.borrow());
+  ANDIRON_ASSIGN(const Tensor second, b.borrow());
+  return std::ranges::equal(first.bytes().span(), second.bytes().span());
+}
+
+Error no_longer_tied(const Archive& named, std::string_view first, std::string_view second) {
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "two parameters are one tensor in the file, but differ now",
+               .file = named.origin(),
+               .tensor = std::string(second),
+               .found = "other data than " + quoted(first),
+               .hint = "tie() them, or save a file of its own"};
+}
+
+Error has_no_place(const Archive& named, const std::vector<std::string_view>& names) {
+  return Error{.code = ErrorCode::missing_tensor,
+               .message = "the file has no tensor for " + count_of(names.size(), "parameter"),
+               .file = named.origin(),
+               .found = detail::quoted_list(names),
+               .hint = "leave them out with a filter, or save a file of its own"};
+}
+
+void note_dtypes(const Archive& before, Archive& file) {
+  std::size_t changed = 0;
+  std::string example;
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    const TensorInfo now = file.info(i);
+    const TensorInfo was = before.info(i);
+    if (now.dtype == was.dtype || changed++ != 0) continue;
+    example = quoted(now.name) + ", " + std::string(dtype_name(now.dtype)) + " instead of " +
+              std::string(dtype_name(was.dtype));
+  }
+  if (changed == 0) return;
+  file.add_note(count_of(changed, "tensor") + (changed == 1 ? " has" : " have") +
+                " another dtype than in the file: " + example + (changed > 1 ? " ..." : ""));
+}
+
+void note_skipped(Archive& file) {
+  if (file.skipped().empty()) return;
+  const Skipped& first = file.skipped().front();
+  file.add_note((file.skipped().size() == 1 ? "1 entry"
+                                            : std::to_string(file.skipped().size()) + " entries") +
+                " of the file could not be read and " +
+                (file.skipped().size() == 1 ? "is" : "are") +
+                " not carried over: " + quoted(first.name) + ": " + first.reason);
+}
+
+}  // namespace
+
+Result<Archive> put_back(const Archive& tensors, const Archive& named,
+                         const PutBackOptions& options) ANDIRON_NO_THROW {
+  const Archive before = named.in_file();
+  Archive file = before;
+  std::vector<std::optional<std::size_t>> now(file.size());  // which of `tensors` is there
+  std::vector<std::string_view> homeless;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::string_view name = tensors.info(i).name;
+    const std::optional<std::size_t> place = place_in_file(named, name);
+    if (!place) {
+      homeless.push_back(name);
+      continue;
+    }
+    TensorSnapshot tensor = tensors.snapshot(i);
+    if (now[*place]) {
+      ANDIRON_ASSIGN(const bool is_tied, are_equal(tensors.snapshot(*now[*place]), tensor));
+      if (!is_tied) return no_longer_tied(named, tensors.info(*now[*place]).name, name);
+      continue;
+    }
+    now[*place] = i;
+    const TensorInfo old = before.info(*place);
+    if (options.keep_dtypes && tensor.dtype() != old.dtype) {
+      ANDIRON_ASSIGN(tensor, tensor.cast(old.dtype));
+    }
+    ANDIRON_TRY(file.replace(*place, std::move(tensor).with_param_id(old.param_id)));
+  }
+  if (!homeless.empty()) return has_no_place(named, homeless);
+  note_dtypes(before, file);
+  note_skipped(file);
+  return file;
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+}  // namespace andiron::inline v1

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/names/weight_norm_test.cpp
+#include "src/core/weight_norm_source.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "andiron/names.h"
+#include "src/core/path_segments.h"
+#include "src/core/text/quoted.h"
+#include "src/core/try.h"
+
+namespace andiron::inline v1 {
+namespace {
+
+// The names of a weight and of the part that gives its direction.
+struct PartNames {
+  std::string direction;
+  std::string weight;
+};
+
+// For the name of a magnitude: "fc.weight_g" or "fc.parametrizations.weight.original0". Nothing for
+// other names.
+std::optional<PartNames> parts_named_by(std::string_view name) {
+  constexpr std::string_view folder = "parametrizations.";
+  const std::string_view parent = detail::parent_path(name);
+  const std::string_view last = name.substr(parent.empty() ? 0 : parent.size() + 1);
+  if (last == "original0") {
+    const std::size_t at = parent.rfind(folder);
+    if (at == std::string_view::npos || (at != 0 && parent[at - 1] != '.')) return std::nullopt;
+    const std::string_view weight = parent.substr(at + folder.size());
+    if (weight.find('.') != std::string_view::npos) return std::nullopt;
+    return PartNames{std::string(parent) + ".original1",
+                     std::string(parent.substr(0, at)) + std::string(weight)};
+  }
+  if (!last.starts_with("weight") || !last.ends_with("_g")) return std::nullopt;
+  const std::string weight(name.substr(0, name.size() - 2));
+  return PartNames{weight + "_v", weight};
+}
+
+bool fit(const TensorInfo& magnitude, const TensorInfo& direction) {
+  return is_float(magnitude.dtype) && is_float(direction.dtype) &&
+         detail::are_parts_of_weight_norm(Shape(magnitude.shape), Shape(direction.shape));
+}
+
+}  // namespace
+
+Result<Archive> fold_weight_norm(const Archive& archive) ANDIRON_NO_THROW {
+  std::vector<bool> is_part(archive.size());
+  std::vector<TensorSnapshot> weights;
+  std::vector<std::string_view> left;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const std::optional<PartNames> parts = parts_named_by(archive.info(i).name);
+    if (!parts) continue;
+    const std::optional<std::size_t> direction = archive.find(parts->direction);
+    if (!direction) continue;
+    if (archive.find(parts->weight) || !fit(archive.info(i), archive.info(*direction))) {
+      left.push_back(archive.info(i).name);
+      continue;
+    }
+    ANDIRON_ASSIGN(TensorSnapshot weight, detail::weight_of_weight_norm(
+                                              archive.snapshot(i), archive.snapshot(*direction)));
+    weights.push_back(std::move(weight).with_path(parts->weight));
+    is_part[i] = true;
+    is_part[*direction] = true;
+  }
+  Archive folded = archive;
+  if (!weights.empty()) {
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      if (!is_part[i]) kept.push_back(i);
+    }
+    ANDIRON_ASSIGN(folded, archive.select(kept));
+    for (TensorSnapshot& weight : weights) ANDIRON_TRY(folded.add(std::move(weight)));
+    folded.add_note("weight norm was folded into " + detail::count_of(weights.size(), "weight"));
+  }
+  if (!left.empty()) {
+    folded.add_note("not folded, as these are not the parts of a weight norm: " +
+                    detail::quoted_list(left));
+  }
+  return folded;
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+}  // namespace andiron::inline v1
