@@ -485,10 +485,14 @@ std::string settle_layout(ConvertArguments& arguments) {
            "then give their file";
   }
   if (from == to) return "--from-layout and --to-layout are the same";
+  if (is_guess && !arguments.options.writing.output.empty()) {
+    return "--layers guess prints rules and writes nothing; leave --output out";
+  }
   const Layout goal = to ? *to : *from == Layout::burn ? Layout::pytorch : Layout::burn;
   arguments.options.layout =
       LayoutChange{.from = goal == Layout::burn ? Layout::pytorch : Layout::burn,
                    .to = goal,
+                   .is_given = from.has_value(),
                    .layers = arguments.layers};
   return {};
 }

@@ -98,8 +98,22 @@ void tell_layout(const Archive& source, const ConvertOptions& options,
       "--to-layout");
 }
 
+// What a file says of its own layout counts more than that --to-layout is the other one.
+Status check_layout(const Archive& source, const LayoutChange& change) {
+  const bool is_of_burn = !is_of_pytorch(source) && (source.format() == "burnpack" ||
+                                                     source.format() == format_name(Format::mpk));
+  const bool has_it_already = change.to == Layout::pytorch ? is_of_pytorch(source) : is_of_burn;
+  if (change.is_given || !has_it_already) return {};
+  return Error{
+      .code = ErrorCode::invalid_argument,
+      .message = "the input seems to have this layout already",
+      .found = std::string(layout_name(change.to)),
+      .hint = "say --from-layout " + std::string(layout_name(change.from)) + " if it does not"};
+}
+
 Result<Archive> with_layout(const Archive& source, const LayoutChange& change,
                             std::vector<std::string>& notes) {
+  if (Status status = check_layout(source, change); !status) return std::move(status).error();
   const Result<LayerRules> rules = read_layer_rules(change.layers);
   if (!rules) return rules.error();
   Result<Archive> changed = change_layout(source, *rules, change.to);

@@ -12,7 +12,8 @@ namespace andiron::cli {
 struct LayoutChange {
   Layout from = Layout::pytorch;
   Layout to = Layout::burn;
-  std::string layers;  ///< a file of rules, or "guess": print the rules instead of converting
+  bool is_given = false;  ///< whether --from-layout says so, or it is only the other of the two
+  std::string layers;     ///< a file of rules, or "guess": print the rules instead of converting
 
   bool is_guess() const { return layers == "guess"; }
 };

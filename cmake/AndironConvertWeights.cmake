@@ -2,8 +2,9 @@
 #
 #   andiron_convert_weights(INPUT model.pt OUTPUT model.bpk ARGS --top-level-key state_dict)
 #
-# This runs "andiron convert". Names and layouts stay as they are in the file. To load into a typed
-# model first, with an adapter and any other setting of a store, name a program of your own:
+# This runs "andiron convert". Names and layouts stay as they are in the file, unless ARGS has
+# --to-layout and --layers with a file of rules, which DEPENDS should name. To load into a typed model
+# first, with an adapter and any other setting of a store, name a program of your own:
 #
 #   add_executable(import_model import_model.cpp)
 #   andiron_convert_weights(INPUT model.pt OUTPUT model.bpk PROGRAM import_model)
@@ -180,6 +181,8 @@ function(_andiron_convert_check_options call arguments)
   foreach(argument IN LISTS arguments)
     if(argument MATCHES "^(-o|--output|--dry-run|--max-shard-size)($|=)")
       message(FATAL_ERROR "${call} ARGS cannot have ${CMAKE_MATCH_1}")
+    elseif(argument MATCHES "^-o")
+      message(FATAL_ERROR "${call} ARGS cannot have -o")
     endif()
   endforeach()
 endfunction()

@@ -86,8 +86,8 @@ class Adapter {
   /// By default, fails with Unsupported.
   virtual Result<AnyAdapter> inverse() const;
   /// The "format" that a SafeTensors file gets in its metadata when a store saves through this
-  /// adapter: "pt" for PyTorch's layouts, which Hugging Face's readers ask for. Empty: no other
-  /// than usual.
+  /// adapter: "pt" for PyTorch's layouts, which Hugging Face's readers ask for. Empty: the
+  /// store's own.
   virtual std::string_view format_mark() const noexcept { return {}; }
 
  protected:

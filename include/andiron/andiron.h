@@ -72,7 +72,7 @@
 //   module.h, fields.h, param.h, leaf.h    what a model may contain
 //   store.h, store_builder.h, stores.h     loads and saves; all settings; the store of each format
 //   recorder.h                             Burn's older recorders, built on the stores
-//   apply.h                                collect, apply, plan, choose_variants, ApplyResult
+//   apply.h                                collect, apply, plan, choose_variants, grow_to_fit
 //   key_map.h                              names in the file, after each stage, in the model
 //   adapter.h                              layouts and names of other frameworks
 //   layers.h                               the same without a model

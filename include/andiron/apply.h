@@ -118,7 +118,7 @@ struct ApplyOptions {
   /// among them some that the present one does not take, with as many dimensions as its parameters.
   /// Shapes alone decide nothing; choose_variants() goes by them. A note tells of each. The new
   /// alternative is default constructed beside the old one and moved in when the load succeeds;
-  /// types that cannot be, without throwing, are not considered.
+  /// types that cannot be, or may throw when moved, are not considered.
   bool choose_variants = true;
   /// Called while data is read; may cancel the load.
   Progress progress = {};
@@ -284,11 +284,14 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 /// Adds to the vectors, deques, maps, optionals and pointers of a module what the source has and
 /// they lack: with blocks.0 to blocks.23 in the source, a vector `blocks` gets 24 elements. Call it
-/// before a load. New elements are default constructed; types that cannot be are left alone. Never
-/// removes anything. Returns the parts that have grown, outer ones first.
+/// before a load. New elements are default constructed; types that cannot be are left alone, and
+/// vectors of types that may throw when moved. Never removes anything. Returns the parts that have
+/// grown, outer ones first. A new std::variant holds its first alternative; choose_variants(),
+/// called next, goes by shapes.
 ///
 /// All or nothing: if it fails, the module is as it was. Fails with MissingTensor if the numbers of
-/// a list have gaps, so a list never gets more elements than the source has tensors.
+/// a list have gaps, so a list never gets more elements than the source has tensors, and with
+/// LimitExceeded for parts more than 128 levels deep.
 template <class M>
 Result<std::vector<GrownPart>> grow_to_fit(M& module, const Archive& source,
                                            const ChooseOptions& options = {}) ANDIRON_NO_THROW {

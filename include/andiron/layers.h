@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,7 +59,7 @@ class LayerRules {
 
   /// Reads the text form. Fails with InvalidArgument, naming the line, if a line is not a rule or
   /// its kind is not known, with InvalidPattern if a glob does not parse, and with LimitExceeded
-  /// for more than 4096 rules with wildcards.
+  /// for more than 1024 rules with wildcards.
   static Result<LayerRules> parse(std::string_view text);
   /// Adds a rule after the others. Fails as parse() does.
   Status add(LayerRule rule);
@@ -66,6 +67,8 @@ class LayerRules {
   const std::vector<LayerRule>& rules() const& noexcept { return rules_; }
   // Of a temporary, by value.
   std::vector<LayerRule> rules() && { return std::move(rules_); }
+  /// The number of the rule that counts for the module at this path, if one matches.
+  std::optional<std::size_t> rule_for(std::string_view path) const;
   /// The kind of the module at this path; empty if no rule matches.
   std::string_view kind_of(std::string_view path) const;
   /// The text form, which parse() reads.
@@ -78,16 +81,19 @@ class LayerRules {
   std::vector<std::pair<std::size_t, Pattern>> globs_;
 };
 
-/// Guesses the kind of every module in a file from names and shapes. Each rule has the reason, and
-/// says where it is a guess. Modules that differ only in a number share a rule. A guess may be
-/// wrong, above all for a matrix without bias: an embedding looks like a Linear.
+/// Guesses from names and shapes which modules of a file have another layout elsewhere. Each rule
+/// has the reason, and says where it is a guess. Modules that differ only in a number share a rule
+/// if all are alike. A guess may be wrong, above all for a matrix without bias, because an
+/// embedding looks like a Linear, and for a square one. Recurrent layers and fused projections
+/// (in_proj_weight) are not among the kinds.
 LayerRules guess_layers(const Archive& archive, Layout layout);
 
 /// Returns the archive with names and layouts of the other kind; `to` is the layout that it shall
 /// have. Reads nothing: tensors are transposed when they are read. Tied names become copies. The
-/// metadata says format=pt for PyTorch's layout and no longer does for Burn's. A note lists modules
-/// with a matrix that no rule matches. Fails with NameCollision if two tensors get one name, and
-/// with ShapeMismatch if the weight of a Linear is not a matrix.
+/// metadata says format=pt for PyTorch's layout and no longer does for Burn's. Notes list modules
+/// whose weight is a matrix and that no rule matches, and rules that match nothing. Fails with
+/// NameCollision if two tensors get one name, and with ShapeMismatch if the weight of a Linear is
+/// not a matrix.
 Result<Archive> change_layout(const Archive& archive, const LayerRules& rules, Layout to);
 
 }  // namespace andiron::inline v1

@@ -241,10 +241,10 @@ struct NameOptions {
 };
 
 /// Renames an archive: first the top-level key, then weight norm, then the remapper, then index
-/// gaps. Copies and
-/// reads no data. Archive::name_history() returns the earlier names. Notes report replacements that
-/// name no group, and a key that a PyTorch model seems to be under. Fails with InvalidPattern, with
-/// MissingTensor if nothing is under the key, and with NameCollision if two tensors get one name.
+/// gaps. Copies and reads no data. Archive::name_history() returns the earlier names. Notes report
+/// replacements that name no group, and a key that a PyTorch model seems to be under. Fails with
+/// InvalidPattern, with MissingTensor if nothing is under the key, and with NameCollision if two
+/// tensors get one name.
 Result<Archive> apply_names(const Archive& archive, const NameOptions& options);
 
 /// How put_back() treats tensors.
@@ -255,7 +255,8 @@ struct PutBackOptions {
 
 /// The way back: returns the file that `named` came from (Archive::in_file), with `tensors` in
 /// place of those that have their names in `named`. Names, ids, order, the other tensors, values
-/// and metadata are the file's. Reads nothing, unless the file ties two of the tensors. Notes tell
+/// and metadata are the file's. What the file ties, by metadata or by sharing bytes, stays tied: a
+/// tied tensor without a new one gets that of the other. Reads nothing but tied tensors. Notes tell
 /// of dtypes that change and of tensors of the file that could not be read. Fails with
 /// MissingTensor, listing them, if some of `tensors` have no place in the file, and with
 /// InvalidArgument if two that the file ties are no longer equal.

@@ -121,7 +121,7 @@ class Param {
   detail::ParamState& state();
 
   std::shared_ptr<detail::ParamState> state_;
-  bool is_transposed_ = false;  // compared with the tensor of the state
+  bool is_transposed_ = false;  // the tensor of the state has rows and columns exchanged
 };
 
 /// Makes `second` the same parameter as `first`: one id and one tensor, seen and changed through
@@ -139,7 +139,7 @@ void tie(Param& first, Param& second);
 ///
 /// Where an adapter exchanges them back, as BurnToPyTorchAdapter does for a Linear, a save sees the
 /// tie and can write it once (write_ties_once), as PyTorch has it. Fails with ShapeMismatch if
-/// `first` is set and not a matrix.
+/// `first` is set and not a matrix, or `second` is set and has another shape.
 Status tie_transposed(Param& first, Param& second);
 
 }  // namespace andiron::inline v1

@@ -56,7 +56,7 @@ class Store {
   Store& operator=(Store&& other) noexcept;
   ~Store();
 
-  /// Returns the names of all tensors after top-level key, remapping and index gaps, sorted
+  /// Returns the names of all tensors after all stages that change names, sorted
   /// bytewise. Aliases are not listed, but get_snapshot() finds them. The filter and the adapters
   /// do not apply to this function and the next four.
   Result<std::vector<std::string>> keys() const;

@@ -173,10 +173,11 @@ class StoreBuilder : public Store {
 
   // ---- Writing ----
   /// Makes a save write the file that `loaded` reads, with the module's tensors in place of the old
-  /// ones: names as they were before the top-level key, the remapping and closed index gaps, the
-  /// layout as it was before the adapter (Adapter::inverse), and everything that the module did not
-  /// take. Ties stay as the file has them. A filter leaves the file's tensors as they are. Fails
-  /// as put_back() in names.h does.
+  /// ones. Names are as they were before the top-level key, the remapping and closed index gaps,
+  /// layouts as they were before the adapter (Adapter::inverse). Everything that the module did not
+  /// take is carried over. Ties stay as the file has them; write_ties_once() has no effect. A
+  /// filter leaves the file's tensors as they are. Fails as put_back() in names.h does, which
+  /// refuses folded weight norm, and with Unsupported if the adapter has no inverse.
   Self& based_on(const Store& loaded) & {
     return set_basis(loaded, Self::defaults().write.metadata), self();
   }

@@ -74,8 +74,8 @@ ANDIRON_OR_OUT_OF_MEMORY
 Result<std::optional<TensorSnapshot>> IdentityAdapter::load(const Place& place,
                                                             TensorLookup& file) const
     ANDIRON_NO_THROW {
-  Result<std::optional<TensorSnapshot>> found = file.find(place.path);
-  if (found && *found) *found = detail::at_place(**std::move(found), place);
+  ANDIRON_ASSIGN(std::optional<TensorSnapshot> found, file.find(place.path));
+  if (found) found = detail::at_place(*std::move(found), place);
   return found;
 }
 ANDIRON_OR_OUT_OF_MEMORY

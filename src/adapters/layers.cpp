@@ -8,9 +8,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "andiron/adapter.h"
+#include "andiron/text.h"
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/path_segments.h"
@@ -25,7 +27,7 @@ using detail::quoted;
 
 constexpr std::string_view other_kind = "other";
 // Each takes some kilobytes.
-constexpr std::uint64_t most_globs = 4096;
+constexpr std::uint64_t most_globs = 1024;
 constexpr std::string_view root_glob = ".";  // the model itself, whose path is empty
 
 std::string_view last_segment(std::string_view path) {
@@ -51,10 +53,13 @@ struct Guess {
 };
 
 std::string shapes_of(const Parameters& parameters) {
+  constexpr std::size_t most = 6;
   std::string text;
+  std::size_t shown = 0;
   for (const auto& [name, tensor] : parameters) {
-    if (!text.empty()) text += ", ";
-    text += std::string(name) + " " + Shape(tensor.shape).to_string();
+    if (shown++ == most) return text + " ...";
+    if (shown > 1) text += ", ";
+    text += display_text(name) + " " + Shape(tensor.shape).to_string();
   }
   return text;
 }
@@ -74,20 +79,44 @@ bool has_any(std::string_view words, std::initializer_list<std::string_view> par
       parts, [&](std::string_view part) { return words.find(part) != std::string_view::npos; });
 }
 
-Guess guess_matrix(std::string_view path, const Parameters& parameters, Layout layout) {
-  const TensorInfo& weight = parameters.at("weight");
+// How the matrices of a file lie, as far as their biases tell.
+struct Evidence {
+  std::size_t as_expected = 0;
+  std::size_t other_way = 0;
+};
+
+// The length of a bias beside a matrix, if it is one that tells the layout.
+std::optional<std::uint64_t> bias_length(const Parameters& parameters) {
   const auto bias = parameters.find("bias");
-  const std::uint64_t outputs = weight.shape[layout == Layout::pytorch ? 0 : 1];
-  if (bias != parameters.end() && bias->second.shape.size() == 1) {
-    if (bias->second.shape[0] == outputs) return {"Linear", shapes_of(parameters)};
-    return {std::string(other_kind),
-            shapes_of(parameters) + ": the bias does not fit a Linear in this layout"};
+  if (bias == parameters.end() || bias->second.shape.size() != 1) return std::nullopt;
+  return bias->second.shape[0];
+}
+
+Guess guess_matrix(std::string_view path, const Parameters& parameters, Layout layout,
+                   const Evidence& evidence) {
+  const std::span<const std::uint64_t> shape = parameters.at("weight").shape;
+  const std::string shapes = shapes_of(parameters);
+  const auto bias = parameters.find("bias");
+  if (bias != parameters.end() && std::ranges::equal(bias->second.shape, shape)) {
+    return {"LayerNorm", shapes + ": over several dimensions"};
+  }
+  if (const auto length = bias_length(parameters)) {
+    const std::uint64_t outputs = shape[layout == Layout::pytorch ? 0 : 1];
+    if (*length != outputs) {
+      return {std::string(other_kind), shapes + ": the bias does not fit a Linear in this layout"};
+    }
+    if (shape[0] != shape[1]) return {"Linear", shapes};
+    if (evidence.other_way > evidence.as_expected) {
+      return {std::string(other_kind),
+              shapes + ": square, and others in this file lie the other way (guess)"};
+    }
+    return {"Linear", shapes + ": square, so it may lie either way (guess)"};
   }
   if (has_any(words_of(last_segment(path)),
               {"embed", " emb ", " wte ", " wpe ", "vocab", "lookup"})) {
-    return {std::string(other_kind), shapes_of(parameters) + ": an embedding, by its name (guess)"};
+    return {std::string(other_kind), shapes + ": an embedding, by its name (guess)"};
   }
-  return {"Linear", shapes_of(parameters) + ": no bias; it may be an embedding (guess)"};
+  return {"Linear", shapes + ": no bias; it may be an embedding (guess)"};
 }
 
 Guess guess_vector(std::string_view path, const Parameters& parameters) {
@@ -108,11 +137,12 @@ Guess guess_vector(std::string_view path, const Parameters& parameters) {
   }
   if (is_called_norm) return {"RmsNorm", shapes + ": a norm without bias"};
   if (has_any(last, {"act", "relu"})) return {"PRelu", shapes + ": by its name (guess)"};
-  return {std::string(other_kind), shapes + ": one vector alone says nothing"};
+  return {std::string(other_kind), shapes + ": one vector alone says little (guess)"};
 }
 
 // Nothing for modules whose layouts are the same everywhere.
-std::optional<Guess> guess(std::string_view path, const Parameters& parameters, Layout layout) {
+std::optional<Guess> guess(std::string_view path, const Parameters& parameters, Layout layout,
+                           const Evidence& evidence) {
   if (layout == Layout::burn) {
     if (parameters.contains("alpha")) return Guess{"PRelu", shapes_of(parameters)};
     if (parameters.contains("gamma")) return guess_vector(path, parameters);
@@ -120,21 +150,24 @@ std::optional<Guess> guess(std::string_view path, const Parameters& parameters, 
   const auto weight = parameters.find("weight");
   if (weight == parameters.end()) return std::nullopt;
   const std::size_t rank = weight->second.shape.size();
-  if (rank == 2) return guess_matrix(path, parameters, layout);
+  if (rank == 2) return guess_matrix(path, parameters, layout, evidence);
   if (rank == 1 && layout == Layout::pytorch) return guess_vector(path, parameters);
   return std::nullopt;
 }
 
-// The glob for a path. What a line or a glob reads otherwise stands as `?`, which is any character.
-std::string glob_of(std::string_view path) {
-  if (path.empty()) return std::string(root_glob);
-  std::string glob(path);
+// What a line or a glob reads otherwise stands as `?`, which is any character.
+std::string without_wildcards(std::string_view text) {
+  std::string glob(text);
   for (char& c : glob) {
     const bool is_plain =
         static_cast<unsigned char>(c) > ' ' && c != '*' && c != '#' && c != '\x7f';
     if (!is_plain) c = '?';
   }
   return glob;
+}
+
+std::string glob_of(std::string_view path) {
+  return path.empty() ? std::string(root_glob) : without_wildcards(path);
 }
 
 // "layers.*.fc" for "layers.3.fc": modules that differ only in numbers are usually alike.
@@ -145,7 +178,7 @@ std::string without_numbers(std::string_view path) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string_view segment = path.substr(begin, end - begin);
     if (begin != 0) glob += '.';
-    glob += parse_index(segment) ? std::string("*") : glob_of(segment);
+    glob += parse_index(segment) ? std::string("*") : without_wildcards(segment);
     begin = end + 1;
   }
   return glob;
@@ -190,6 +223,8 @@ Status LayerRules::add(LayerRule rule) ANDIRON_NO_THROW {
                  .found = quoted(rule.glob),
                  .expected = "a path without blanks and #; ? stands for any character"};
   }
+  // The reason is a comment, which ends with its line.
+  std::ranges::replace_if(rule.reason, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   if (rule.glob == root_glob) {
     by_path_.try_emplace("", rules_.size());
   } else if (rule.glob.find_first_of("*?") == std::string::npos) {
@@ -236,7 +271,7 @@ Result<LayerRules> LayerRules::parse(std::string_view text) ANDIRON_NO_THROW {
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-std::string_view LayerRules::kind_of(std::string_view path) const {
+std::optional<std::size_t> LayerRules::rule_for(std::string_view path) const {
   const auto named = by_path_.find(path);
   std::size_t first = named == by_path_.end() ? rules_.size() : named->second;
   for (const auto& [number, glob] : globs_) {
@@ -246,7 +281,12 @@ std::string_view LayerRules::kind_of(std::string_view path) const {
       break;
     }
   }
-  return first == rules_.size() ? std::string_view() : rules_[first].kind;
+  return first == rules_.size() ? std::nullopt : std::optional(first);
+}
+
+std::string_view LayerRules::kind_of(std::string_view path) const {
+  const std::optional<std::size_t> rule = rule_for(path);
+  return rule ? std::string_view(rules_[*rule].kind) : std::string_view();
 }
 
 std::string LayerRules::to_string() const {
@@ -267,39 +307,54 @@ std::string LayerRules::to_string() const {
   return text;
 }
 
-LayerRules guess_layers(const Archive& archive, Layout layout) {
+LayerRules guess_layers(const Archive& file, Layout layout) {
+  // A tied name may be of another kind than the tensor it is tied to.
+  const Result<Archive> copies = file.with_ties_as_copies();
+  const Archive& archive = copies ? *copies : file;
   std::map<std::string_view, Parameters> modules;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const TensorInfo tensor = archive.info(i);
     modules[parent_path(tensor.name)].emplace(last_segment(tensor.name), tensor);
   }
+  Evidence evidence;
+  for (const auto& [path, parameters] : modules) {
+    const auto weight = parameters.find("weight");
+    const auto length = bias_length(parameters);
+    if (!length || weight == parameters.end() || weight->second.shape.size() != 2) continue;
+    const std::span<const std::uint64_t> shape = weight->second.shape;
+    if (shape[0] == shape[1]) continue;
+    const std::size_t outputs = layout == Layout::pytorch ? 0 : 1;
+    evidence.as_expected += *length == shape[outputs];
+    evidence.other_way += *length == shape[1 - outputs];
+  }
+  // Modules that differ only in numbers share a rule if all of them are of one kind, those without
+  // a guess included.
   struct Alike {
     std::set<std::string, std::less<>> kinds;
-    std::vector<std::pair<std::string_view, Guess>> modules;
+    std::vector<std::pair<std::string_view, Guess>> guessed;
   };
   std::map<std::string, Alike> by_glob;
   std::vector<std::string> order;
   for (const auto& [path, parameters] : modules) {
-    std::optional<Guess> kind = guess(path, parameters, layout);
-    if (!kind) continue;
     const std::string glob = without_numbers(path);
     const auto [alike, is_new] = by_glob.try_emplace(glob);
     if (is_new) order.push_back(glob);
-    alike->second.kinds.insert(kind->kind);
-    alike->second.modules.emplace_back(path, *std::move(kind));
+    std::optional<Guess> kind = guess(path, parameters, layout, evidence);
+    alike->second.kinds.insert(kind ? kind->kind : std::string());
+    if (kind) alike->second.guessed.emplace_back(path, *std::move(kind));
   }
   LayerRules rules;
   for (const std::string& glob : order) {
     const Alike& alike = by_glob.at(glob);
     const bool is_one = alike.kinds.size() == 1;
-    for (const auto& [path, kind] : alike.modules) {
-      std::string reason = kind.reason;
-      if (is_one && alike.modules.size() > 1) {
-        reason += "; " + std::to_string(alike.modules.size()) + " modules";
-      }
-      // Globs made of names always parse.
-      static_cast<void>(rules.add({is_one ? glob : glob_of(path), kind.kind, std::move(reason)}));
-      if (is_one) break;
+    if (alike.guessed.empty()) continue;
+    const auto& [first, kind] = alike.guessed.front();
+    const std::size_t count = alike.guessed.size();
+    const std::string others = count > 1 ? "; " + std::to_string(count) + " modules" : "";
+    if (is_one && rules.add({glob, kind.kind, kind.reason + others})) continue;
+    for (const auto& [path, one] : alike.guessed) {
+      // One that even so cannot be written down has no rule, and change_layout() tells of it.
+      static_cast<void>(rules.add({glob_of(path), one.kind, one.reason}));
     }
   }
   return rules;
@@ -312,11 +367,15 @@ Result<Archive> change_layout(const Archive& archive, const LayerRules& rules, L
   Snapshots tensors;
   std::set<std::string_view> unmatched;
   std::map<std::string_view, std::string_view> kinds;  // of modules, by path
+  std::vector<bool> is_used(rules.rules().size());
   for (std::size_t i = 0; i < changed.size(); ++i) {
     const TensorInfo tensor = changed.info(i);
     const std::string_view parent = parent_path(tensor.name);
     const auto [known, is_new] = kinds.try_emplace(parent);
-    if (is_new) known->second = rules.kind_of(parent);
+    if (const auto rule = is_new ? rules.rule_for(parent) : std::nullopt) {
+      known->second = rules.rules()[*rule].kind;
+      is_used[*rule] = true;
+    }
     const std::string_view kind = known->second;
     const bool is_weight = last_segment(tensor.name) == "weight";
     if (kind.empty() && is_weight && tensor.shape.size() == 2) unmatched.insert(parent);
@@ -348,6 +407,13 @@ Result<Archive> change_layout(const Archive& archive, const LayerRules& rules, L
     metadata.erase(format);
   }
   changed.set_metadata(std::move(metadata));
+  std::vector<std::string_view> idle;
+  for (std::size_t i = 0; i < is_used.size(); ++i) {
+    if (!is_used[i]) idle.push_back(rules.rules()[i].glob);
+  }
+  if (!idle.empty()) {
+    changed.add_note("rules that are of no use here: " + detail::quoted_list(idle));
+  }
   if (!unmatched.empty()) {
     changed.add_note("no rule says what these are, so their matrices stay as they are: " +
                      detail::quoted_list({unmatched.begin(), unmatched.end()}));

@@ -44,6 +44,7 @@ std::vector<Slot> spliced(const std::vector<Slot>& slots, std::vector<Splice> sp
 struct Candidate {
   std::size_t index = 0;
   std::vector<Slot> slots = {};
+  std::vector<Vacancy> vacancies = {};
   BuiltList built = {};                 // inner ones first, itself last
   std::vector<std::string> notes = {};  // on those within it
 };
@@ -73,10 +74,16 @@ class Chooser {
 
   // The slots of a module after the choice, if something is chosen.
   std::optional<std::vector<Slot>> choose(const ModuleSlots& module, BuiltList& built,
+                                          std::vector<Vacancy>& vacancies,
                                           std::vector<std::string>& notes) const {
     std::vector<Splice> splices;
+    const std::set<const void*> shared = shared_variants(module);
     for (std::size_t i = 0; i < module.variants.size();) {
       const VariantPlace& place = module.variants[i];
+      if (shared.contains(place.variant)) {
+        i = place.next_variant;
+        continue;
+      }
       std::optional<Candidate> candidate = only_match(module, place);
       if (!candidate) {
         ++i;
@@ -84,6 +91,7 @@ class Chooser {
       }
       notes.push_back(note(place, candidate->index));
       splices.push_back({place.first_slot, place.slot_count, std::move(candidate->slots)});
+      std::ranges::move(candidate->vacancies, std::back_inserter(vacancies));
       std::ranges::move(candidate->notes, std::back_inserter(notes));
       std::ranges::move(candidate->built, std::back_inserter(built));
       i = place.next_variant;
@@ -93,6 +101,17 @@ class Chooser {
   }
 
  private:
+  // Variants that several shared pointers lead to. What one place chooses would pull the others'
+  // alternative from under them.
+  static std::set<const void*> shared_variants(const ModuleSlots& module) {
+    std::set<const void*> seen;
+    std::set<const void*> shared;
+    for (const VariantPlace& place : module.variants) {
+      if (!seen.insert(place.variant).second) shared.insert(place.variant);
+    }
+    return shared;
+  }
+
   // `used`, if there is one, gets the names of the tensors that it is made from.
   std::optional<TensorSnapshot> find(const Slot& slot, TensorNames* used = nullptr) const {
     RecordingLookup lookup(source_);
@@ -151,7 +170,9 @@ class Chooser {
     ModuleSlots module = alternative->slots(*place.place);
     drop_empty_optionals(module);
     Candidate candidate{.index = index};
-    std::optional<std::vector<Slot>> chosen = choose(module, candidate.built, candidate.notes);
+    std::optional<std::vector<Slot>> chosen =
+        choose(module, candidate.built, candidate.vacancies, candidate.notes);
+    std::ranges::move(module.vacancies, std::back_inserter(candidate.vacancies));
     candidate.slots = chosen ? *std::move(chosen) : std::move(module.slots);
     const auto served = [&](const Slot& slot) { return is_served(slot); };
     const auto takes = [&](const Slot& slot) { return takes_part(slot); };
@@ -193,7 +214,7 @@ class Chooser {
     for (std::size_t i = 0; i < drops_variant.size(); ++i) {
       variant_at[i + 1] = variant_at[i] + (drops_variant[i] ? 0 : 1);
     }
-    ModuleSlots kept;
+    ModuleSlots kept{.vacancies = std::move(module.vacancies)};
     for (std::size_t i = 0; i < module.slots.size(); ++i) {
       if (!is_dropped[i]) kept.slots.push_back(std::move(module.slots[i]));
     }
@@ -230,10 +251,11 @@ Result<Alternatives> Alternatives::choose(const ModuleSlots& module, const Archi
   if (module.variants.empty() || !options.choose_variants) return result;
   ANDIRON_TRY(options.filter.status());
   ANDIRON_TRY(options.adapter->status());
+  std::vector<Vacancy> vacancies = module.vacancies;
   std::optional<std::vector<Slot>> slots =
-      Chooser(source, options).choose(module, result.built_, result.notes_);
+      Chooser(source, options).choose(module, result.built_, vacancies, result.notes_);
   if (!slots) return result;
-  result.changed_ = ModuleSlots{.slots = *std::move(slots), .vacancies = module.vacancies};
+  result.changed_ = ModuleSlots{.slots = *std::move(slots), .vacancies = std::move(vacancies)};
   return result;
 }
 ANDIRON_OR_OUT_OF_MEMORY

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "andiron/apply.h"
+#include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/text/quoted.h"
 
@@ -30,6 +31,8 @@ void for_each_segment(const std::vector<std::string_view>& names, const std::str
   }
 }
 
+constexpr std::uint64_t most_levels = 128;
+
 Error has_gaps(const Archive& source, const std::string& path, std::uint64_t missing,
                std::uint64_t largest) {
   return Error{
@@ -53,10 +56,23 @@ ContainerGrower::ContainerGrower(const Archive& source, const ChooseOptions& opt
   std::ranges::sort(names_);
 }
 
+void ContainerGrower::enter(std::string_view name, Kind kind) {
+  // A type may contain itself, and a name may be long.
+  Status depth =
+      check_limit(++depth_, most_levels, {"a name is too deep for a module", "", "levels"});
+  if (!depth && status_) status_ = std::move(depth);
+  chooser_.place().enter(name, kind);
+}
+
+void ContainerGrower::leave() {
+  --depth_;
+  chooser_.place().leave();
+}
+
 bool ContainerGrower::has_names() const {
-  bool found = false;
-  for_each_segment(names_, chooser_.path(), [&](std::string_view) { found = true; });
-  return found;
+  const std::string prefix = chooser_.path().empty() ? std::string() : chooser_.path() + ".";
+  const auto first = std::ranges::lower_bound(names_, prefix);
+  return first != names_.end() && first->starts_with(prefix);
 }
 
 std::vector<std::string> ContainerGrower::keys() const {
@@ -84,11 +100,12 @@ std::size_t ContainerGrower::wanted_size(std::size_t present) {
   return static_cast<std::size_t>(wanted);
 }
 
-void ContainerGrower::undo_from(std::size_t change) {
-  while (undo_.size() > change) {
+void ContainerGrower::undo_from(Mark mark) {
+  while (undo_.size() > mark.changes) {
     undo_.back()();
     undo_.pop_back();
   }
+  grown_.resize(mark.told);
 }
 
 void ContainerGrower::tell(std::size_t before, std::size_t after) {
@@ -99,8 +116,9 @@ Result<std::vector<GrownPart>> ContainerGrower::finish() {
   if (!status_) return std::move(status_).error();
   undo_.clear();
   // Outer parts first: an optional is told of after what is in it.
-  std::ranges::stable_sort(
-      grown_, {}, [](const GrownPart& part) { return std::ranges::count(part.path, '.'); });
+  std::ranges::stable_sort(grown_, {}, [](const GrownPart& part) {
+    return part.path.empty() ? 0 : 1 + std::ranges::count(part.path, '.');
+  });
   return std::move(grown_);
 }
 

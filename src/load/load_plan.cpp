@@ -13,6 +13,7 @@
 #include "src/load/fit.h"
 #include "src/load/load_notes.h"
 #include "src/load/suggested_name.h"
+#include "src/names/training_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -194,6 +195,7 @@ class Planner {
     std::vector<SizedName> sized;
     for (const std::size_t i : unused) {
       const TensorInfo tensor = source_.info(i);
+      if (is_weight_part(tensor.name)) continue;  // to be computed from, not to be taken for it
       SizedName& one = sized.emplace_back(SizedName{tensor.name, std::nullopt});
       std::uint64_t size = 0;
       if (element_count(tensor.shape, size)) one.size = size;

@@ -131,8 +131,16 @@ Param Param::lazy(DType dtype, Shape shape, Init init) {
 }
 
 Param::Param(const Param& other)
-    : state_(other.state_ ? std::make_shared<detail::ParamState>(*other.state_) : nullptr),
-      is_transposed_(other.is_transposed_) {}
+    : state_(other.state_ ? std::make_shared<detail::ParamState>(*other.state_) : nullptr) {
+  if (!other.is_transposed_ || !other.is_set()) return;
+  // A copy is not tied, and so has elements of its own.
+  state_->lazy = std::make_shared<detail::LazyTensor>(
+      other.dtype(), other.shape(), [stored = std::move(state_->tensor), lazy = state_->lazy] {
+        Result<const Tensor*> tensor = lazy ? lazy->get() : Result<const Tensor*>(&stored);
+        return tensor ? detail::transposed(**tensor) : Result<Tensor>(std::move(tensor).error());
+      });
+  state_->tensor = {};
+}
 
 Param& Param::operator=(const Param& other) {
   if (this != &other) *this = Param(other);
@@ -203,11 +211,19 @@ Result<Tensor> Param::val() const ANDIRON_NO_THROW {
 ANDIRON_OR_OUT_OF_MEMORY
 
 void Param::set_val(Tensor value) {
-  if (is_transposed_) value = detail::value_or_bad_alloc(detail::transposed(value));
   detail::ParamState& changed = state();
-  changed.tensor = std::move(value);
-  changed.lazy = nullptr;
   changed.is_set = true;
+  changed.lazy = nullptr;
+  changed.tensor = {};
+  if (!is_transposed_) {
+    changed.tensor = std::move(value);
+    return;
+  }
+  Shape turned = value.shape();
+  if (turned.rank() == 2) std::swap(turned[0], turned[1]);
+  changed.lazy = std::make_shared<detail::LazyTensor>(
+      value.dtype(), std::move(turned),
+      [value = std::move(value)] { return detail::transposed(value); });
 }
 
 bool Param::is_tied_with(const Param& other) const noexcept {
@@ -221,11 +237,25 @@ void tie(Param& first, Param& second) {
 }
 
 Status tie_transposed(Param& first, Param& second) ANDIRON_NO_THROW {
+  if (&first == &second) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "a parameter cannot be tied to itself transposed"};
+  }
   if (first.is_set() && first.shape().rank() != 2) {
     return Error{.code = ErrorCode::shape_mismatch,
                  .message = "only a matrix can be tied transposed",
                  .found = first.shape().to_string(),
                  .expected = "two dimensions"};
+  }
+  if (first.is_set() && second.is_set()) {
+    Shape turned = first.shape();
+    std::swap(turned[0], turned[1]);
+    if (second.shape() != turned) {
+      return Error{.code = ErrorCode::shape_mismatch,
+                   .message = "the shape of a transposed tie does not fit",
+                   .found = second.shape().to_string(),
+                   .expected = turned.to_string()};
+    }
   }
   tie(first, second);
   second.is_transposed_ = !first.is_transposed_;

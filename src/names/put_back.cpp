@@ -2,6 +2,7 @@
 // Tested by tests/names/put_back_test.cpp
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,36 @@ Error has_no_place(const Archive& named, const std::vector<std::string_view>& na
                .file = named.origin(),
                .found = detail::quoted_list(names),
                .hint = "leave them out with a filter, or save a file of its own"};
+}
+
+// Tensors that are the same bytes in the file stay equal: those without a new tensor get that of
+// the one they are tied to.
+Status keep_ties(const Archive& tensors, const Archive& named,
+                 const std::vector<std::optional<std::size_t>>& now, Archive& file) {
+  const std::vector<std::optional<std::size_t>> first_of = named.in_file().ties();
+  std::map<std::size_t, std::vector<std::size_t>> groups;  // by the first of each
+  for (std::size_t i = 0; i < first_of.size(); ++i) {
+    if (first_of[i]) groups[*first_of[i]].push_back(i);
+  }
+  for (auto& [first, group] : groups) {
+    group.insert(group.begin(), first);
+    const auto changed =
+        std::ranges::find_if(group, [&](std::size_t i) { return now[i].has_value(); });
+    if (changed == group.end()) continue;
+    const TensorSnapshot tensor = file.snapshot(*changed);
+    for (const std::size_t i : group) {
+      if (i == *changed) continue;
+      if (!now[i]) {
+        ANDIRON_TRY(file.replace(i, tensor.with_param_id(file.info(i).param_id)));
+        continue;
+      }
+      ANDIRON_ASSIGN(const bool is_tied, are_equal(tensor, file.snapshot(i)));
+      if (!is_tied) {
+        return no_longer_tied(named, tensors.info(*now[*changed]).name, tensors.info(*now[i]).name);
+      }
+    }
+  }
+  return {};
 }
 
 void note_dtypes(const Archive& before, Archive& file) {
@@ -101,6 +132,7 @@ Result<Archive> put_back(const Archive& tensors, const Archive& named,
     ANDIRON_TRY(file.replace(*place, std::move(tensor).with_param_id(old.param_id)));
   }
   if (!homeless.empty()) return has_no_place(named, homeless);
+  ANDIRON_TRY(keep_ties(tensors, named, now, file));
   note_dtypes(before, file);
   note_skipped(file);
   return file;

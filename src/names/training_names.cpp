@@ -22,10 +22,14 @@ bool is_optimizer_state(std::string_view name) {
 }
 
 bool is_weight_part(std::string_view name) {
-  constexpr std::string_view parts[] = {"weight_g", "weight_v", "weight_u", "weight_orig"};
-  if (name.find(".parametrizations.") != std::string_view::npos) return true;
+  constexpr std::string_view parts[] = {"_g", "_v", "_u", "_orig"};
+  if (name.starts_with("parametrizations.") ||
+      name.find(".parametrizations.") != std::string_view::npos) {
+    return true;
+  }
   const std::string_view last = name.substr(name.rfind('.') + 1);
-  return std::find(std::begin(parts), std::end(parts), last) != std::end(parts);
+  return last.starts_with("weight") &&
+         std::ranges::any_of(parts, [&](std::string_view part) { return last.ends_with(part); });
 }
 
 }  // namespace andiron::inline v1::detail

@@ -2,8 +2,10 @@
 // Tested by tests/names/weight_norm_test.cpp
 #include "src/core/weight_norm_source.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "src/core/path_segments.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
+#include "src/names/training_names.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -49,7 +52,15 @@ bool fit(const TensorInfo& magnitude, const TensorInfo& direction) {
 
 }  // namespace
 
-Result<Archive> fold_weight_norm(const Archive& archive) ANDIRON_NO_THROW {
+Result<Archive> fold_weight_norm(const Archive& file) ANDIRON_NO_THROW {
+  // A part may be tied to another weight's, of which nothing is left under its own name.
+  const bool has_tied_parts = std::ranges::any_of(
+      file.aliases(), [](const auto& alias) { return detail::is_weight_part(alias.first); });
+  Archive archive = file;
+  if (has_tied_parts) {
+    ANDIRON_ASSIGN(archive, file.with_ties_as_copies());
+  }
+  std::set<std::string> claimed;
   std::vector<bool> is_part(archive.size());
   std::vector<TensorSnapshot> weights;
   std::vector<std::string_view> left;
@@ -58,13 +69,15 @@ Result<Archive> fold_weight_norm(const Archive& archive) ANDIRON_NO_THROW {
     if (!parts) continue;
     const std::optional<std::size_t> direction = archive.find(parts->direction);
     if (!direction) continue;
-    if (archive.find(parts->weight) || !fit(archive.info(i), archive.info(*direction))) {
+    const bool is_taken = archive.find(parts->weight) || claimed.contains(parts->weight);
+    if (is_taken || !fit(archive.info(i), archive.info(*direction))) {
       left.push_back(archive.info(i).name);
       continue;
     }
     ANDIRON_ASSIGN(TensorSnapshot weight, detail::weight_of_weight_norm(
                                               archive.snapshot(i), archive.snapshot(*direction)));
     weights.push_back(std::move(weight).with_path(parts->weight));
+    claimed.insert(parts->weight);
     is_part[i] = true;
     is_part[*direction] = true;
   }
@@ -79,7 +92,7 @@ Result<Archive> fold_weight_norm(const Archive& archive) ANDIRON_NO_THROW {
     folded.add_note("weight norm was folded into " + detail::count_of(weights.size(), "weight"));
   }
   if (!left.empty()) {
-    folded.add_note("not folded, as these are not the parts of a weight norm: " +
+    folded.add_note("not folded, because the weight is there too or shapes do not fit: " +
                     detail::quoted_list(left));
   }
   return folded;

@@ -88,6 +88,10 @@ Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
     }
     planned.dtype = assignment.tensor.dtype();
     planned.shape = assignment.tensor.shape();
+    const Slot& slot = module.slots[assignment.slot];
+    const Slot& read = module.slots[assignment.read_slot];
+    const bool is_turned = slot.ops->is_transposed(slot.leaf) != read.ops->is_transposed(read.leaf);
+    if (is_turned && planned.shape.rank() == 2) std::swap(planned.shape[0], planned.shape[1]);
     planned.byte_size = assignment.tensor.byte_size();
   }
   plan.result = std::move(load.result);

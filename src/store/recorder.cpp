@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A recorder is a store with other defaults, and an extension.
-// Tested by tests/store/recorder_test.cpp
+// Tested by tests/store/recorder_test.cpp and tests/store/recorder_precision_test.cpp
 #include "andiron/recorder.h"
 
 #include <algorithm>

@@ -115,7 +115,9 @@ detail::StoreSettings& Store::change_source() {
 }
 
 void Store::set_basis(const Store& loaded, const Metadata& usual) {
-  basis_ = std::make_shared<const Store>(loaded);
+  auto basis = std::make_shared<Store>(loaded);
+  basis->basis_ = nullptr;  // what it was based on itself does not matter any more
+  basis_ = std::move(basis);
   settings_.collect.skip_enum_variants = loaded.settings_.apply.skip_enum_variants;
   std::erase_if(settings_.write.metadata, [&](const auto& entry) {
     const auto found = usual.find(entry.first);
@@ -287,8 +289,23 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
   ANDIRON_ASSIGN(const Archive tensors,
                  detail::collect_slots_as_archive(std::move(slots), options));
   const bool was_cast = basis_->settings_.apply.dtype_policy == DTypePolicy::cast_to_module;
-  ANDIRON_ASSIGN(Archive archive, put_back(tensors, old.named, {.keep_dtypes = was_cast}));
-  for (const std::string& note : tensors.notes()) archive.add_note(note);
+  Result<Archive> archive = put_back(tensors, old.named, {.keep_dtypes = was_cast});
+  if (!archive) {
+    Error error = std::move(archive).error();
+    if (basis_->settings_.names.fold_weight_norm && error.code == ErrorCode::missing_tensor) {
+      error.hint =
+          "folded weight norm cannot be put back; leave it out with a filter, or save a "
+          "file of its own";
+    }
+    return error;
+  }
+  for (const std::string& note : tensors.notes()) archive->add_note(note);
+  // Whoever reads it goes by this mark, as for converted files.
+  if (archive->is_pickled()) {
+    Metadata metadata = archive->metadata();
+    metadata.emplace("format", "pt");
+    archive->set_metadata(std::move(metadata));
+  }
   return archive;
 }
 
@@ -300,13 +317,16 @@ Result<WriteReport> Store::save(std::vector<detail::Slot> slots) {
                  .hint = "save into a store made with from_file() or from_bytes()"};
   }
   ANDIRON_ASSIGN(Archive archive, archive_to_save(std::move(slots)));
-  ANDIRON_ASSIGN(archive, apply_names(archive, {.remapper = settings_.names.remapper}));
+  ANDIRON_ASSIGN(archive, remap(archive, settings_.names.remapper));
   ANDIRON_TRY(detail::check_names_to_save(archive));
   // What was read from the old content is not the new; copies of this store keep theirs. Made
   // first: once the file is in place, nothing may fail.
   auto fresh = std::make_shared<StoreState>(content_->location);
-  const WriteOptions options =
-      detail::with_format_mark(settings_.write, *settings_.collect.adapter);
+  WriteOptions options = detail::with_format_mark(settings_.write, *settings_.collect.adapter);
+  const std::string_view mark = settings_.collect.adapter->format_mark();
+  if (basis_ != nullptr && !mark.empty() && !archive.metadata().contains("format")) {
+    options.metadata.try_emplace("format", mark);
+  }
   WriteReport report;
   if (auto* bytes = std::get_if<std::optional<Bytes>>(&fresh->location)) {
     MemorySink sink;

@@ -2,6 +2,7 @@
 // Loads that let the names of a source choose alternatives.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -157,6 +158,76 @@ TEST(Alternatives, RanksMustAgree) {
   EXPECT_EQ(net.layer.index(), 0u);
   EXPECT_TRUE(apply(net, source_of({{"layer.Ranked.weight", {2, 2}}})));
   EXPECT_EQ(net.layer.index(), 1u);
+}
+
+TEST(Alternatives, AVariantThatSeveralPointersLeadToIsLeftAlone) {
+  struct P {
+    Param p;
+    ANDIRON_MODULE(P, p)
+  };
+  struct Q {
+    Param q;
+    ANDIRON_MODULE(Q, q)
+  };
+  struct Inner {
+    std::variant<P, Q> y;
+    ANDIRON_MODULE(Inner, y)
+  };
+  struct A {
+    Param a;
+    std::shared_ptr<Inner> inner = std::make_shared<Inner>();
+    ANDIRON_MODULE(A, a, inner)
+  };
+  struct B {
+    Param b;
+    ANDIRON_MODULE(B, b)
+  };
+  struct Shared {
+    std::variant<A, B> x;
+    ANDIRON_MODULE(Shared, x)
+  };
+  struct Net {
+    std::shared_ptr<Shared> first = std::make_shared<Shared>();
+    std::shared_ptr<Shared> second = first;
+    ANDIRON_MODULE(Net, first, second)
+  } net;
+  const Archive source =
+      source_of({{"first.x.B.b", {2}}, {"second.x.A.a", {2}}, {"second.x.A.inner.y.Q.q", {2}}});
+  EXPECT_TRUE(apply(net, source, {.allow_partial = true}));
+  EXPECT_TRUE(std::holds_alternative<A>(net.first->x));
+}
+
+struct ExplicitLayer {
+  explicit ExplicitLayer(int size = 3) : size(size) {}
+  Param weight;
+  int size;
+  ANDIRON_MODULE(ExplicitLayer, weight)
+};
+
+TEST(Alternatives, AnExplicitConstructorWillDo) {
+  struct Net {
+    std::variant<nn::Conv1d, ExplicitLayer> layer;
+    ANDIRON_MODULE(Net, layer)
+  } net;
+  apply(net, source_of({{"layer.ExplicitLayer.weight", {2}}})).value();
+  EXPECT_EQ(std::get<ExplicitLayer>(net.layer).size, 3);
+}
+
+TEST(Alternatives, EmptyListsOfANewAlternativeAreTold) {
+  struct Experts {
+    Param gate;
+    std::vector<Param> experts;
+    ANDIRON_MODULE(Experts, gate, experts)
+  };
+  struct Net {
+    std::variant<nn::Conv1d, Experts> layer;
+    ANDIRON_MODULE(Net, layer)
+  } net;
+  const ApplyResult result =
+      apply(net, source_of({{"layer.Experts.gate", {2}}, {"layer.Experts.experts.0", {2}}}))
+          .value();
+  ASSERT_EQ(result.notes.size(), 2u);
+  EXPECT_NE(result.notes[0].find("which is an empty list"), std::string::npos) << result.notes[0];
 }
 
 }  // namespace

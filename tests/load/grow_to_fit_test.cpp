@@ -140,5 +140,56 @@ TEST(GrowToFit, NamesOfAStoreAreThoseOfTheModule) {
   EXPECT_EQ(load_from(net, store).value().applied.size(), 3u);
 }
 
+struct SharedList {
+  std::vector<GrowingBlock> list;
+  ANDIRON_MODULE(SharedList, list)
+};
+
+TEST(GrowToFit, AListThatTwoPointersLeadToGrowsOnce) {
+  struct Net {
+    std::shared_ptr<SharedList> first = std::make_shared<SharedList>();
+    std::shared_ptr<SharedList> second = first;
+    std::vector<Param> z;
+    ANDIRON_MODULE(Net, first, second, z)
+  } net;
+  Names names = {"first.list.0.bias", "z.5"};
+  for (int i = 0; i < 9; ++i) names.push_back("second.list." + std::to_string(i) + ".bias");
+  EXPECT_EQ(grow_to_fit(net, source_with(names)).error().tensor, "z");
+  EXPECT_TRUE(net.first->list.empty());
+}
+
+TEST(GrowToFit, NamesThatAreTooDeepAreRefused) {
+  std::string deep;
+  for (int i = 0; i < 30'000; ++i) deep += "next.";
+  GrowingNet net;
+  EXPECT_EQ(grow_to_fit(net, source_with({deep + "tail.0"})).error().code,
+            ErrorCode::limit_exceeded);
+  EXPECT_EQ(net.next, nullptr);
+}
+
+TEST(GrowToFit, WhatIsUndoneIsNotTold) {
+  struct Net {
+    std::optional<SharedList> part;
+    ANDIRON_MODULE(Net, part)
+  } net;
+  EXPECT_TRUE(grow_to_fit(net, source_with({"part.list.0.other"})).value().empty());
+  EXPECT_FALSE(net.part);
+}
+
+TEST(GrowToFit, TiesSurvive) {
+  GrowingNet net;
+  net.blocks.resize(1);
+  net.blocks[0].bias.emplace();
+  tie(net.blocks[0].weight, *net.blocks[0].bias);
+  grow_to_fit(net, source_with({"blocks.0.weight", "blocks.1.weight"})).value();
+  EXPECT_TRUE(net.blocks[0].weight.is_tied_with(*net.blocks[0].bias));
+}
+
+TEST(GrowToFit, AnOptionalModelIsToldFirst) {
+  std::optional<SharedList> model;
+  EXPECT_EQ(told(grow_to_fit(model, source_with({"list.0.weight"})).value()),
+            (Names{" 0->1", "list 0->1"}));
+}
+
 }  // namespace
 }  // namespace andiron

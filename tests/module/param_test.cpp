@@ -157,9 +157,15 @@ TEST(Param, TiedTransposedIsOneParameterWithRowsAndColumnsExchanged) {
   tie_transposed(second, third).value();
   EXPECT_EQ(third.shape(), Shape({2, 3}));
   EXPECT_FALSE(third.is_transposed());
+  // A copy is a parameter of its own, with elements in its own order.
   const Param copy = second;
+  EXPECT_FALSE(copy.is_transposed());
+  EXPECT_EQ(copy.id(), second.id());
+  EXPECT_EQ(copy.as<float>().value()[1], 2);
   EXPECT_EQ(copy.val().value().to_vector<float>().value(),
             second.val().value().to_vector<float>().value());
+  Param misfit(Tensor::zeros(DType::f32, {2, 3}).value());
+  EXPECT_EQ(tie_transposed(first, misfit).error().code, ErrorCode::shape_mismatch);
   Param vector(numbers({1, 2}));
   EXPECT_EQ(tie_transposed(vector, third).error().code, ErrorCode::shape_mismatch);
 }
@@ -184,6 +190,21 @@ TEST(Param, ThatWasMovedFromCanBeUsedAgain) {
   first.set_val(numbers({2, 3}));
   EXPECT_EQ(first.shape(), Shape{2});
   EXPECT_EQ(second.shape(), Shape{1});
+}
+
+TEST(Param, AMovedFromTransposedOneIsAsNew) {
+  Param first(Tensor::zeros(DType::f32, {2, 3}).value());
+  Param second;
+  tie_transposed(first, second).value();
+  const Param moved = std::move(second);
+  second.set_val(Tensor::zeros(DType::f32, {2, 3}).value());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(second.shape(), Shape({2, 3}));
+  EXPECT_EQ(moved.shape(), Shape({3, 2}));
+}
+
+TEST(Param, IsNotTiedToItselfTransposed) {
+  Param one(Tensor::zeros(DType::f32, {2, 2}).value());
+  EXPECT_EQ(tie_transposed(one, one).error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

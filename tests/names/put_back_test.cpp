@@ -126,5 +126,23 @@ TEST(PutBack, TellsWhatTheReaderSkipped) {
                                       "over: 'packed': a class that is not known"}));
 }
 
+TEST(PutBack, TensorsThatShareBytesInTheFileStayEqual) {
+  const Tensor shared = f32({2}, 1);
+  const ByteSourcePtr bytes = memory_source(shared.bytes());
+  Archive file;
+  for (const char* name : {"embedding", "output"}) {
+    file.add(TensorSnapshot::from_source(name, bytes, 0, 8, DType::f32, {2}).value()).value();
+  }
+  ASSERT_TRUE(file.ties()[1]);
+  Archive one;
+  add(one, "output", 5).value();
+  const Archive back = put_back(one, file).value();
+  EXPECT_EQ(first_of(back, "embedding"), 5);
+  Archive apart;
+  add(apart, "embedding", 5).value();
+  add(apart, "output", 6).value();
+  EXPECT_EQ(put_back(apart, file).error().code, ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace andiron

@@ -56,7 +56,8 @@ TEST(FoldWeightNorm, PartsThatDoNotFitStayWithANote) {
   Archive shapes;
   shapes.add(TensorSnapshot("fc.weight_g", f32({3, 1}, 1))).value();
   shapes.add(TensorSnapshot("fc.weight_v", f32({2, 3}, 1))).value();
-  const Names note = {"not folded, as these are not the parts of a weight norm: 'fc.weight_g'"};
+  const Names note = {
+      "not folded, because the weight is there too or shapes do not fit: 'fc.weight_g'"};
   EXPECT_EQ(fold_weight_norm(shapes).value().notes(), note);
   Archive taken = normed("fc.weight_g", "fc.weight_v");
   taken.add(TensorSnapshot("fc.weight", f32({2, 3}, 1))).value();
@@ -69,6 +70,22 @@ TEST(FoldWeightNorm, ComesAfterTheTopLevelKeyAndBeforeTheRules) {
   NameOptions options{.top_level_key = "net", .fold_weight_norm = true};
   options.remapper.add_pattern("weight$", "kernel");
   EXPECT_EQ(names_of(apply_names(archive, options).value()), Names{"fc.kernel"});
+}
+
+TEST(FoldWeightNorm, TiedPartsFoldUnderEachName) {
+  Archive archive = normed("a.weight_g", "a.weight_v");
+  archive.set_aliases({{"b.weight_g", "a.weight_g"}, {"b.weight_v", "a.weight_v"}});
+  EXPECT_EQ(names_of(fold_weight_norm(archive).value()),
+            (Names{"fc.bias", "a.weight", "b.weight"}));
+}
+
+TEST(FoldWeightNorm, AWeightInBothSpellingsIsFoldedOnce) {
+  Archive archive = normed("fc.weight_g", "fc.weight_v");
+  archive.add(TensorSnapshot("fc.parametrizations.weight.original0", f32({2, 1}, 1))).value();
+  archive.add(TensorSnapshot("fc.parametrizations.weight.original1", f32({2, 3}, 1))).value();
+  const Archive folded = fold_weight_norm(archive).value();
+  EXPECT_TRUE(folded.find("fc.weight"));
+  EXPECT_EQ(folded.notes().size(), 2u);
 }
 
 }  // namespace

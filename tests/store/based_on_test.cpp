@@ -2,6 +2,7 @@
 // Saves that are based on the file that was loaded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -204,6 +205,41 @@ TEST(BasedOn, AnAdapterWithoutAnInverseIsNamed) {
   EXPECT_EQ(save_into(net, saved).error().code, ErrorCode::unsupported);
   saved.with_to_adapter(BurnToPyTorchAdapter());
   EXPECT_TRUE(save_into(net, saved));
+}
+
+TEST(BasedOn, ABasisDoesNotKeepItsOwnBasis) {
+  BasedNet net;
+  SafetensorsStore store = pytorch_store();
+  load_from(net, store).value();
+  const SafetensorsStore first = store;
+  for (int i = 0; i < 3; ++i) {
+    store.based_on(store);
+    save_into(net, store).value();
+  }
+  EXPECT_EQ(store.keys().value(), first.keys().value());
+}
+
+TEST(BasedOn, AnAdapterOfTheSaveMarksAFileThatHasNoMark) {
+  Archive file = torch_checkpoint();
+  file.set_metadata({});
+  const SafetensorsStore loaded = pytorch_store(file);
+  BasedNet net;
+  load_from(net, loaded).value();
+  SafetensorsStore saved =
+      SafetensorsStore().based_on(loaded).with_to_adapter(BurnToPyTorchAdapter());
+  save_into(net, saved).value();
+  EXPECT_EQ(saved.get_metadata().value(), (Metadata{{"format", "pt"}}));
+}
+
+TEST(BasedOn, AdaptersInAChainAreUndoneInTheirOrder) {
+  const SafetensorsStore loaded = pytorch_store().with_from_adapter(
+      PyTorchToBurnAdapter().chain(FloatCastAdapter::to(DType::f32)));
+  BasedNet net;
+  load_from(net, loaded).value();
+  SafetensorsStore saved = SafetensorsStore().based_on(loaded);
+  save_into(net, saved).value();
+  const Bytes before = write_to_memory(torch_checkpoint()).value();
+  EXPECT_TRUE(std::ranges::equal(before.span(), saved.get_bytes().value().span()));
 }
 
 }  // namespace

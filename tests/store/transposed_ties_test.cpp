@@ -102,5 +102,24 @@ TEST(TransposedTies, InPlaceLoadsKeepThem) {
   expect_tied_to(model, f32({4, 3}, 1));
 }
 
+TEST(TransposedTies, APlanHasTheShapeOfEach) {
+  Archive source;
+  source.add(TensorSnapshot("embedding.weight", f32({4, 3}, 1))).value();
+  const Plan planned = plan(TiedModel(), source, {.adapter = PyTorchToBurnAdapter()}).value();
+  EXPECT_EQ(planned.tensors.at(0).shape, Shape({4, 3}));
+  EXPECT_EQ(planned.tensors.at(1).shape, Shape({3, 4}));
+}
+
+TEST(TransposedTies, ACopyOfAModelLoadsOnItsOwn) {
+  const TiedModel model;
+  TiedModel copy = model;
+  EXPECT_FALSE(copy.embedding.weight.is_tied_with(copy.output.weight));
+  Archive source;
+  source.add(TensorSnapshot("embedding.weight", f32({4, 3}, 1))).value();
+  source.add(TensorSnapshot("output.weight", f32({3, 4}, 50))).value();
+  apply(copy, source).value();
+  EXPECT_EQ(copy.output.weight.as<float>().value()[0], 50);
+}
+
 }  // namespace
 }  // namespace andiron

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,12 +23,16 @@ namespace andiron::inline v1::detail {
 class ContainerGrower {
  public:
   ContainerGrower(const Archive& source, const ChooseOptions& options);
-  ~ContainerGrower() { undo_from(0); }
+  ~ContainerGrower() { undo_from({}); }
   ContainerGrower(const ContainerGrower&) = delete;
   ContainerGrower& operator=(const ContainerGrower&) = delete;
 
-  SlotList& place() noexcept { return chooser_.place(); }
+  void enter(std::string_view name, Kind kind);
+  void leave();
+  const SlotList& place() noexcept { return chooser_.place(); }
   bool has_failed() const noexcept { return !status_; }
+  // False for a container that the walk has come to before, through a shared pointer.
+  bool is_first_visit(const void* container) { return visited_.insert(container).second; }
   // What the source has below this place: the next segments of its names.
   bool has_names() const;
   std::vector<std::string> keys() const;
@@ -41,8 +46,13 @@ class ContainerGrower {
 
   // REQUIRES: called before the change; undoing a change that was not made does nothing.
   void will_change(std::function<void()> undo) { undo_.push_back(std::move(undo)); }
-  std::size_t changes() const noexcept { return undo_.size(); }
-  void undo_from(std::size_t change);
+  // What has been done so far, for undo_from().
+  struct Mark {
+    std::size_t changes = 0;
+    std::size_t told = 0;
+  };
+  Mark mark() const noexcept { return {undo_.size(), grown_.size()}; }
+  void undo_from(Mark mark);
   void tell(std::size_t before, std::size_t after);
   // The parts that have grown. Keeps the changes.
   Result<std::vector<GrownPart>> finish();
@@ -53,6 +63,8 @@ class ContainerGrower {
   Archive source_;                       // whose names they are
   std::vector<std::function<void()>> undo_;
   std::vector<GrownPart> grown_;
+  std::set<const void*> visited_;
+  std::size_t depth_ = 0;
   Status status_;
 };
 
@@ -76,31 +88,36 @@ struct GrowingWalker {
 
   template <class T>
   void part(std::string_view name, Kind kind, T& node) {
-    grower.place().enter(name, kind);
+    grower.enter(name, kind);
     whole(node);
-    grower.place().leave();
+    grower.leave();
   }
 
  private:
   template <class Holder>
   void fill(Holder& holder) {
     using T = std::remove_reference_t<decltype(*holder)>;
-    // A parameter may have another name in the source, parts of a module have longer names.
+    // For a parameter names say nothing yet: an adapter may find it under another one.
     if (!is_leaf<T> && !grower.has_names()) return;
-    const std::size_t change = grower.changes();
+    const ContainerGrower::Mark mark = grower.mark();
     grower.will_change([&holder] { holder.reset(); });
     if (!emplace_default(holder)) return;
     whole(*holder);
     if (grower.serves_any(slots_below(grower.place(), *holder))) {
       grower.tell(0, 1);
     } else {
-      grower.undo_from(change);
+      grower.undo_from(mark);
     }
   }
 
   template <class List>
   void lengthen(List& list) {
-    if constexpr (std::is_default_constructible_v<typename List::value_type>) {
+    using T = typename List::value_type;
+    // A vector moves its elements when it grows. Copies would not be tied any more.
+    constexpr bool stays_or_moves =
+        !requires { list.reserve(1); } || std::is_nothrow_move_constructible_v<T>;
+    if constexpr (std::is_default_constructible_v<T> && stays_or_moves) {
+      if (!grower.is_first_visit(&list)) return;
       const std::size_t before = list.size();
       const std::size_t after = grower.wanted_size(before);
       if (after == before) return;
@@ -113,6 +130,7 @@ struct GrowingWalker {
   template <class Map>
   void add_keys(Map& map) {
     if constexpr (std::is_default_constructible_v<typename Map::mapped_type>) {
+      if (!grower.is_first_visit(&map)) return;
       const std::size_t before = map.size();
       for (const std::string& key : grower.keys()) {
         if (map.contains(key)) continue;

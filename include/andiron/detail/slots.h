@@ -291,7 +291,8 @@ class BuiltAlternativeAt final : public BuiltAlternative {
  private:
   Variant& variant_;
   Kind kind_;
-  std::variant_alternative_t<I, Variant> value_ = {};
+  using T = std::variant_alternative_t<I, Variant>;
+  T value_ = T();  // `{}` would not do for an explicit constructor
 };
 
 template <class Enum, class Variant, std::size_t I>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/format/record_writer_test.cpp and tests/store/recorder_test.cpp
+// Tested by tests/format/record_writer_test.cpp and tests/store/recorder_precision_test.cpp
 #include "src/format/record/precision.h"
 
 #include "src/core/kernels/convert.h"
