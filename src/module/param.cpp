@@ -221,9 +221,9 @@ void Param::set_val(Tensor value) {
   }
   Shape turned = value.shape();
   if (turned.rank() == 2) std::swap(turned[0], turned[1]);
+  const DType dtype = value.dtype();
   changed.lazy = std::make_shared<detail::LazyTensor>(
-      value.dtype(), std::move(turned),
-      [value = std::move(value)] { return detail::transposed(value); });
+      dtype, std::move(turned), [value = std::move(value)] { return detail::transposed(value); });
 }
 
 bool Param::is_tied_with(const Param& other) const noexcept {
