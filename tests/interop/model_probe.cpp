@@ -269,7 +269,7 @@ andiron::RecordPrecision precision(const std::string& name) {
 template <class Store>
 Options parse(Store& store, std::span<const std::string> words) {
   Options options;
-  store.overwrite(true).sync(false);
+  store.overwrite(true).sync(false).choose_variants(false);
   bool pytorch = false;
   bool half = false;
   std::size_t at = 0;

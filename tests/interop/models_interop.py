@@ -19,6 +19,8 @@ be, and so with each other. On purpose different from burn-store 0.21.0:
 * u16, 8-bit floats and complex numbers somewhere in a file are no reason to refuse all of it.
 * Names that remapping makes equal are refused. burn-store keeps one of them when loading and panics when
   saving.
+* A file in PyTorch's layout says format=pt in its metadata, as Hugging Face's do.
+* The names of a file may choose the alternative of an enum; the probe turns that off.
 * A refused load leaves the model as it was. burn-store leaves what it had applied by then.
 """
 
@@ -123,7 +125,8 @@ def check_same_bytes(suite, model, options, folder):
         header, _, start = header_of(path.read_bytes())
         metadata = header.pop("__metadata__")
         suite.equal(f"metadata of {program.name}", sorted(metadata), ["format", "producer", "version"])
-        suite.equal(f"format of {program.name}", metadata["format"], "safetensors")
+        marked = program is OURS and "--pytorch" in options
+        suite.equal(f"format of {program.name}", metadata["format"], "pt" if marked else "safetensors")
         files.append((list(header.items()), path.read_bytes()[start:]))
     suite.equal(f"the files of both, {options}", files[0], files[1])
     suite.check(f"the files of both, {options}: most of the model", len(files[0][0]) > len(model) / 2)
