@@ -84,8 +84,8 @@ class LayerRules {
 /// Guesses from names and shapes which modules of a file have another layout elsewhere. Each rule
 /// has the reason, and says where it is a guess. Modules that differ only in a number share a rule
 /// if all are alike. A guess may be wrong, above all for a matrix without bias, because an
-/// embedding looks like a Linear, and for a square one. Recurrent layers and fused projections
-/// (in_proj_weight) are not among the kinds.
+/// embedding looks like a Linear, and for a square one. Names with blanks, #, * or ? get no rule.
+/// Recurrent layers and fused projections (in_proj_weight) are not among the kinds.
 LayerRules guess_layers(const Archive& archive, Layout layout);
 
 /// Returns the archive with names and layouts of the other kind; `to` is the layout that it shall

@@ -155,20 +155,14 @@ std::optional<Guess> guess(std::string_view path, const Parameters& parameters, 
   return std::nullopt;
 }
 
-// What a line or a glob reads otherwise stands as `?`, which is any character.
-std::string without_wildcards(std::string_view text) {
-  std::string glob(text);
-  for (char& c : glob) {
-    const bool is_plain =
-        static_cast<unsigned char>(c) > ' ' && c != '*' && c != '#' && c != '\x7f';
-    if (!is_plain) c = '?';
-  }
-  return glob;
+// Whether a path can stand in a rule as it is: a line or a glob reads the others otherwise.
+bool can_be_written(std::string_view path) {
+  return std::ranges::none_of(path, [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '*' || c == '?' || c == '#';
+  });
 }
 
-std::string glob_of(std::string_view path) {
-  return path.empty() ? std::string(root_glob) : without_wildcards(path);
-}
+std::string glob_of(std::string_view path) { return std::string(path.empty() ? root_glob : path); }
 
 // "layers.*.fc" for "layers.3.fc": modules that differ only in numbers are usually alike.
 std::string without_numbers(std::string_view path) {
@@ -178,7 +172,7 @@ std::string without_numbers(std::string_view path) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string_view segment = path.substr(begin, end - begin);
     if (begin != 0) glob += '.';
-    glob += parse_index(segment) ? std::string("*") : without_wildcards(segment);
+    glob += parse_index(segment) ? std::string("*") : std::string(segment);
     begin = end + 1;
   }
   return glob;
@@ -336,6 +330,8 @@ LayerRules guess_layers(const Archive& file, Layout layout) {
   std::map<std::string, Alike> by_glob;
   std::vector<std::string> order;
   for (const auto& [path, parameters] : modules) {
+    // A wildcard in place of what cannot be written would match other modules, too.
+    if (!can_be_written(path)) continue;
     const std::string glob = without_numbers(path);
     const auto [alike, is_new] = by_glob.try_emplace(glob);
     if (is_new) order.push_back(glob);
@@ -353,7 +349,7 @@ LayerRules guess_layers(const Archive& file, Layout layout) {
     const std::string others = count > 1 ? "; " + std::to_string(count) + " modules" : "";
     if (is_one && rules.add({glob, kind.kind, kind.reason + others})) continue;
     for (const auto& [path, one] : alike.guessed) {
-      // One that even so cannot be written down has no rule, and change_layout() tells of it.
+      // A path without wildcards is always taken.
       static_cast<void>(rules.add({glob_of(path), one.kind, one.reason}));
     }
   }

@@ -132,12 +132,15 @@ TEST(LayerRules, NormsAreToldApart) {
   EXPECT_EQ(rules.kind_of("scale"), "other");
 }
 
-TEST(LayerRules, UnusualNamesHaveRulesThatCanBeRead) {
-  const Archive file = file_with_shapes({{"a b#*.weight", {3, 4}}, {"weight", {3, 4}}});
+TEST(LayerRules, NamesThatALineCannotHoldHaveNoRuleAndAreTold) {
+  const Archive file =
+      file_with_shapes({{"a #.weight", {3, 4}}, {"abc.weight", {4, 2, 3}}, {"weight", {3, 4}}});
   const LayerRules rules = guess_layers(file, Layout::pytorch);
-  const LayerRules read = LayerRules::parse(rules.to_string()).value();
-  EXPECT_EQ(read.kind_of("a b#*"), "Linear");
-  EXPECT_EQ(read.kind_of(""), "Linear");
+  EXPECT_EQ(rules.kind_of("a #"), "");
+  EXPECT_EQ(rules.kind_of("abc"), "");
+  EXPECT_EQ(LayerRules::parse(rules.to_string()).value().kind_of(""), "Linear");
+  EXPECT_EQ(change_layout(file, rules, Layout::burn).value().notes(),
+            Names{"no rule says what these are, so their matrices stay as they are: 'a #'"});
 }
 
 TEST(ChangeLayout, TransposesLinearsAndRenamesNorms) {
