@@ -75,12 +75,17 @@ Status check_names_to_save(const Archive& archive) {
                .hint = "check the replacements; a group that does not exist becomes empty text"};
 }
 
-// Says in a SafeTensors file whose layout its tensors have, unless the caller said something else.
-WriteOptions with_format_mark(WriteOptions options, const Adapter& adapter) {
+// Says in the metadata whose layout the tensors have, as the adapter knows it. What the caller or
+// the file that a save is based on say counts more.
+WriteOptions with_format_mark(WriteOptions options, const Adapter& adapter,
+                              const Metadata* of_basis) {
   const std::string_view mark = adapter.format_mark();
+  if (mark.empty()) return options;
   const auto format = options.metadata.find("format");
-  if (!mark.empty() && format != options.metadata.end() && format->second == "safetensors") {
-    format->second = mark;
+  if (format != options.metadata.end()) {
+    if (format->second == "safetensors") format->second = mark;
+  } else if (of_basis != nullptr && !of_basis->contains("format")) {
+    options.metadata.emplace("format", mark);
   }
   return options;
 }
@@ -322,11 +327,8 @@ Result<WriteReport> Store::save(std::vector<detail::Slot> slots) {
   // What was read from the old content is not the new; copies of this store keep theirs. Made
   // first: once the file is in place, nothing may fail.
   auto fresh = std::make_shared<StoreState>(content_->location);
-  WriteOptions options = detail::with_format_mark(settings_.write, *settings_.collect.adapter);
-  const std::string_view mark = settings_.collect.adapter->format_mark();
-  if (basis_ != nullptr && !mark.empty() && !archive.metadata().contains("format")) {
-    options.metadata.try_emplace("format", mark);
-  }
+  const WriteOptions options = detail::with_format_mark(settings_.write, *settings_.collect.adapter,
+                                                        basis_ ? &archive.metadata() : nullptr);
   WriteReport report;
   if (auto* bytes = std::get_if<std::optional<Bytes>>(&fresh->location)) {
     MemorySink sink;

@@ -4,25 +4,18 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "andiron/nn/conv.h"
 #include "andiron/nn/linear.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
+#include "tests/store/scope_models.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::recorder_cases {
 
-using Names = std::vector<std::string>;
-using Floats = std::vector<float>;
-
-// The model of the documents on importing.
-struct Net {
-  nn::Conv2d conv1 = nn::Conv2dConfig({2, 2}, {2, 2}).init();
-  nn::Conv2d conv2 = nn::Conv2dConfig({2, 2}, {2, 2}).with_bias(false).init();
-  ANDIRON_MODULE(Net, conv1, conv2)
-};
+using scope::Floats;
+using scope::Names;
+using scope::Net;
 
 struct Layers {
   nn::Linear fc1 = nn::LinearConfig(2, 3).init();
