@@ -379,7 +379,7 @@ Result<Archive> read_distributed(const ReadContext& context) {
     ANDIRON_ASSIGN(DistributedReader::Entry entry, reader.entry_named(*at++));
     Status status = reader.take_entry(entry, *at);
     if (status && entry.object) {
-      const auto item = ItemSource::fetch(*entry.object);
+      const auto item = ItemSource::fetch(*entry.object, context.options.limits);
       status = item ? reader.take_object(entry.name, *item) : Status(item.error());
     }
     if (status) continue;

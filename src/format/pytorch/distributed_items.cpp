@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/codec/zip/directory.h"
+#include "src/codec/zip/end.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/torch_tensor.h"
 #include "src/format/pytorch/zip_file.h"
@@ -16,10 +18,28 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// The pickle of a tensor and the records before it take about a kilobyte.
-constexpr std::uint64_t item_head_bytes = 4 << 10;
-// A zip archive is recognized by what lies in these.
+// The records that end a zip archive lie in these, and mostly its directory too.
 constexpr std::uint64_t item_tail_bytes = 66 << 10;
+
+// The records that hold the data of tensors, which lie together: from where to where.
+struct DataRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+DataRange range_of_data(const ZipDirectory& directory, const ZipEnd& end) {
+  const auto entries = directory.entries().items();
+  const auto is_data = [](const ZipEntry& entry) {
+    return entry.name.find("/data/") != std::string_view::npos;
+  };
+  DataRange range = {end.offset, 0};
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (!is_data(entries[i])) continue;
+    range.begin = std::min(range.begin, entries[i].header_offset);
+    range.end = std::max(range.end, directory.end_of(i));
+  }
+  return {range.begin, std::max(range.begin, range.end)};
+}
 
 class PieceSource : public ByteSource {
  public:
@@ -43,9 +63,15 @@ class PieceSource : public ByteSource {
     std::unique_lock lock(mutex_);
     // After a failure the next call tries again.
     if (!opened_) {
-      ANDIRON_ASSIGN(const auto item, ItemSource::fetch(place_));
-      ANDIRON_ASSIGN(opened_, parsed(item));
-      item->release_ends();
+      ANDIRON_ASSIGN(const auto item, ItemSource::fetch(place_, options_.limits));
+      ANDIRON_ASSIGN(Opened opened, parsed(item));
+      if (opened.offset) {
+        item->release_ends();
+      } else {
+        // Deflated, or strided: PyTorch writes no such pieces, so they may cost memory.
+        ANDIRON_TRY(item->fetch_rest());
+      }
+      opened_ = std::move(opened);
     }
     lock.unlock();
     if (opened_->offset) return place_.file->read_at(*opened_->offset + offset, out);
@@ -80,18 +106,39 @@ class PieceSource : public ByteSource {
 
 }  // namespace
 
-Result<std::shared_ptr<ItemSource>> ItemSource::fetch(const ItemPlace& place) {
+Result<Bytes> ItemSource::fetched(std::uint64_t begin, std::uint64_t end) const {
+  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(end - begin));
+  ANDIRON_TRY(place_.file->read_at(place_.offset + begin, bytes.writable()));
+  return bytes;
+}
+
+Result<std::shared_ptr<ItemSource>> ItemSource::fetch(const ItemPlace& place,
+                                                      const Limits& limits) {
   std::shared_ptr<ItemSource> item(new ItemSource(place));
   if (place.file->in_memory()) return item;
-  // A short item is read at once.
-  const bool is_short = place.bytes <= item_head_bytes + item_tail_bytes;
-  const std::uint64_t tail_size = is_short ? place.bytes : item_tail_bytes;
-  ANDIRON_ASSIGN(item->tail_, Bytes::allocate(tail_size));
-  ANDIRON_TRY(place.file->read_at(place.offset + place.bytes - tail_size, item->tail_.writable()));
-  if (is_short) return item;
-  ANDIRON_ASSIGN(item->head_, Bytes::allocate(item_head_bytes));
-  ANDIRON_TRY(place.file->read_at(place.offset, item->head_.writable()));
+  const std::uint64_t size = place.bytes;
+  ANDIRON_ASSIGN(item->tail_, item->fetched(size - std::min(size, item_tail_bytes), size));
+  if (item->tail_.size() == size) return item;
+  ANDIRON_ASSIGN(const ZipEnd end, read_zip_end(*item, size, limits));
+  ANDIRON_TRY(item->extend_tail(end.offset));
+  ANDIRON_ASSIGN(const ZipDirectory directory, ZipDirectory::read(*item, end, ZipNames::any_case));
+  const DataRange data = range_of_data(directory, end);
+  ANDIRON_TRY(item->extend_tail(data.end));
+  ANDIRON_ASSIGN(item->head_, item->fetched(0, data.begin));
   return item;
+}
+
+Status ItemSource::extend_tail(std::uint64_t begin) {
+  if (begin >= place_.bytes - tail_.size()) return {};
+  ANDIRON_ASSIGN(tail_, fetched(begin, place_.bytes));
+  return {};
+}
+
+Status ItemSource::fetch_rest() {
+  if (place_.file->in_memory()) return {};
+  ANDIRON_TRY(extend_tail(0));
+  head_ = {};
+  return {};
 }
 
 void ItemSource::release_ends() noexcept {

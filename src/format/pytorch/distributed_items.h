@@ -21,23 +21,28 @@ struct ItemPlace {
   std::uint64_t bytes = 0;
 };
 
-// The bytes of an item. Its ends, where all but the data of tensors lies, are fetched at once, so
-// that the archive is opened from memory.
+// The bytes of an item. Its ends, where all but the data of tensors lies, are fetched before it is
+// opened, so that the archive is opened from memory.
 class ItemSource final : public ByteSource {
  public:
-  static Result<std::shared_ptr<ItemSource>> fetch(const ItemPlace& place);
+  static Result<std::shared_ptr<ItemSource>> fetch(const ItemPlace& place, const Limits& limits);
 
   std::uint64_t size() const noexcept override { return place_.bytes; }
   const std::string& name() const noexcept override { return place_.file->name(); }
   bool can_view() const noexcept override { return place_.file->can_view(); }
   bool in_memory() const noexcept override { return place_.file->in_memory(); }
 
+  // Fetches what lies between the ends. Not while others read.
+  Status fetch_rest();
   // Frees what was fetched. Not while others read.
   void release_ends() noexcept;
 
  private:
   explicit ItemSource(const ItemPlace& place) : place_(place) {}
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  Result<Bytes> fetched(std::uint64_t begin, std::uint64_t end) const;
+  // Fetches what lies between `begin` and what is there of the end.
+  Status extend_tail(std::uint64_t begin);
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override;
 
   ItemPlace place_;
