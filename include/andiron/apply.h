@@ -38,13 +38,47 @@ struct MissingTensor {
   std::string did_you_mean = {};
 };
 
-/// A change of settings that would make more of a source fit a module.
+/// One setting of a proposal.
+struct ProposedStep {
+  /// The builder that makes the setting.
+  enum class Kind : std::uint8_t {
+    top_level_key,  ///< with_top_level_key(arguments[0])
+    rename,         ///< with_key_remapping(arguments[0], arguments[1])
+    split,          ///< split_tensors(arguments[0], the others, 0, shares)
+    join,           ///< join_tensors(arguments[0], the others, the last)
+    transpose,      ///< transpose_tensors(arguments[0])
+    close_gaps,     ///< map_indices_contiguous(arguments[0])
+    exclude,        ///< exclude_regex(arguments[0])
+    adapter,        ///< with_from_adapter(arguments[0])
+    skip_variants,  ///< skip_enum_variants(arguments[0])
+  };
+
+  Kind kind = Kind::rename;
+  std::vector<std::string> arguments = {};
+  std::vector<std::uint64_t> shares = {};
+  std::string code = {};  ///< the call: .with_key_remapping(R"(^module\.)", "")
+  std::string why = {};   ///< "words that mean the same"
+  bool is_guess = false;  ///< nothing but order or a shape speaks for it: check it
+};
+
+/// A change of settings that would make more of a source fit a module. It was tried on all names
+/// and shapes.
 struct Proposal {
-  std::string text;  ///< for people: "names start with 'module.': strip it"
-  /// Builder calls to paste after a store: .with_key_remapping(R"(^module\.)", "")
+  std::string text;  ///< for people: "taking the tensors under 'module': matches 16 of 16 ..."
+  /// Builder calls to paste after a store, one per line. Guesses have a comment.
   std::string code;
   std::size_t matched = 0;  ///< parameters that would then get a tensor
   std::size_t wanted = 0;   ///< all parameters
+  /// The same calls one by one. StoreBuilder::apply() makes them.
+  std::vector<ProposedStep> steps = {};
+
+  /// True if some step is a guess.
+  bool is_guess() const noexcept {
+    for (const ProposedStep& step : steps) {
+      if (step.is_guess) return true;
+    }
+    return false;
+  }
 };
 
 /// The outcome of a load, for every parameter of the module and every tensor of the source.
@@ -69,7 +103,8 @@ struct ApplyResult {
   ///   {"applied":[...],"skipped":[...],"missing":[{"path","container","did_you_mean"}],
   ///    "unused":[...],
   ///    "errors":[{"code","path","message","found","expected","hint"}],"notes":[...],
-  ///    "proposals":[{"text","code","matched","wanted"}]}
+  ///    "proposals":[{"text","code","matched","wanted","guess",
+  ///                  "steps":[{"code","why","guess"}]}]}
   Value to_value() const;
 };
 
@@ -120,11 +155,17 @@ struct ApplyOptions {
   /// alternative is default constructed beside the old one and moved in when the load succeeds;
   /// types that cannot be, or may throw when moved, are not considered.
   bool choose_variants = true;
+  /// Search for settings under which a source that does not match would. False saves that time.
+  bool propose = true;
   /// Called while data is read; may cancel the load.
   Progress progress = {};
   /// `load_bytes` bounds the memory of the load.
   Limits limits = {};
 };
+
+/// Makes the settings of a proposal, for those who call the stages themselves. A store does it with
+/// StoreBuilder::apply().
+void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options);
 
 /// What a load will do with one parameter.
 struct PlannedTensor {

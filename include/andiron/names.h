@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -224,6 +225,43 @@ Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& 
 /// through v twice. Notes tell how many were folded, and what was left because it does not fit.
 Result<Archive> fold_weight_norm(const Archive& archive);
 
+/// A change of tensors by name, where two programs keep the same numbers in different tensors.
+///
+///   TensorEdit::split(R"(\.qkv\.(weight|bias)$)", {".q.$1", ".k.$1", ".v.$1"})
+///   TensorEdit::join(R"(\.q\.(weight|bias)$)", {".k.$1", ".v.$1"}, ".qkv.$1")
+///   TensorEdit::transpose(R"(\.c_fc\.weight$)")
+///
+/// The pattern is a regular expression. A replacement makes a name from a name that it matches, as
+/// in KeyRemapper.
+struct TensorEdit {
+  enum class Kind : std::uint8_t { split, join, transpose };
+
+  /// Cuts the tensors that match into parts along a dimension: equal parts, or in proportion to
+  /// `shares`. `parts` makes the name of each.
+  static TensorEdit split(std::string pattern, std::vector<std::string> parts, std::size_t dim = 0,
+                          std::vector<std::uint64_t> shares = {});
+  /// Joins each tensor that matches with others, in this order. `others` makes their names, `whole`
+  /// the name of the result. A tensor that lacks one of the others stays as it is.
+  static TensorEdit join(std::string pattern, std::vector<std::string> others, std::string whole,
+                         std::size_t dim = 0);
+  /// Swaps the dimensions of the matrices that match. Other tensors stay as they are.
+  static TensorEdit transpose(std::string pattern);
+
+  Kind kind = Kind::transpose;
+  std::string pattern = {};
+  std::vector<std::string> names = {};  ///< split: of the parts; join: of the others, and the whole
+  std::size_t dim = 0;
+  std::vector<std::uint64_t> shares = {};
+
+  friend bool operator==(const TensorEdit&, const TensorEdit&) = default;
+};
+
+/// Returns the archive with edits made in order. Copies and reads nothing. Tied names become copies.
+/// Notes tell of edits that match nothing, and of joins that lack a tensor. Fails with
+/// InvalidPattern, with NameCollision if two tensors get one name, and with ShapeMismatch, naming
+/// the tensor, if it cannot be cut or joined so.
+Result<Archive> edit_tensors(const Archive& archive, const std::vector<TensorEdit>& edits);
+
 /// How the names of a file become those of a module. A save uses only the remapper.
 struct NameOptions {
   /// Take only the tensors under this key (at_top_level_key). Empty: take all.
@@ -231,6 +269,8 @@ struct NameOptions {
   /// Replace the parts of weight norm with their weights (fold_weight_norm).
   bool fold_weight_norm = false;
   KeyRemapper remapper = {};
+  /// Split, join and transpose tensors (edit_tensors).
+  std::vector<TensorEdit> edits = {};
   /// fc.0 fc.2 fc.4 become fc.0 fc.1 fc.2 (close_index_gaps).
   bool close_gaps = false;
   /// Regular expressions for the lists that keep their numbers (IndexGapOptions).
@@ -240,8 +280,8 @@ struct NameOptions {
   Status status() const;
 };
 
-/// Renames an archive: first the top-level key, then weight norm, then the remapper, then index
-/// gaps. Copies and reads no data. Archive::name_history() returns the earlier names. Notes report
+/// Renames an archive: first the top-level key, then weight norm, then the remapper, then edits of
+/// tensors, then index gaps. Copies and reads no data. Archive::name_history() returns the earlier names. Notes report
 /// replacements that name no group, and a key that a PyTorch model seems to be under. Fails with
 /// InvalidPattern, with MissingTensor if nothing is under the key, and with NameCollision if two
 /// tensors get one name.
@@ -258,7 +298,8 @@ struct PutBackOptions {
 /// and metadata are the file's. What the file ties, by metadata or by sharing bytes, stays tied: a
 /// tied tensor without a new one gets that of the other. Reads nothing but tied tensors. Notes tell
 /// of dtypes that change and of tensors of the file that could not be read. Fails with
-/// MissingTensor, listing them, if some of `tensors` have no place in the file, and with
+/// MissingTensor, listing them, if some of `tensors` have no place in the file, as those that were
+/// split, joined or transposed, and with
 /// InvalidArgument if two that the file ties are no longer equal.
 Result<Archive> put_back(const Archive& tensors, const Archive& named,
                          const PutBackOptions& options = {});

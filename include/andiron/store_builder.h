@@ -128,6 +128,24 @@ class StoreBuilder : public Store {
   Self& fold_weight_norm(bool fold = true) & {
     return change_names().names.fold_weight_norm = fold, self();
   }
+  /// Cuts, joins or transposes tensors by name, after names are remapped. See TensorEdit in names.h.
+  /// Ignored by saves.
+  Self& split_tensors(std::string pattern, std::vector<std::string> parts, std::size_t dim = 0,
+                      std::vector<std::uint64_t> shares = {}) & {
+    return edit_tensors(
+        TensorEdit::split(std::move(pattern), std::move(parts), dim, std::move(shares)));
+  }
+  Self& join_tensors(std::string pattern, std::vector<std::string> others, std::string whole,
+                     std::size_t dim = 0) & {
+    return edit_tensors(
+        TensorEdit::join(std::move(pattern), std::move(others), std::move(whole), dim));
+  }
+  Self& transpose_tensors(std::string pattern) & {
+    return edit_tensors(TensorEdit::transpose(std::move(pattern)));
+  }
+  Self& edit_tensors(TensorEdit edit) & {
+    return change_names().names.edits.push_back(std::move(edit)), self();
+  }
   /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. Ignored by saves.
   Self& map_indices_contiguous(bool map = true) & {
     return change_names().names.close_gaps = map, self();

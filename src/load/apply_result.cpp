@@ -175,10 +175,17 @@ Value ApplyResult::to_value() const {
   }
   ValueList proposal_list;
   for (const Proposal& proposal : proposals) {
+    ValueList steps;
+    for (const ProposedStep& step : proposal.steps) {
+      steps.emplace_back(
+          ValueDict{{"code", step.code}, {"why", step.why}, {"guess", step.is_guess}});
+    }
     proposal_list.emplace_back(ValueDict{{"text", proposal.text},
                                          {"code", proposal.code},
                                          {"matched", static_cast<std::int64_t>(proposal.matched)},
-                                         {"wanted", static_cast<std::int64_t>(proposal.wanted)}});
+                                         {"wanted", static_cast<std::int64_t>(proposal.wanted)},
+                                         {"guess", proposal.is_guess()},
+                                         {"steps", std::move(steps)}});
   }
   return ValueDict{{"applied", list_of(applied)},          {"skipped", list_of(skipped)},
                    {"missing", std::move(missing_list)},   {"unused", list_of(unused)},

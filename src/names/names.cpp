@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "andiron/names.h"
 #include "andiron/text.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
@@ -32,6 +31,9 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
   }
   ANDIRON_ASSIGN(archive, remap(archive, options.remapper));
   if (options.top_level_key.empty()) note_top_level_key(archive);
+  if (!options.edits.empty()) {
+    ANDIRON_ASSIGN(archive, edit_tensors(archive, options.edits));
+  }
   if (!options.close_gaps) return archive;
   return close_index_gaps(archive, {.except = options.except});
 }
@@ -41,6 +43,7 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
 Status NameOptions::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(remapper.status());
   for (const std::string& pattern : except) ANDIRON_TRY(Pattern::regex(pattern));
+  for (const TensorEdit& edit : edits) ANDIRON_TRY(Pattern::regex(edit.pattern));
   return {};
 }
 ANDIRON_OR_OUT_OF_MEMORY

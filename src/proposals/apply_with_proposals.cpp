@@ -39,10 +39,9 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                                      const ApplyOptions& options) {
   ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(module, source.named, options));
   ApplyResult& result = plan.result;
-  if (result.missing.empty() &&
-      std::none_of(result.errors.begin(), result.errors.end(), is_mismatch)) {
-    return plan;
-  }
+  const bool matches = result.missing.empty() &&
+                       std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
+  if (matches || !options.propose) return plan;
   const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
   const std::vector<WantedTensor> wanted_other = wanted_tensors(module.slots, plan.skipped, true);
   result.proposals = propose({wanted, wanted_other, source, options});

@@ -3,7 +3,8 @@
 #include "src/proposals/module_views.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -12,41 +13,44 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::size_t many_forms = 64;
-
-class NothingLookup final : public TensorLookup {
+// Has every tensor that is asked for, in one shape, and notes the names. Of no shape: has nothing.
+class OfferingLookup final : public TensorLookup {
  public:
+  explicit OfferingLookup(std::optional<TensorSnapshot> tensor) : tensor_(std::move(tensor)) {}
   Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
     asked.emplace_back(name);
-    return std::optional<TensorSnapshot>();
+    return tensor_;
   }
   std::vector<std::string> asked;
-};
-
-class OneLookup final : public TensorLookup {
- public:
-  OneLookup(std::string_view name, const TensorSnapshot& tensor) : name_(name), tensor_(tensor) {}
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
-    if (name != name_) return std::optional<TensorSnapshot>();
-    return std::make_optional(tensor_);
-  }
 
  private:
-  std::string_view name_;
-  const TensorSnapshot& tensor_;
+  std::optional<TensorSnapshot> tensor_;
 };
 
-// Equal for leaves that take the same tensors.
-std::string text_of(const LeafInfo& leaf) {
-  return std::string(dtype_name(leaf.dtype)) + (leaf.accepts_any_dtype ? "?" : "") +
-         (leaf.accepts_any_shape ? "?" : leaf.shape.to_string());
+// A tensor of any size that takes no memory.
+std::optional<TensorSnapshot> tensor_of(DType dtype, const Shape& shape) {
+  Result<Bytes> one = pass_on_out_of_memory(Bytes::allocate(64));
+  if (!one || is_opaque(dtype)) return std::nullopt;
+  const Result<std::uint64_t> bytes = Shape{}.byte_count(dtype);
+  if (!bytes || *bytes > 64) return std::nullopt;
+  Result<TensorSnapshot> scalar = pass_on_out_of_memory(TensorSnapshot::from_source(
+      "", memory_source(*std::move(one)), 0, *bytes, dtype, Shape{}));
+  if (!scalar) return std::nullopt;
+  Result<TensorSnapshot> expanded = pass_on_out_of_memory(scalar->expand(shape));
+  if (!expanded) return std::nullopt;
+  return *std::move(expanded);
 }
+
+// What a place asks for.
+struct Asked {
+  std::size_t number = 0;  // which of the names that the adapter looks for
+  bool is_turned = false;  // as a transposed matrix
+};
 
 class ViewFinder {
  public:
-  ViewFinder(const ProposalInput& input, std::span<const std::size_t> places,
-             const KnownForms& forms, WorkBudget& budget)
-      : input_(input), places_(places), forms_(forms), budget_(budget) {}
+  ViewFinder(const ProposalInput& input, std::span<const std::size_t> places)
+      : input_(input), places_(places) {}
 
   std::vector<ModuleView> find() {
     std::vector<ModuleView> views;
@@ -58,24 +62,12 @@ class ViewFinder {
                     });
     for (const bool flips_variants : {false, true}) {
       if (flips_variants && !has_variants) break;
-      const std::size_t first = views.size();
       for (const AdapterChoice choice : {AdapterChoice::present, AdapterChoice::pytorch_to_burn,
                                          AdapterChoice::burn_to_pytorch, AdapterChoice::identity}) {
-        ModuleView view = {choice,
-                           flips_variants,
-                           chosen_adapter(choice, input_.options.adapter),
-                           flips_variants ? input_.wanted_other : input_.wanted,
-                           {},
-                           {},
-                           {}};
-        ask(view);
-        // An adapter that asks for and takes the same as another is no other view.
-        const bool is_new = std::none_of(views.begin() + static_cast<std::ptrdiff_t>(first),
-                                         views.end(), [&](const ModuleView& other) {
-                                           return other.asked == view.asked &&
-                                                  other.asking == view.asking &&
-                                                  other.forms == view.forms;
-                                         });
+        ModuleView view = {choice, flips_variants, asked_with(choice, flips_variants)};
+        const bool is_new = std::none_of(views.begin(), views.end(), [&](const ModuleView& other) {
+          return other.asked == view.asked;
+        });
         if (is_new) views.push_back(std::move(view));
       }
     }
@@ -83,78 +75,75 @@ class ViewFinder {
   }
 
  private:
-  void ask(ModuleView& view) {
-    std::unordered_map<std::string, std::vector<std::size_t>> known;
-    for (std::size_t p = 0; p < places_.size(); ++p) {
-      const WantedTensor& wanted = view.wanted[places_[p]];
-      NothingLookup lookup;
+  std::vector<TreeTensor> asked_with(AdapterChoice choice, bool flips_variants) const {
+    const AnyAdapter adapter = chosen_adapter(choice, input_.options.adapter);
+    const std::span<const WantedTensor> wanted =
+        flips_variants ? input_.wanted_other : input_.wanted;
+    std::unordered_map<std::string, Asked> known;
+    std::vector<TreeTensor> all;
+    for (const std::size_t place : places_) {
+      const WantedTensor& one = wanted[place];
+      OfferingLookup nothing(std::nullopt);
       // Errors of the adapter are none of ours: the names that it asked for are.
-      static_cast<void>(pass_on_out_of_memory(view.adapter->load(wanted.place, lookup)));
-      const std::string kind = wanted.place.container.path() + '\n' +
-                               std::string(wanted.place.name()) + '\n' + text_of(wanted.leaf);
-      for (std::string& asked : lookup.asked) {
-        const std::size_t dot = asked.rfind('.');
-        const auto [forms, is_new] =
-            known.try_emplace(kind + '\n' + asked.substr(dot == std::string::npos ? 0 : dot));
-        if (is_new) forms->second = fitting_forms(view, wanted, asked);
-        view.forms.push_back(forms->second);
-        view.asked.push_back(std::move(asked));
-        view.asking.push_back(p);
-      }
+      static_cast<void>(pass_on_out_of_memory(adapter->load(one.place, nothing)));
+      const std::string kind = one.place.container.path() + '\n' +
+                               std::string(one.place.name()) + '\n' + one.leaf.shape.to_string();
+      const auto [asked, is_new] = known.try_emplace(kind);
+      if (is_new) asked->second = ask(*adapter, one);
+      TreeTensor tensor;
+      const std::size_t number = asked->second.number;
+      tensor.name = number < nothing.asked.size() ? nothing.asked[number] : one.place.path;
+      const std::span<const std::uint64_t> dims = one.leaf.shape.dims();
+      tensor.shape.assign(dims.begin(), dims.end());
+      if (asked->second.is_turned) std::swap(tensor.shape[0], tensor.shape[1]);
+      tensor.kind = kind_number(one.leaf.dtype);
+      all.push_back(std::move(tensor));
     }
+    return all;
   }
 
-  // The forms of tensors that would fit, were they there under the name asked for.
-  std::vector<std::size_t> fitting_forms(const ModuleView& view, const WantedTensor& wanted,
-                                         std::string_view asked) {
-    std::vector<std::size_t> fitting;
-    for (const std::size_t form : forms_.likely(wanted.leaf)) {
-      if (!budget_.spend(1)) break;
-      OneLookup lookup(asked, forms_.example(form));
+  // A matrix is asked for as it is or transposed. A name that an adapter tries first counts.
+  Asked ask(const Adapter& adapter, const WantedTensor& wanted) const {
+    const Shape& shape = wanted.leaf.shape;
+    for (const bool is_turned : {false, true}) {
+      if (is_turned && shape.rank() != 2) break;
+      const Shape there = is_turned ? Shape{shape[1], shape[0]} : shape;
+      const std::optional<TensorSnapshot> tensor = tensor_of(wanted.leaf.dtype, there);
+      if (!tensor) continue;
+      OfferingLookup lookup(tensor);
       const Result<std::optional<TensorSnapshot>> got =
-          pass_on_out_of_memory(view.adapter->load(wanted.place, lookup));
-      // An error says that it needs others beside it.
-      if (!got || (*got && fits(**got, wanted.leaf, input_.options.dtype_policy)))
-        fitting.push_back(form);
+          pass_on_out_of_memory(adapter.load(wanted.place, lookup));
+      if (!got || !*got || lookup.asked.empty()) continue;
+      if (wanted.leaf.accepts_any_shape || (*got)->shape() == shape) {
+        return {preferred(adapter, wanted), is_turned};
+      }
     }
-    return fitting;
+    return {};
+  }
+
+  // A norm's gamma is asked for under its own name and as PyTorch's weight; of these the last is
+  // what the adapter is for.
+  static std::size_t preferred(const Adapter& adapter, const WantedTensor& wanted) {
+    OfferingLookup nothing(std::nullopt);
+    static_cast<void>(pass_on_out_of_memory(adapter.load(wanted.place, nothing)));
+    return nothing.asked.empty() ? 0 : nothing.asked.size() - 1;
   }
 
   const ProposalInput& input_;
   std::span<const std::size_t> places_;
-  const KnownForms& forms_;
-  WorkBudget& budget_;
 };
 
 }  // namespace
 
-std::size_t KnownForms::add(const TensorSnapshot& tensor) {
-  const std::span<const std::uint64_t> dims = tensor.shape().dims();
-  const auto [known, is_new] =
-      numbers_.try_emplace({tensor.dtype(), {dims.begin(), dims.end()}}, examples_.size());
-  if (is_new) {
-    examples_.push_back(tensor);
-    const Result<std::uint64_t> count = tensor.shape().element_count();
-    if (count) by_element_count_.emplace(*count, known->second);
-  }
-  return known->second;
+std::uint8_t kind_number(DType dtype) {
+  if (is_float(dtype) || dtype == DType::qfloat) return 1;
+  if (is_integer(dtype)) return 2;
+  if (is_complex(dtype)) return 3;
+  return dtype == DType::boolean ? 4 : 5;
 }
 
-std::vector<std::size_t> KnownForms::likely(const LeafInfo& leaf) const {
-  std::vector<std::size_t> likely;
-  if (size() <= many_forms || leaf.accepts_any_shape) {
-    likely.resize(size());
-    std::iota(likely.begin(), likely.end(), std::size_t{0});
-  } else if (const Result<std::uint64_t> count = leaf.shape.element_count()) {
-    const auto [first, last] = by_element_count_.equal_range(*count);
-    for (auto form = first; form != last; ++form) likely.push_back(form->second);
-  }
-  return likely;
-}
-
-std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places,
-                                 const KnownForms& forms, WorkBudget& budget) {
-  return ViewFinder(input, places, forms, budget).find();
+std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places) {
+  return ViewFinder(input, places).find();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -3,10 +3,10 @@
 #include "src/proposals/name_alignment.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "src/core/text/digit.h"
+#include "src/proposals/word_similarity.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -17,74 +17,7 @@ constexpr double other_dot_cost = 0.1;
 // Even words that mean the same are not written the same.
 constexpr double least_replace_cost = 0.05;
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_subsequence(std::string_view few, std::string_view many) {
-  std::size_t found = 0;
-  for (const char c : many) {
-    if (found < few.size() && few[found] == c) ++found;
-  }
-  return found == few.size();
-}
-
-// What frameworks call the same by words that have nothing in common.
-bool is_synonym(std::string_view a, std::string_view b) {
-  static constexpr std::array<std::array<std::string_view, 4>, 3> synonyms = {
-      {{"weight", "gamma", "scale", "kernel"},
-       {"bias", "beta", "shift", "offset"},
-       {"norm", "ln", "bn", "gn"}}};
-  return std::any_of(synonyms.begin(), synonyms.end(), [&](const auto& words) {
-    return std::find(words.begin(), words.end(), a) != words.end() &&
-           std::find(words.begin(), words.end(), b) != words.end();
-  });
-}
-
-// Abbreviations keep the first letter (q for query, attn for attention, ln for layernorm), or put
-// the kind before it (wq).
-double part_similarity(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (a.empty()) return 0;
-  if (a == b) return 1;
-  if (b.starts_with(a) || is_synonym(a, b)) return 0.8;
-  if (b.ends_with(a) || (a.size() >= 3 && b.find(a) != std::string_view::npos)) return 0.7;
-  if (a[0] == b[0] && is_subsequence(a, b)) return 0.6;
-  const auto shared =
-      static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-  return shared < 3 ? 0 : 0.8 * static_cast<double>(shared) / static_cast<double>(b.size());
-}
-
-double parts_similarity(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  if (a.empty() || b.empty()) return 0;
-  double sum = 0;
-  for (const std::string& part : a) {
-    double best = 0;
-    for (const std::string& other : b) best = std::max(best, part_similarity(part, other));
-    sum += best;
-  }
-  const auto fewer = static_cast<double>(std::min(a.size(), b.size()));
-  const auto more = static_cast<double>(std::max(a.size(), b.size()));
-  return std::min(1.0, sum / fewer) / 2 + sum / more / 2;
-}
-
 }  // namespace
-
-std::vector<std::string> words_in(std::string_view name) {
-  std::vector<std::string> words;
-  bool is_new = true;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '_' || c == '-' || c == '.') {
-      is_new = true;
-      continue;
-    }
-    if (is_new || (is_upper(c) && i > 0 && is_lower(name[i - 1]))) words.emplace_back();
-    is_new = false;
-    words.back() += lower(c);
-  }
-  return words;
-}
 
 NameTokens NameAligner::tokens(std::string_view name) {
   NameTokens tokens;
@@ -127,8 +60,8 @@ double NameAligner::similarity(const NameToken& a, const NameToken& b) {
   const std::uint64_t key = (std::uint64_t{a.word} << 32) | b.word;
   const auto [known, is_new] = similarities_.try_emplace(key, 0);
   if (is_new) {
-    known->second = std::max(parts_similarity(words_[a.word].parts, words_[b.word].parts),
-                             part_similarity(words_[a.word].joined, words_[b.word].joined));
+    known->second = std::max(words_similarity(words_[a.word].parts, words_[b.word].parts),
+                             word_similarity(words_[a.word].joined, words_[b.word].joined));
   }
   return known->second;
 }

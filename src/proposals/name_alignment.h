@@ -20,9 +20,6 @@ struct NameToken {
 };
 using NameTokens = std::vector<NameToken>;
 
-// The words of a name in lower case: "self" and "attn" for both selfAttn and self_attn.
-std::vector<std::string> words_in(std::string_view name);
-
 // The costs of turning one name into another.
 struct AlignmentCosts {
   double drop;

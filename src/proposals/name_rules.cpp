@@ -9,11 +9,15 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "andiron/text.h"
 #include "src/core/try.h"
+#include "src/names/index_gaps.h"
+#include "src/proposals/block_rules.h"
 #include "src/proposals/name_alignment.h"
+#include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -23,6 +27,11 @@ constexpr AlignmentCosts editing_costs = {
     .drop = 0.6, .add = 0.6, .drop_number = 1, .add_number = 1, .other_number = 1.2};
 
 constexpr std::size_t most_blocks = 8;  // in one rule
+constexpr std::size_t most_rules = 32;
+constexpr std::size_t few_rules = 12;
+constexpr std::size_t most_block_rules = 120;
+constexpr std::size_t most_tries = 6;      // of rules that look useful
+constexpr std::size_t most_of_a_kind = 3;  // of names that differ in numbers
 constexpr std::size_t most_collected = 50'000;
 constexpr std::size_t most_candidates = 40;  // of those collected
 constexpr std::size_t rules_in_a_unit = 16;  // of work, to write them down
@@ -37,16 +46,32 @@ struct Candidate {
   double gain = 0;
 };
 
+// A name as rules see it, as it is once gaps are closed, and as it shall be.
+struct NamePair {
+  std::string_view name;
+  std::string_view closed;
+  std::string_view to;
+};
+
+struct TokenizedPair {
+  NameTokens from;  // the words once gaps are closed, at the bytes where rules see them
+  NameTokens to;
+};
+
+// Finds rules that bring names closer to what they shall be.
 class Learner {
  public:
-  Learner(const NamesToMatch& names, WorkBudget& budget) : names_(names), budget_(budget) {}
+  // `settled`: names that are what they shall be, and best left alone.
+  Learner(std::span<const NamePair> pairs, std::span<const std::string_view> settled,
+          bool closes_gaps, WorkBudget& budget)
+      : pairs_(pairs), settled_(settled), closes_gaps_(closes_gaps), budget_(budget) {}
 
+  // The most useful first.
   std::vector<NameRule> learn() {
-    tokens_ = tokens_of(names_, aligner_);
-    pairs_ = pair_names(names_, tokens_, aligner_, budget_);
-    for (const NamePair& pair : pairs_) {
+    for (const NamePair& pair : pairs_) tokens_.push_back(tokenized(pair));
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
       if (budget_.is_spent() || candidates_.size() > most_collected) break;
-      collect_rules(pair);
+      collect_rules(i);
     }
     judge();
     std::vector<NameRule> rules;
@@ -57,6 +82,15 @@ class Learner {
   }
 
  private:
+  TokenizedPair tokenized(const NamePair& pair) {
+    TokenizedPair tokens = {aligner_.tokens(pair.name), aligner_.tokens(pair.to)};
+    const NameTokens closed = aligner_.tokens(pair.closed);
+    if (closed.size() == tokens.from.size()) {
+      for (std::size_t i = 0; i < closed.size(); ++i) tokens.from[i].word = closed[i].word;
+    }
+    return tokens;
+  }
+
   bool is_same(const NameBlock& block, const NameTokens& from, const NameTokens& to) const {
     return std::equal(from.begin() + static_cast<std::ptrdiff_t>(block.from_begin),
                       from.begin() + static_cast<std::ptrdiff_t>(block.from_end),
@@ -69,9 +103,9 @@ class Learner {
 
   // Every run of segments with a difference in it, and with at most one segment of context at
   // either end, is a rule that this pair votes for; so is the whole name.
-  void collect_rules(const NamePair& pair) {
-    const NameTokens& from = tokens_.loose[pair.loose];
-    const NameTokens& to = tokens_.wanted[pair.wanted];
+  void collect_rules(std::size_t pair) {
+    const auto& [from, to] = tokens_[pair];
+    if (from.empty() || to.empty()) return;
     const std::vector<NameBlock> blocks = aligner_.blocks(from, to, editing_costs);
     std::vector<bool> same(blocks.size());
     std::transform(blocks.begin(), blocks.end(), same.begin(),
@@ -122,7 +156,7 @@ class Learner {
       if (aligner_.is_number(to[j])) to_numbers.push_back(j);
     }
     std::map<std::size_t, std::size_t> numbers;
-    if (names_.closes_gaps && from_numbers.size() == to_numbers.size()) {
+    if (closes_gaps_ && from_numbers.size() == to_numbers.size()) {
       // Closing gaps may yet make them equal.
       for (std::size_t k = 0; k < to_numbers.size(); ++k) numbers[to_numbers[k]] = from_numbers[k];
       return numbers;
@@ -137,29 +171,10 @@ class Learner {
     return numbers;
   }
 
-  // Whether words are left on both sides that no word of the other side is like.
-  bool is_guess(const NameTokens& from, const NameTokens& to, const NameBlock& window) {
-    constexpr double alike = 0.5;
-    const auto is_like = [&](const NameToken& a, const NameToken& b) {
-      return aligner_.is_number(a) || (!aligner_.is_number(b) && aligner_.similarity(a, b) > alike);
-    };
-    const std::span from_part(&from[0] + window.from_begin, &from[0] + window.from_end);
-    const std::span to_part(&to[0] + window.to_begin, &to[0] + window.to_end);
-    const auto has_odd_word = [&](std::span<const NameToken> part,
-                                  std::span<const NameToken> other) {
-      return std::any_of(part.begin(), part.end(), [&](const NameToken& a) {
-        return std::none_of(other.begin(), other.end(),
-                            [&](const NameToken& b) { return is_like(a, b); });
-      });
-    };
-    return has_odd_word(from_part, to_part) && has_odd_word(to_part, from_part);
-  }
-
-  std::optional<NameRule> rule_for(const NamePair& pair, const NameBlock& window, bool generalise) {
-    const NameTokens& from = tokens_.loose[pair.loose];
-    const NameTokens& to = tokens_.wanted[pair.wanted];
-    const std::string_view from_name = names_.loose[pair.loose].name;
-    const std::string_view to_name = names_.wanted[pair.wanted].name;
+  std::optional<NameRule> rule_for(std::size_t pair, const NameBlock& window, bool generalise) {
+    const auto& [from, to] = tokens_[pair];
+    const std::string_view from_name = pairs_[pair].name;
+    const std::string_view to_name = pairs_[pair].to;
     const bool at_start = window.from_begin == 0;
     const bool at_end = window.from_end == from.size();
     const bool adds_only = window.from_begin == window.from_end;
@@ -178,7 +193,6 @@ class Learner {
 
     NameRule rule;
     rule.is_narrow = at_start && at_end && !adds_only;
-    rule.is_guess = is_guess(from, to, window);
     rule.pattern = at_start ? "^" : "\\.";
     for (std::size_t i = window.from_begin; i < window.from_end; ++i) {
       const std::string_view text = from_name.substr(from[i].begin, from[i].end - from[i].begin);
@@ -220,27 +234,26 @@ class Learner {
                      });
     if (candidates_.size() > most_candidates) candidates_.resize(most_candidates);
     AlignmentCosts costs = editing_costs;
-    if (names_.closes_gaps) costs.other_number = 0.05;
+    if (closes_gaps_) costs.other_number = 0.05;
     std::vector<double> before;
-    std::uint64_t work = names_.settled.size();
-    for (const NamePair& pair : pairs_) {
-      work += work_to_compare(names_.loose[pair.loose].name, names_.wanted[pair.wanted].name);
-      before.push_back(aligner_.cost(aligner_.tokens(names_.loose[pair.loose].name),
-                                     tokens_.wanted[pair.wanted], costs));
+    std::uint64_t work = settled_.size() / 8;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      work += work_to_compare(pairs_[i].name, pairs_[i].to);
+      before.push_back(aligner_.cost(aligner_.tokens(pairs_[i].name), tokens_[i].to, costs));
     }
     for (Candidate& candidate : candidates_) {
       const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(candidate.rule.pattern));
       if (!pattern || !budget_.spend(work)) continue;
       candidate.gain = -length_cost * static_cast<double>(candidate.rule.pattern.size());
       for (std::size_t i = 0; i < pairs_.size(); ++i) {
-        const std::string_view name = names_.loose[pairs_[i].loose].name;
+        const std::string_view name = pairs_[i].name;
         if (!pattern->matches(name)) continue;
         const std::string renamed = pattern->replace_all(name, candidate.rule.replacement);
-        const double gain = before[i] - aligner_.cost(aligner_.tokens(renamed),
-                                                      tokens_.wanted[pairs_[i].wanted], costs);
+        const double gain =
+            before[i] - aligner_.cost(aligner_.tokens(renamed), tokens_[i].to, costs);
         candidate.gain += gain > 0 ? gain : gain - cost_of_needless_change;
       }
-      for (const std::string_view name : names_.settled) {
+      for (const std::string_view name : settled_) {
         if (pattern->matches(name)) candidate.gain -= cost_of_unsettling;
       }
     }
@@ -248,13 +261,193 @@ class Learner {
                      [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
   }
 
-  const NamesToMatch& names_;
+  std::span<const NamePair> pairs_;
+  std::span<const std::string_view> settled_;
+  bool closes_gaps_;
   WorkBudget& budget_;
   NameAligner aligner_;
-  TokenizedNames tokens_;
-  std::vector<NamePair> pairs_;
+  std::vector<TokenizedPair> tokens_;
   std::vector<Candidate> candidates_;
   std::unordered_map<std::string, std::size_t> candidate_ids_;
+};
+
+class RuleWriter {
+ public:
+  RuleWriter(const RenamingTask& task, WorkBudget& budget) : task_(task), budget_(budget) {
+    for (const Renaming& one : task.renamings) names_.push_back(one.from);
+    names_.insert(names_.end(), task.others.begin(), task.others.end());
+  }
+
+  std::optional<std::vector<NameRule>> write() {
+    const bool is_learnt = learn();
+    std::vector<NameRule> learnt = std::move(rules_);
+    // Names that differ too much for one rule after the other.
+    std::optional<std::vector<NameRule>> in_blocks;
+    if (!is_learnt || learnt.size() > few_rules) in_blocks = block_rules(task_.renamings);
+    const bool has_blocks =
+        in_blocks && in_blocks->size() <= most_block_rules && works(rules_ = *in_blocks);
+    if (!is_learnt && !has_blocks) return std::nullopt;
+    if (!has_blocks || (is_learnt && learnt.size() <= rules_.size())) rules_ = std::move(learnt);
+    drop_needless();
+    explain();
+    return std::move(rules_);
+  }
+
+ private:
+  // Adds one rule after the other as long as they bring names closer to what they shall be.
+  bool learn() {
+    close();
+    while (!is_done()) {
+      if (rules_.size() == most_rules || budget_.is_spent() || !add_rule()) return false;
+    }
+    return true;
+  }
+
+  bool is_settled(std::size_t i) const { return closed_[i] == task_.renamings[i].to; }
+  std::size_t count_settled() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < task_.renamings.size(); ++i) count += is_settled(i) ? 1 : 0;
+    return count;
+  }
+  bool is_done() const { return count_settled() == task_.renamings.size(); }
+
+  void close() {
+    closed_ = names_;
+    if (!task_.closes_gaps) return;
+    const std::vector<std::string_view> views(names_.begin(), names_.end());
+    closed_ = names_without_index_gaps(views, task_.gap_exceptions);
+    budget_.spend(names_.size() / 2);
+  }
+
+  // A few names of each kind stand for all.
+  std::vector<std::size_t> examples(bool settled) const {
+    std::map<std::pair<std::string, std::string>, std::size_t> counts;
+    std::vector<std::size_t> examples;
+    for (std::size_t i = 0; i < task_.renamings.size(); ++i) {
+      if (is_settled(i) != settled) continue;
+      if (++counts[{name_kind(names_[i]), name_kind(task_.renamings[i].to)}] <= most_of_a_kind) {
+        examples.push_back(i);
+      }
+    }
+    return examples;
+  }
+
+  std::vector<std::string> renamed(const Pattern& pattern, const NameRule& rule) {
+    budget_.spend(1 + names_.size() / 2);
+    std::vector<std::string> changed;
+    changed.reserve(names_.size());
+    for (const std::string& name : names_) {
+      changed.push_back(pattern.matches(name) ? pattern.replace_all(name, rule.replacement) : name);
+    }
+    return changed;
+  }
+
+  static bool has_collision(const std::vector<std::string>& names) {
+    std::unordered_set<std::string_view> seen;
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return !seen.insert(name).second; });
+  }
+
+  // Adds the most useful rule; false if there is none.
+  bool add_rule() {
+    std::vector<NamePair> pairs;
+    for (const std::size_t i : examples(false)) {
+      pairs.push_back({names_[i], closed_[i], task_.renamings[i].to});
+    }
+    std::vector<std::string_view> settled;
+    for (const std::size_t i : examples(true)) settled.push_back(names_[i]);
+    const std::vector<NameRule> candidates =
+        Learner(pairs, settled, task_.closes_gaps, budget_).learn();
+    const std::size_t settled_now = count_settled();
+    const std::vector<std::string> names_now = names_;
+    std::optional<NameRule> best;
+    std::vector<std::string> best_names;
+    std::size_t best_count = 0;
+    std::size_t tries = 0;
+    for (const NameRule& rule : candidates) {
+      if (tries++ == most_tries) break;
+      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
+      if (!pattern) continue;
+      std::vector<std::string> changed = renamed(*pattern, rule);
+      if (changed == names_now || has_collision(changed)) continue;
+      names_ = changed;
+      close();
+      const std::size_t count = count_settled();
+      names_ = names_now;
+      if (count < settled_now || (best && count <= best_count)) continue;
+      best = rule;
+      best_count = count;
+      best_names = std::move(changed);
+    }
+    if (best) {
+      rules_.push_back(*std::move(best));
+      names_ = std::move(best_names);
+    }
+    close();
+    return best.has_value();
+  }
+
+  // Runs all rules over the names as they were.
+  bool works(const std::vector<NameRule>& rules) { return does_without(rules.size()); }
+  // The same without one of them.
+  bool does_without(std::size_t dropped) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      names_[i] = i < task_.renamings.size() ? task_.renamings[i].from
+                                             : task_.others[i - task_.renamings.size()];
+    }
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      if (i == dropped) continue;
+      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rules_[i].pattern));
+      if (!pattern) return false;
+      names_ = renamed(*pattern, rules_[i]);
+    }
+    close();
+    return is_done() && !has_collision(names_);
+  }
+
+  void drop_needless() {
+    for (std::size_t dropped = rules_.size(); dropped-- > 0;) {
+      if (budget_.is_spent()) return;
+      if (does_without(dropped)) {
+        rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(dropped));
+      }
+    }
+  }
+
+  // Gives each rule the reasons of the names that it changes. A guess counts against the rule that
+  // says the most about the name: the one that changes the fewest.
+  void explain() {
+    std::vector<std::string> names;
+    for (const Renaming& one : task_.renamings) names.push_back(one.from);
+    std::vector<std::vector<std::size_t>> changed_by(names.size());
+    std::vector<std::size_t> counts(rules_.size());
+    for (std::size_t r = 0; r < rules_.size(); ++r) {
+      NameRule& rule = rules_[r];
+      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
+      if (!pattern) continue;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!pattern->matches(names[i])) continue;
+        const Renaming& renaming = task_.renamings[i];
+        if (!renaming.is_guess) rule.evidence = std::max(rule.evidence, renaming.evidence);
+        names[i] = pattern->replace_all(names[i], rule.replacement);
+        changed_by[i].push_back(r);
+        ++counts[r];
+      }
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!task_.renamings[i].is_guess || changed_by[i].empty()) continue;
+      const std::size_t rule =
+          *std::min_element(changed_by[i].begin(), changed_by[i].end(),
+                            [&](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
+      rules_[rule].is_guess = true;
+    }
+  }
+
+  const RenamingTask& task_;
+  WorkBudget& budget_;
+  std::vector<std::string> names_;   // as the rules so far make them; renamings first
+  std::vector<std::string> closed_;  // the same, with gaps closed if they are
+  std::vector<NameRule> rules_;
 };
 
 }  // namespace
@@ -274,8 +467,8 @@ std::string escaped_for_regex(std::string_view text) {
   return escaped;
 }
 
-std::vector<NameRule> rules_for(const NamesToMatch& names, WorkBudget& budget) {
-  return Learner(names, budget).learn();
+std::optional<std::vector<NameRule>> write_rules(const RenamingTask& task, WorkBudget& budget) {
+  return RuleWriter(task, budget).write();
 }
 
 }  // namespace andiron::inline v1::detail

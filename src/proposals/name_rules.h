@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Learns the rules that turn the names of a file into those that a module wants.
+// Writes rules for KeyRemapper from names before and after.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "src/proposals/name_pairs.h"
+#include "andiron/text.h"
+#include "src/proposals/tree_alignment.h"
 #include "src/proposals/work_budget.h"
 
 namespace andiron::inline v1::detail {
@@ -17,10 +21,9 @@ struct NameRule {
   std::string replacement;
   // Contains a number or a whole name, so it applies to few names.
   bool is_narrow = false;
-  // Replaces words with unrelated words; only shapes and order support it.
+  // The weakest reason for a name that it changes, and whether it says what was guessed.
+  Evidence evidence = Evidence::name;
   bool is_guess = false;
-
-  friend bool operator==(const NameRule&, const NameRule&) = default;
 };
 
 // Whether a name needs no escaping in C++ source or on a terminal.
@@ -28,8 +31,23 @@ bool is_plain_name(std::string_view name);
 // A regular expression that matches only `text`.
 std::string escaped_for_regex(std::string_view text);
 
-// Returns rules that bring loose names closer to wanted ones, the most useful first. A difference
-// that many pairs share becomes a rule. Stops when the budget is spent.
-std::vector<NameRule> rules_for(const NamesToMatch& names, WorkBudget& budget);
+// A name that shall become another.
+struct Renaming {
+  std::string from;
+  std::string to;
+  Evidence evidence = Evidence::name;
+  bool is_guess = false;
+};
+
+struct RenamingTask {
+  std::span<const Renaming> renamings;
+  std::span<const std::string> others;  // names that no rule is for
+  bool closes_gaps = false;             // after the rules
+  std::span<const Pattern> gap_exceptions = {};
+};
+
+// Returns few rules that make all names what they shall be, tried on all of them; nothing if none
+// were found. A difference that many names share becomes one rule.
+std::optional<std::vector<NameRule>> write_rules(const RenamingTask& task, WorkBudget& budget);
 
 }  // namespace andiron::inline v1::detail

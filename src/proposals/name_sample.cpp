@@ -11,6 +11,7 @@
 
 #include "src/core/parse_index.h"
 #include "src/core/text/digit.h"
+#include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -26,18 +27,6 @@ void for_each_number(std::string_view name, Visit visit) {
     visit(name.substr(0, begin), number.value_or(0));
     begin = end;
   }
-}
-
-std::string without_numbers(std::string_view name) {
-  std::string kind;
-  for (const char c : name) {
-    if (!is_digit(c)) {
-      kind += c;
-    } else if (kind.empty() || kind.back() != '#') {
-      kind += '#';
-    }
-  }
-  return kind;
 }
 
 // For each name the highest rank of a number in it.
@@ -67,6 +56,18 @@ std::vector<std::size_t> ranks_of(std::span<const std::string_view> names) {
 
 }  // namespace
 
+std::string name_kind(std::string_view name) {
+  std::string kind;
+  for (const char c : name) {
+    if (!is_digit(c)) {
+      kind += c;
+    } else if (kind.empty() || kind.back() != '#') {
+      kind += '#';
+    }
+  }
+  return kind;
+}
+
 std::vector<std::size_t> sample_of_names(std::span<const std::string_view> names,
                                          std::size_t most) {
   std::vector<std::size_t> taken(names.size());
@@ -79,7 +80,7 @@ std::vector<std::size_t> sample_of_names(std::span<const std::string_view> names
   std::unordered_map<std::string, std::size_t> of_kind;
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    kinds.push_back(without_numbers(names[i]));
+    kinds.push_back(name_kind(names[i]));
     if (ranks[i] < lowest) ++of_kind[kinds[i]];
   }
   std::erase_if(taken, [&](std::size_t i) {

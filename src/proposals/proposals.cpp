@@ -9,9 +9,9 @@
 
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
-#include "src/proposals/name_alignment.h"
 #include "src/proposals/recipe.h"
 #include "src/proposals/recipe_search.h"
+#include "src/proposals/tree_alignment.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -21,9 +21,9 @@ constexpr std::size_t most_proposals = 3;
 constexpr std::size_t most_trials = 6;
 // Parts of a module that may be left out; with more, the file is for another one.
 constexpr std::size_t most_excluded = 3;
-// A tenth of a module can be fed by chance, and half of it by guesses.
-constexpr std::size_t least_share = 10;
-constexpr std::size_t least_guessed_share = 2;
+// A tenth of a module can be fed by chance, and with other names half of it.
+constexpr double least_share = 0.1;
+constexpr double least_share_of_renamed = 0.6;
 // What is no simpler than that is no alternative.
 constexpr double much_costlier = 0.5;
 
@@ -31,14 +31,6 @@ struct TriedRecipe {
   FoundRecipe found;
   Trial trial;
 };
-
-// Weights averaged over training, which checkpoints keep beside the model's own.
-bool is_average(std::string_view root) {
-  const std::vector<std::string> words = words_in(root);
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
-  });
-}
 
 // Modules of which nothing is fed, and parameters apart from these.
 struct LeftOut {
@@ -103,9 +95,15 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
   return "leaving out " + quoted_list(paths);
 }
 
-bool is_guessed(const Recipe& recipe) {
-  return std::any_of(recipe.rules.begin(), recipe.rules.end(),
-                     [](const NameRule& rule) { return rule.is_guess; });
+// The calls as one text. A guess says that it is one.
+std::string code_of(const std::vector<ProposedStep>& steps) {
+  std::string code;
+  for (const ProposedStep& step : steps) {
+    if (!code.empty()) code += '\n';
+    code += step.code;
+    if (step.is_guess) code += "  // a guess, " + step.why;
+  }
+  return code;
 }
 
 Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
@@ -116,7 +114,7 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   proposal.matched = trial.matched;
   proposal.wanted = wanted.size();
   proposal.text = recipe.text();
-  if (is_average(tried.found.root)) proposal.text += " (averaged weights)";
+  if (is_averaged(tried.found.root)) proposal.text += " (averaged weights)";
   if (!trial.unfed.empty()) {
     const std::string rest = exclude_rest(wanted, trial, recipe);
     if (!proposal.text.empty() && !rest.empty()) proposal.text += ", ";
@@ -128,20 +126,28 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   if (trial.is_other_variant) {
     proposal.text += "; choose_variants(model, store) may pick the alternative that the source has";
   }
-  if (is_guessed(recipe)) {
-    proposal.text += "; some renames were guessed by shape and order; check them";
+  proposal.steps = recipe.steps(input.source.names);
+  proposal.code = code_of(proposal.steps);
+  const auto guesses =
+      std::count_if(proposal.steps.begin(), proposal.steps.end(),
+                    [](const ProposedStep& step) { return step.is_guess; });
+  if (guesses > 0) {
+    proposal.text += "; " + std::to_string(guesses) + " of " +
+                     count_of(proposal.steps.size(), "setting") +
+                     (guesses == 1 ? " is a guess: check it" : " are guesses: check them");
   }
-  proposal.code = recipe.code(input.source.names);
   return proposal;
 }
 
-// Best first. Of recipes that are as good the one for the model's own weights comes first.
-bool is_better_recipe(const TriedRecipe& a, const TriedRecipe& b) {
-  if (a.trial.matched != b.trial.matched) return a.trial.matched > b.trial.matched;
-  const double a_cost = a.found.recipe.cost();
-  const double b_cost = b.found.recipe.cost();
-  if (a_cost != b_cost) return a_cost < b_cost;
-  return is_average(b.found.root) && !is_average(a.found.root);
+// Whether so few parameters are fed that it may be chance.
+bool may_be_chance(const TriedRecipe& tried, std::size_t wanted) {
+  const Recipe& recipe = tried.found.recipe;
+  const bool is_by_name =
+      std::all_of(recipe.rules.begin(), recipe.rules.end(), [](const NameRule& rule) {
+        return rule.evidence == Evidence::name && !rule.is_guess;
+      });
+  const double share = is_by_name ? least_share : least_share_of_renamed;
+  return static_cast<double>(tried.trial.matched) < share * static_cast<double>(wanted);
 }
 
 }  // namespace
@@ -151,33 +157,83 @@ std::vector<Proposal> propose(const ProposalInput& input) {
   if (!present || present->unfed.empty()) return {};
 
   std::vector<TriedRecipe> tried;
+  tried.push_back({{}, *present});
   for (FoundRecipe& found : search_recipes(input)) {
-    const bool is_known = std::any_of(tried.begin(), tried.end(), [&](const TriedRecipe& other) {
-      return other.found.sources == found.sources;
-    });
-    if (is_known) continue;
+    if (found.recipe.cost() == 0) continue;
     Result<Trial> trial = pass_on_out_of_memory(try_recipe(input, found.recipe));
     if (trial) tried.push_back({std::move(found), *std::move(trial)});
     if (tried.size() == most_trials) break;
   }
-  std::stable_sort(tried.begin(), tried.end(), is_better_recipe);
+  // Best first: what feeds the most, then what takes the fewest calls.
+  std::stable_sort(tried.begin(), tried.end(), [](const TriedRecipe& a, const TriedRecipe& b) {
+    if (a.trial.matched != b.trial.matched) return a.trial.matched > b.trial.matched;
+    return a.found.recipe.cost() < b.found.recipe.cost();
+  });
 
   std::vector<Proposal> proposals;
+  const TriedRecipe& best = tried.front();
   for (const TriedRecipe& one : tried) {
-    const TriedRecipe& best = tried.front();
     const bool is_as_good = one.trial.matched == best.trial.matched &&
                             one.found.recipe.cost() <= best.found.recipe.cost() + much_costlier;
-    if (!is_as_good || proposals.size() == most_proposals) break;
+    // Without the guesses of the best.
+    const bool is_sure_part = best.found.recipe.is_guess() && !one.found.recipe.is_guess() &&
+                              one.trial.matched > present->matched;
+    if ((!is_as_good && !is_sure_part) || proposals.size() == most_proposals) continue;
     Proposal proposal = proposal_for(input, one);
     // The present settings, with parameters left out, feed no more but load.
     const bool is_present = one.found.recipe.cost() == 0;
-    const std::size_t share = is_guessed(one.found.recipe) ? least_guessed_share : least_share;
     const bool helps = is_present ? !proposal.code.empty()
                                   : one.trial.matched > present->matched &&
-                                        share * proposal.matched >= proposal.wanted;
+                                        !may_be_chance(one, proposal.wanted);
     if (helps) proposals.push_back(std::move(proposal));
+    if (is_sure_part) break;
   }
   return proposals;
 }
 
 }  // namespace andiron::inline v1::detail
+
+namespace andiron::inline v1 {
+
+void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options) {
+  using Kind = ProposedStep::Kind;
+  for (const ProposedStep& step : proposal.steps) {
+    const std::vector<std::string>& given = step.arguments;
+    std::vector<std::string> rest(given.begin() + 1, given.end());
+    const bool flag = given[0] == "true";
+    switch (step.kind) {
+      case Kind::top_level_key:
+        names.top_level_key = given[0];
+        break;
+      case Kind::rename:
+        names.remapper.add_pattern(given[0], given[1]);
+        break;
+      case Kind::split:
+        names.edits.push_back(TensorEdit::split(given[0], std::move(rest), 0, step.shares));
+        break;
+      case Kind::join: {
+        std::string whole = std::move(rest.back());
+        rest.pop_back();
+        names.edits.push_back(TensorEdit::join(given[0], std::move(rest), std::move(whole)));
+        break;
+      }
+      case Kind::transpose:
+        names.edits.push_back(TensorEdit::transpose(given[0]));
+        break;
+      case Kind::close_gaps:
+        names.close_gaps = flag;
+        break;
+      case Kind::exclude:
+        options.filter.exclude_regex(given[0]);
+        break;
+      case Kind::adapter:
+        options.adapter = detail::adapter_named(given[0]);
+        break;
+      case Kind::skip_variants:
+        options.skip_enum_variants = flag;
+        break;
+    }
+  }
+}
+
+}  // namespace andiron::inline v1

@@ -63,6 +63,71 @@ std::string in_words(const NameRule& rule) {
   return "renaming " + quoted(rule.pattern) + " to " + quoted(rule.replacement);
 }
 
+// Why a rule is believed.
+std::string reason_for(const NameRule& rule) {
+  if (rule.is_guess) return "by order or shape alone";
+  switch (rule.evidence) {
+    case Evidence::name:
+      return "the same names below";
+    case Evidence::words:
+      return "words that mean the same";
+    case Evidence::numbers:
+      return "the same place in a numbered list";
+    case Evidence::shape:
+      return "the only place of that shape";
+    case Evidence::order:
+      break;
+  }
+  return "by order or shape alone";
+}
+
+std::string list_of_literals(std::span<const std::string> texts) {
+  std::string list = "{";
+  for (const std::string& text : texts) list += (list.size() == 1 ? "" : ", ") + literal(text);
+  return list + "}";
+}
+
+std::string list_of_numbers(std::span<const std::uint64_t> numbers) {
+  std::string list = "{";
+  for (const std::uint64_t number : numbers) {
+    list += (list.size() == 1 ? "" : ", ") + std::to_string(number);
+  }
+  return list + "}";
+}
+
+// The call of a step, as C++.
+std::string code_of(const ProposedStep& step) {
+  using Kind = ProposedStep::Kind;
+  const std::vector<std::string>& given = step.arguments;
+  const std::span<const std::string> rest = std::span(given).subspan(1);
+  switch (step.kind) {
+    case Kind::top_level_key:
+      return ".with_top_level_key(" + literal(given[0]) + ")";
+    case Kind::rename:
+      return ".with_key_remapping(" + raw_literal(given[0]) + ", " + literal(given[1]) + ")";
+    case Kind::split: {
+      const std::string shares =
+          step.shares.empty() ? "" : ", 0, " + list_of_numbers(step.shares);
+      return ".split_tensors(" + raw_literal(given[0]) + ", " + list_of_literals(rest) + shares +
+             ")";
+    }
+    case Kind::join:
+      return ".join_tensors(" + raw_literal(given[0]) + ", " +
+             list_of_literals(rest.first(rest.size() - 1)) + ", " + literal(rest.back()) + ")";
+    case Kind::transpose:
+      return ".transpose_tensors(" + raw_literal(given[0]) + ")";
+    case Kind::close_gaps:
+      return ".map_indices_contiguous(" + given[0] + ")";
+    case Kind::exclude:
+      return ".exclude_regex(" + raw_literal(given[0]) + ")";
+    case Kind::adapter:
+      return ".with_from_adapter(" + given[0] + ")";
+    case Kind::skip_variants:
+      return ".skip_enum_variants(" + given[0] + ")";
+  }
+  return {};
+}
+
 // Where a variant lies (empty at the top), and its present alternative, with dots at their ends.
 struct VariantPaths {
   std::string_view variant;
@@ -118,6 +183,13 @@ AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present) {
   return present;
 }
 
+AnyAdapter adapter_named(std::string_view name) {
+  for (const AdapterChoice choice : {AdapterChoice::pytorch_to_burn, AdapterChoice::burn_to_pytorch}) {
+    if (name == name_of(choice)) return chosen_adapter(choice, {});
+  }
+  return IdentityAdapter();
+}
+
 double Recipe::cost() const {
   constexpr double of_setting = 0.9;
   double cost = 0;
@@ -126,6 +198,11 @@ double Recipe::cost() const {
   if (adapter != AdapterChoice::present) cost += of_setting;
   if (skips_variants) cost += of_setting;
   for (const NameRule& rule : rules) cost += rule.is_narrow ? 1.25 : 1;
+  // An adapter that knows the layout is better than transposing by hand.
+  constexpr double of_transpose = 2.5;
+  for (const ProposedEdit& one : edits) {
+    cost += one.edit.kind == TensorEdit::Kind::transpose ? of_transpose : 1;
+  }
   return cost;
 }
 
@@ -134,27 +211,62 @@ NameOptions Recipe::added_to(NameOptions present) const {
     present.top_level_key += (present.top_level_key.empty() ? "" : ".") + top_level_key;
   }
   for (const NameRule& rule : rules) present.remapper.add_pattern(rule.pattern, rule.replacement);
+  for (const ProposedEdit& one : edits) present.edits.push_back(one.edit);
   present.close_gaps = closes_gaps.value_or(present.close_gaps);
   return present;
 }
 
-std::string Recipe::code(const NameOptions& present) const {
-  std::string code;
-  const auto add = [&](std::string_view builder, const std::string& arguments) {
-    if (!code.empty()) code += '\n';
-    code += "." + std::string(builder) + "(" + arguments + ")";
+bool Recipe::is_guess() const {
+  return std::any_of(rules.begin(), rules.end(), [](const auto& one) { return one.is_guess; }) ||
+         std::any_of(edits.begin(), edits.end(), [](const auto& one) { return one.is_guess; });
+}
+
+std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
+  using Kind = ProposedStep::Kind;
+  std::vector<ProposedStep> steps;
+  const auto add = [&](Kind kind, std::vector<std::string> arguments, std::string why = {},
+                       bool is_guess = false) {
+    ProposedStep step;
+    step.kind = kind;
+    step.arguments = std::move(arguments);
+    step.why = std::move(why);
+    step.is_guess = is_guess;
+    step.code = code_of(step);
+    steps.push_back(std::move(step));
   };
   if (!top_level_key.empty()) {
-    add("with_top_level_key", literal(added_to(present).top_level_key));
+    add(Kind::top_level_key, {added_to(present).top_level_key}, "the tensors lie under it");
   }
   for (const NameRule& rule : rules) {
-    add("with_key_remapping", raw_literal(rule.pattern) + ", " + literal(rule.replacement));
+    add(Kind::rename, {rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess);
   }
-  if (closes_gaps) add("map_indices_contiguous", *closes_gaps ? "true" : "false");
-  for (const std::string& pattern : excluded) add("exclude_regex", raw_literal(pattern));
-  if (adapter != AdapterChoice::present) add("with_from_adapter", std::string(name_of(adapter)));
-  if (skips_variants) add("skip_enum_variants", *skips_variants ? "true" : "false");
-  return code;
+  for (const ProposedEdit& one : edits) {
+    const TensorEdit& edit = one.edit;
+    std::vector<std::string> arguments = {edit.pattern};
+    arguments.insert(arguments.end(), edit.names.begin(), edit.names.end());
+    const Kind kind = edit.kind == TensorEdit::Kind::split  ? Kind::split
+                      : edit.kind == TensorEdit::Kind::join ? Kind::join
+                                                            : Kind::transpose;
+    add(kind, std::move(arguments), one.why, one.is_guess);
+    steps.back().shares = edit.shares;
+    steps.back().code = code_of(steps.back());
+  }
+  if (closes_gaps) {
+    add(Kind::close_gaps, {*closes_gaps ? "true" : "false"},
+        *closes_gaps ? "the file's numbers have gaps" : "the module has the file's numbers");
+  }
+  for (const std::string& pattern : excluded) {
+    add(Kind::exclude, {pattern}, "the file has nothing for it");
+  }
+  if (adapter != AdapterChoice::present) {
+    add(Kind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
+  }
+  if (skips_variants) {
+    add(Kind::skip_variants, {*skips_variants ? "true" : "false"},
+        *skips_variants ? "the file's names are without variants"
+                        : "the file's names have variants");
+  }
+  return steps;
 }
 
 std::string Recipe::text() const {
@@ -170,6 +282,13 @@ std::string Recipe::text() const {
     const std::size_t more = rules.size() - most_rules;
     parts.push_back(std::to_string(more) + (more == 1 ? " more rename" : " more renames"));
   }
+  const auto count_edits = [&](TensorEdit::Kind kind) {
+    return std::count_if(edits.begin(), edits.end(),
+                         [&](const ProposedEdit& one) { return one.edit.kind == kind; });
+  };
+  if (count_edits(TensorEdit::Kind::transpose) > 0) parts.emplace_back("transposing matrices");
+  if (count_edits(TensorEdit::Kind::split) > 0) parts.emplace_back("splitting fused tensors");
+  if (count_edits(TensorEdit::Kind::join) > 0) parts.emplace_back("joining tensors");
   if (closes_gaps) {
     parts.emplace_back(*closes_gaps ? "closing gaps in numbered names"
                                     : "keeping the numbers in names");

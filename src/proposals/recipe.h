@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "andiron/adapter.h"
@@ -20,11 +21,21 @@ namespace andiron::inline v1::detail {
 enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
 
 AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present);
+// "PyTorchToBurnAdapter()" and the others, as steps name them.
+AnyAdapter adapter_named(std::string_view name);
+
+// An edit of tensors, and why.
+struct ProposedEdit {
+  TensorEdit edit;
+  std::string why;
+  bool is_guess = false;
+};
 
 // Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
   std::vector<NameRule> rules = {};
+  std::vector<ProposedEdit> edits = {};
   std::optional<bool> closes_gaps = {};
   std::vector<std::string> excluded = {};  // regular expressions for paths
   AdapterChoice adapter = AdapterChoice::present;
@@ -32,9 +43,12 @@ struct Recipe {
 
   // About the number of calls; calls that say more about a file cost a little less.
   double cost() const;
-  // One call per line, in the order of stages, to add to the calls that made `present`.
-  std::string code(const NameOptions& present) const;
-  bool changes_names() const { return !top_level_key.empty() || !rules.empty() || closes_gaps; }
+  bool is_guess() const;
+  // The calls, in the order of stages, to add to the calls that made `present`.
+  std::vector<ProposedStep> steps(const NameOptions& present) const;
+  bool changes_names() const {
+    return !top_level_key.empty() || !rules.empty() || !edits.empty() || closes_gaps;
+  }
   // The settings with these calls added: a new key is under the present one, and new rules run
   // after the present ones.
   NameOptions added_to(NameOptions present) const;

@@ -13,13 +13,13 @@ namespace andiron::inline v1::detail {
 
 struct FoundRecipe {
   Recipe recipe;
-  std::string root;                  // path in the file below which the tensors lie
-  std::size_t matched = 0;           // of the names that were looked at
-  std::vector<std::size_t> sources;  // tensor that feeds each parameter
+  std::string root;         // what names of the file begin with, for all tensors that are taken
+  std::size_t matched = 0;  // of the names that were looked at
 };
 
-// Returns the recipes that feed the most parameters, the simplest first among equals. Large models
-// are judged by some of their names: the first of each numbered list, and every kind of name.
+// Returns the recipes that feed the most parameters, the simplest first among equals; after one
+// with guesses the same without them. Large models are judged by some of their names: the first of
+// each numbered list, and every kind of name.
 std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

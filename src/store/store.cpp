@@ -297,10 +297,12 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
   Result<Archive> archive = put_back(tensors, old.named, {.keep_dtypes = was_cast});
   if (!archive) {
     Error error = std::move(archive).error();
-    if (basis_->settings_.names.fold_weight_norm && error.code == ErrorCode::missing_tensor) {
+    const NameOptions& names = basis_->settings_.names;
+    if ((names.fold_weight_norm || !names.edits.empty()) &&
+        error.code == ErrorCode::missing_tensor) {
       error.hint =
-          "folded weight norm cannot be put back; leave it out with a filter, or save a "
-          "file of its own";
+          "folded weight norm and tensors that were split, joined or transposed cannot be put back; "
+          "leave them out with a filter, or save a file of its own";
     }
     return error;
   }

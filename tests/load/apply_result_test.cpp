@@ -115,13 +115,18 @@ TEST(ApplyResult, HasAJsonForm) {
                            .expected = "[2]",
                            .hint = "h"});
   result.notes = {"n"};
-  result.proposals = {{"t", "c", 1, 2}};
+  ProposedStep step;
+  step.code = "c";
+  step.why = "w";
+  step.is_guess = true;
+  result.proposals = {{"t", "c", 1, 2, {step}}};
   EXPECT_EQ(to_json(result.to_value()),
             R"({"applied":["a"],"skipped":["s"],"missing":[{"path":"m","container":"Struct:Net",)"
             R"("did_you_mean":"x"}],)"
             R"("unused":["u"],"errors":[{"code":"ShapeMismatch","path":"e","message":"no fit",)"
             R"("found":"[1]","expected":"[2]","hint":"h"}],"notes":["n"],)"
-            R"("proposals":[{"text":"t","code":"c","matched":1,"wanted":2}]})");
+            R"("proposals":[{"text":"t","code":"c","matched":1,"wanted":2,"guess":true,)"
+            R"("steps":[{"code":"c","why":"w","guess":true}]}]})");
 }
 
 }  // namespace

@@ -87,8 +87,8 @@ TEST(Propose, StripsAPrefixOfAllNames) {
   const std::vector<Proposal> proposals =
       proposals_for(two_convolutions, file_of(two_convolutions_below("module.")));
   ASSERT_EQ(proposals.size(), 1u);
-  EXPECT_EQ(proposals[0].code, R"--(.with_key_remapping(R"(^module\.)", ""))--");
-  EXPECT_EQ(proposals[0].text, "stripping 'module.' from names: matches 4 of 4 parameters");
+  EXPECT_EQ(proposals[0].code, R"(.with_top_level_key("module"))");
+  EXPECT_EQ(proposals[0].text, "taking the tensors under 'module': matches 4 of 4 parameters");
   EXPECT_EQ(proposals[0].matched, 4u);
   EXPECT_EQ(proposals[0].wanted, 4u);
 }
@@ -202,6 +202,9 @@ TEST(Propose, WritesRulesForTheNumbersBeforeGapsAreClosed) {
 
 TEST(Propose, QuotesWhatCppWouldMisread) {
   EXPECT_EQ(code_for(two_convolutions, file_of(two_convolutions_below("a$(b)\"."))),
+            R"(.with_top_level_key("a$(b)\""))");
+  EXPECT_EQ(code_for(two_convolutions, file_of(two_convolutions_below("a$(b)\".")),
+                     {.remapper = KeyRemapper().add_pattern("^x$", "y")}),
             R"--(.with_key_remapping(R"-(^a\$\(b\)"\.)-", ""))--");
   std::vector<NamedShape> tensors = two_convolutions_below("a\\\".");
   tensors.push_back({"other", {5}});
@@ -217,10 +220,12 @@ TEST(Propose, MarksRenamesThatWordsDoNotSpeakFor) {
   const std::vector<WantedTensor> module = {wanted("hidden.weight", {2})};
   const std::vector<Proposal> guess = proposals_for(module, file_of({{"zorg.weight", {2}}}));
   ASSERT_FALSE(guess.empty());
-  EXPECT_NE(guess[0].text.find("guessed by shape and order"), std::string::npos);
+  EXPECT_TRUE(guess[0].is_guess());
+  EXPECT_NE(guess[0].text.find("is a guess: check it"), std::string::npos);
+  EXPECT_NE(guess[0].code.find("// a guess"), std::string::npos);
   const std::vector<Proposal> sure = proposals_for(module, file_of({{"hid.weight", {2}}}));
   ASSERT_FALSE(sure.empty());
-  EXPECT_EQ(sure[0].text.find("guessed by shape and order"), std::string::npos);
+  EXPECT_FALSE(sure[0].is_guess());
 }
 
 TEST(Propose, CountsOnlyWhatHasAFittingDType) {
@@ -231,7 +236,7 @@ TEST(Propose, CountsOnlyWhatHasAFittingDType) {
   ASSERT_FALSE(proposals.empty());
   EXPECT_EQ(proposals[0].matched, 3u);
   EXPECT_EQ(proposals[0].text,
-            "stripping 'module.' from names, leaving out 'conv1.bias': matches 3 of 4 parameters; "
+            "taking the tensors under 'module', leaving out 'conv1.bias': matches 3 of 4 parameters; "
             "'conv1.bias' is i64 in the source and f32 in the module");
 }
 
@@ -298,7 +303,7 @@ TEST(Propose, LearnsNothingFromNamesThatNoModelHas) {
     tensors.push_back({std::move(digits), {4}});
   }
   EXPECT_EQ(code_for(two_convolutions, file_of(tensors)),
-            R"--(.with_key_remapping(R"(^module\.)", ""))--");
+            R"(.with_top_level_key("module"))");
 }
 
 TEST(Propose, IsDoneInTimeWithNamesOfManyWords) {

@@ -2,6 +2,7 @@
 // Loads that are refused, and whether what the report proposes, pasted, makes them succeed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -75,10 +76,11 @@ class Paster {
  public:
   Paster(std::string_view code, SafetensorsStore& store) : rest_(code), store_(store) {}
 
-  // Whether all of the text was understood.
+  // Whether all of the text was understood. Guesses have a comment.
   bool paste() {
     while (!rest_.empty()) {
       if (!call()) return false;
+      if (take("  //")) rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
       if (!rest_.empty() && !take("\n")) return false;
     }
     return true;
@@ -131,6 +133,9 @@ class Paster {
     } else if (take(".with_key_remapping(")) {
       if (!string(first) || !take(", ") || !string(second)) return false;
       store_.with_key_remapping(first, second);
+    } else if (take(".transpose_tensors(")) {
+      if (!string(first)) return false;
+      store_.transpose_tensors(first);
     } else if (take(".map_indices_contiguous(")) {
       if (!boolean(flag)) return false;
       store_.map_indices_contiguous(flag);

@@ -26,6 +26,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::choose_variants;
   using Builder::clear_metadata;
   using Builder::dtype_policy;
+  using Builder::edit_tensors;
   using Builder::exclude_full_path;
   using Builder::exclude_glob;
   using Builder::exclude_predicate;
@@ -34,6 +35,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::fold_weight_norm;
   using Builder::in_place;
   using Builder::io;
+  using Builder::join_tensors;
   using Builder::limits;
   using Builder::map_indices_contiguous;
   using Builder::map_indices_contiguous_except;
@@ -44,8 +46,10 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::progress;
   using Builder::remap;
   using Builder::skip_enum_variants;
+  using Builder::split_tensors;
   using Builder::strictness;
   using Builder::sync;
+  using Builder::transpose_tensors;
   using Builder::validate;
   using Builder::verify;
   using Builder::with_from_adapter;
@@ -90,6 +94,18 @@ class StoreTemporaries : public StoreBuilder<Self> {
   Self with_top_level_key(std::string key) && {
     return std::move(with_top_level_key(std::move(key)));
   }
+  Self split_tensors(std::string pattern, std::vector<std::string> parts, std::size_t dim = 0,
+                     std::vector<std::uint64_t> shares = {}) && {
+    return std::move(split_tensors(std::move(pattern), std::move(parts), dim, std::move(shares)));
+  }
+  Self join_tensors(std::string pattern, std::vector<std::string> others, std::string whole,
+                    std::size_t dim = 0) && {
+    return std::move(join_tensors(std::move(pattern), std::move(others), std::move(whole), dim));
+  }
+  Self transpose_tensors(std::string pattern) && {
+    return std::move(transpose_tensors(std::move(pattern)));
+  }
+  Self edit_tensors(TensorEdit edit) && { return std::move(edit_tensors(std::move(edit))); }
   Self fold_weight_norm(bool fold = true) && { return std::move(fold_weight_norm(fold)); }
   Self map_indices_contiguous(bool map = true) && { return std::move(map_indices_contiguous(map)); }
   Self map_indices_contiguous_except(std::string text) && {

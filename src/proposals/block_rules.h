@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Rules for names that consist of a block and a place in it: one set of rules renames the places,
+// the other the blocks. They hold on to the ends of names, so that none undoes another.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/proposals/name_rules.h"
+
+namespace andiron::inline v1::detail {
+
+// Returns rules in an order in which they work; nothing if there is none.
+std::optional<std::vector<NameRule>> block_rules(std::span<const Renaming> renamings);
+
+}  // namespace andiron::inline v1::detail

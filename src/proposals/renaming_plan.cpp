@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/proposals/proposals_test.cpp
+#include "src/proposals/renaming_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "src/proposals/name_parts.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+std::string below(std::string_view parent, std::string_view name) {
+  return parent.empty() ? std::string(name) : std::string(parent) + "." + std::string(name);
+}
+
+// A tensor of a layer: "attn.q_proj" and "weight", or "attn" and "in_proj_weight".
+struct LayerName {
+  std::string_view parent;   // of the layer
+  std::string_view segment;  // of the layer
+  std::string_view leaf;     // weight or bias
+  bool is_joined;            // segment_leaf instead of segment.leaf
+};
+
+std::optional<LayerName> layer_name(std::string_view name, bool is_joined) {
+  const std::string_view last = last_segment(name);
+  if (!is_joined) {
+    const std::string_view module = module_path(name);
+    if (module.empty()) return std::nullopt;
+    return LayerName{module_path(module), last_segment(module), last, false};
+  }
+  const std::size_t cut = last.rfind('_');
+  if (cut == std::string_view::npos) return std::nullopt;
+  return LayerName{module_path(name), last.substr(0, cut), last.substr(cut + 1), true};
+}
+
+std::string text_of(const LayerName& name, std::string_view segment, std::string_view leaf) {
+  return std::string(segment) + (name.is_joined ? "_" : ".") + std::string(leaf);
+}
+
+// The parts of one tensor with the tensors of the other side.
+struct Fusion {
+  std::vector<std::optional<std::size_t>> partners;  // for each part
+  std::vector<std::uint64_t> sizes;
+  std::string segment;
+  bool is_guess = false;
+};
+
+class Planner {
+ public:
+  Planner(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
+          const Regrouping& regrouping, std::span<const AlignedTensor> alignment)
+      : source_(source), wanted_(wanted), regrouping_(regrouping), alignment_(alignment) {}
+
+  RenamingPlan plan() {
+    for (const AlignedTensor& one : alignment_) take(one);
+    for (const auto& [whole, fusion] : splits_) add_split(whole, fusion);
+    for (const auto& [whole, fusion] : joins_) add_join(whole, fusion);
+    add_transposed();  // before tensors are cut
+    for (auto& [key, edit] : edits_) plan_.edits.push_back(std::move(edit));
+    std::set<std::string_view> renamed;
+    for (const Renaming& one : plan_.renamings) renamed.insert(one.from);
+    for (const TreeTensor& tensor : source_) {
+      if (!renamed.contains(tensor.name)) plan_.others.push_back(tensor.name);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void take(const AlignedTensor& one) {
+    const TornPart& from = regrouping_.source.origins[one.source];
+    const TornPart& to = regrouping_.wanted.origins[one.wanted];
+    const std::size_t from_parts = regrouping_.source.part_counts[from.whole];
+    const std::size_t to_parts = regrouping_.wanted.part_counts[to.whole];
+    if (from_parts == 1 && to_parts == 1) {
+      rename(from.whole, wanted_[to.whole].name, one.evidence, one.is_guess);
+      ++plan_.matched;
+    } else if (to_parts == 1) {
+      note(splits_[from.whole], from, from_parts, to.whole, one);
+      splits_[from.whole].sizes[from.number] = regrouping_.source.tensors[one.source].shape[0];
+    } else if (from_parts == 1) {
+      note(joins_[to.whole], to, to_parts, from.whole, one);
+    }
+  }
+
+  static void note(Fusion& fusion, const TornPart& part, std::size_t count, std::size_t partner,
+                   const AlignedTensor& one) {
+    fusion.partners.resize(count);
+    fusion.sizes.resize(count);
+    fusion.partners[part.number] = partner;
+    fusion.segment = part.segment;
+    fusion.is_guess = fusion.is_guess || one.is_guess;
+  }
+
+  void rename(std::size_t source, std::string to, Evidence evidence, bool is_guess) {
+    plan_.renamings.push_back({source_[source].name, std::move(to), evidence, is_guess});
+    final_names_[source] = plan_.renamings.back().to;
+  }
+
+  static bool is_complete(const Fusion& fusion) {
+    return std::all_of(fusion.partners.begin(), fusion.partners.end(),
+                       [](const auto& one) { return one.has_value(); });
+  }
+
+  // A regular expression for the end of a name, and what stands for what it matches.
+  struct Ending {
+    std::string pattern;
+    std::string before;  // in replacements
+  };
+  static Ending ending_for(const LayerName& name) {
+    const bool is_at_top = name.parent.empty();
+    return {(is_at_top ? "^" : "\\.") + escaped_for_regex(name.segment) +
+                (name.is_joined ? "_" : "\\.") + "(weight|bias)$",
+            is_at_top ? "" : "."};
+  }
+  static bool is_usual(std::string_view leaf) { return leaf == "weight" || leaf == "bias"; }
+
+  void add_split(std::size_t whole, const Fusion& fusion) {
+    if (!is_complete(fusion)) return;
+    const std::string& name = source_[whole].name;
+    const bool is_joined = fusion.segment == last_segment(name);
+    const std::optional<LayerName> from = layer_name(name, is_joined);
+    if (!from || !is_usual(from->leaf)) return;
+    std::vector<std::string> parts;
+    std::string_view parent;
+    for (const auto& partner : fusion.partners) {
+      const std::optional<LayerName> to = layer_name(wanted_[*partner].name, false);
+      if (!to || to->leaf != from->leaf) return;
+      if (!parts.empty() && to->parent != parent) return;
+      parent = to->parent;
+      parts.emplace_back(to->segment);
+    }
+    LayerName renamed = *from;
+    renamed.parent = parent;
+    // Two fused tensors of one module keep different names until they are cut.
+    std::string segment(from->segment);
+    const auto name_now = [&] { return below(parent, text_of(*from, segment, from->leaf)); };
+    if (!fused_names_.insert(name_now()).second) {
+      segment += "_" + parts.front();
+      fused_names_.insert(name_now());
+    }
+    renamed.segment = segment;
+    rename(whole, name_now(), Evidence::words, fusion.is_guess);
+    plan_.matched += parts.size();
+    const Ending ending = ending_for(renamed);
+    for (std::string& part : parts) part = ending.before + part + ".$1";
+    std::vector<std::uint64_t> shares = fusion.sizes;
+    const std::uint64_t unit =
+        std::accumulate(shares.begin(), shares.end(), std::uint64_t{0},
+                        [](std::uint64_t a, std::uint64_t b) { return std::gcd(a, b); });
+    for (std::uint64_t& share : shares) share /= std::max<std::uint64_t>(unit, 1);
+    if (std::all_of(shares.begin(), shares.end(), [](std::uint64_t one) { return one == 1; })) {
+      shares.clear();
+    }
+    add_edit(TensorEdit::split(ending.pattern, std::move(parts), 0, std::move(shares)),
+             "the file has them in one tensor", fusion.is_guess);
+  }
+
+  void add_join(std::size_t whole, const Fusion& fusion) {
+    if (!is_complete(fusion)) return;
+    const std::string& name = wanted_[whole].name;
+    const bool is_joined = fusion.segment == last_segment(name);
+    const std::optional<LayerName> to = layer_name(name, is_joined);
+    if (!to || !is_usual(to->leaf)) return;
+    std::vector<LayerName> parts;
+    for (const auto& partner : fusion.partners) {
+      const std::optional<LayerName> from = layer_name(source_[*partner].name, false);
+      if (!from || from->leaf != to->leaf) return;
+      parts.push_back(*from);
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      rename(*fusion.partners[i], below(to->parent, text_of(parts[i], parts[i].segment, to->leaf)),
+             Evidence::words, fusion.is_guess);
+    }
+    ++plan_.matched;
+    LayerName first = parts.front();
+    first.parent = to->parent;
+    const Ending ending = ending_for(first);
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      others.push_back(ending.before + std::string(parts[i].segment) + ".$1");
+    }
+    add_edit(TensorEdit::join(ending.pattern, std::move(others),
+                              ending.before + text_of(*to, to->segment, "$1")),
+             "the module has them in one tensor", fusion.is_guess);
+  }
+
+  void add_edit(TensorEdit edit, std::string why, bool is_guess) {
+    std::string key = edit.pattern;
+    for (const std::string& name : edit.names) key += '\n' + name;
+    const auto [known, is_new] =
+        edits_.try_emplace(std::move(key), ProposedEdit{std::move(edit), std::move(why), is_guess});
+    known->second.is_guess = known->second.is_guess || is_guess;
+  }
+
+  // The ends of the names of transposed matrices, as long as it takes to tell them from others.
+  void add_transposed() {
+    std::set<std::string> endings;
+    std::set<std::string_view> plain;
+    for (const auto& [source, name] : final_names_) {
+      if (!regrouping_.transposed[source]) plain.insert(name);
+    }
+    for (const auto& [source, name] : final_names_) {
+      if (regrouping_.transposed[source]) endings.insert(ending_of(name, plain));
+    }
+    if (endings.empty()) return;
+    std::string pattern;
+    for (const std::string& ending : endings) pattern += (pattern.empty() ? "" : "|") + ending;
+    plan_.edits.push_back({TensorEdit::transpose(endings.size() == 1
+                                                     ? pattern + "$"
+                                                     : "(" + pattern + ")$"),
+                           "their biases are as long as their second dimension", false});
+  }
+
+  static std::string ending_of(std::string_view name, const std::set<std::string_view>& others) {
+    std::string_view ending = last_segment(name);
+    for (std::string_view rest = module_path(name);; rest = module_path(rest)) {
+      if (rest.empty()) return "^" + escaped_for_regex(name);
+      ending = name.substr(module_path(rest).empty() ? 0 : module_path(rest).size() + 1);
+      const bool is_own = std::none_of(others.begin(), others.end(), [&](std::string_view other) {
+        return other.ends_with(ending) && (other.size() == ending.size() ||
+                                           other[other.size() - ending.size() - 1] == '.');
+      });
+      if (is_own) break;
+    }
+    return (ending.size() == name.size() ? "^" : "\\.") + escaped_for_regex(ending);
+  }
+
+  std::span<const TreeTensor> source_;
+  std::span<const TreeTensor> wanted_;
+  const Regrouping& regrouping_;
+  std::span<const AlignedTensor> alignment_;
+  std::map<std::size_t, Fusion> splits_;               // by the tensor of the file
+  std::map<std::size_t, Fusion> joins_;                // by the wanted tensor
+  std::map<std::size_t, std::string> final_names_;     // of tensors of the file
+  std::set<std::string> fused_names_;  // that tensors have before they are cut
+  std::map<std::string, ProposedEdit> edits_;
+  RenamingPlan plan_;
+};
+
+}  // namespace
+
+RenamingPlan plan_renaming(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
+                           const Regrouping& regrouping,
+                           std::span<const AlignedTensor> alignment) {
+  return Planner(source, wanted, regrouping, alignment).plan();
+}
+
+}  // namespace andiron::inline v1::detail

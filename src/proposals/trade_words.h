@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the words in names of tensors mean, whoever wrote them: "wq", "q_proj" and "to_q" are the
+// query of attention. The table is in trade_words.cpp; add to it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace andiron::inline v1::detail {
+
+// A question that words answer. Two names with different answers to one question do not mean the
+// same tensor.
+enum class Question : std::uint8_t {
+  part,        // attention, feed-forward, norm, embedding ...
+  projection,  // query, key, value, output
+  feed,        // the layers of a feed-forward part
+  norm,        // which norm of a block
+  attention,   // to itself or to another sequence
+  coder,       // encoder or decoder
+  medium,      // text, images, sound
+  embedding,   // of tokens, positions, patches ...
+  slope,       // of a U-Net: down, middle, up
+  recurrence,  // from the input or from the state
+  direction,   // of a recurrent layer
+  squeeze,     // of squeeze-and-excitation
+  filter,      // depthwise, pointwise
+  task,        // of a head: words, classes, boxes
+  mixing,      // of tokens or of channels
+  player,      // actor or critic, generator or discriminator
+  count
+};
+
+// For each question a set of possible answers, as bits; none where the words do not tell.
+using Meaning = std::array<std::uint16_t, static_cast<std::size_t>(Question::count)>;
+
+// What is told by the segments of a name from `begin` on; the ones before it are their context.
+Meaning meaning_of(std::span<const std::string> segments, std::size_t begin);
+
+// What the last segment of a name says a tensor is in its module.
+enum class TensorRole : std::uint8_t { weight, bias, mean, variance, counter };
+TensorRole role_of(std::string_view last_segment, bool is_in_module = true);
+
+// The parts that a tensor holds whose name is this segment, in order: "q", "k" and "v" for "qkv",
+// "in_proj" or "c_attn". Empty if it is not known to hold several.
+std::vector<std::string_view> fused_parts(std::string_view segment);
+
+// Words that say nothing about a tensor: "layer", "module", "weight".
+bool is_common_word(std::string_view word);
+
+}  // namespace andiron::inline v1::detail

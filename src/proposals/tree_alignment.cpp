@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/proposals/tree_alignment_test.cpp
+#include "src/proposals/tree_alignment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "src/core/parse_index.h"
+#include "src/core/text/digit.h"
+#include "src/proposals/assignment.h"
+#include "src/proposals/name_parts.h"
+#include "src/proposals/word_similarity.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+using NodeId = NameTree::NodeId;
+
+// Modules that share this much of their tensors may be the same.
+constexpr double least_likeness = 0.65;
+// Below this, a difference of scores says nothing.
+constexpr double clear_margin = 0.3;
+// Far from where it is wanted, a tensor is taken only if its words agree.
+constexpr double least_score_far_away = 0.7;
+constexpr double sure_score_far_away = 1;
+constexpr double least_score_alone = 0.3;
+// Below this, words contradict each other.
+constexpr double worst_score = -1.5;
+constexpr std::size_t most_compared = 160;  // of a group, on either side
+constexpr std::size_t most_levels = 64;
+constexpr std::size_t many_forms = 4;
+
+// A node as its name tells it, below the place where both sides are looked at.
+struct Label {
+  Meaning meaning = {};
+  std::vector<std::string> words;  // without common ones
+  std::vector<std::uint64_t> numbers;
+  std::string_view last;  // segment, in plain form
+  std::uint32_t position = 0;
+};
+
+// Numbers for the shapes and kinds of tensors; 0 for those that only one side has.
+struct Forms {
+  Forms(std::span<const TreeTensor> in_source, std::span<const TreeTensor> in_wanted) {
+    std::map<std::pair<std::vector<std::uint64_t>, std::uint8_t>, std::uint32_t> numbers;
+    const auto number = [&](const TreeTensor& tensor) {
+      return numbers.try_emplace({tensor.shape, tensor.kind}, numbers.size() + 1).first->second;
+    };
+    for (const TreeTensor& tensor : in_source) source.push_back(number(tensor));
+    for (const TreeTensor& tensor : in_wanted) wanted.push_back(number(tensor));
+    const std::set<std::uint32_t> of_source(source.begin(), source.end());
+    const std::set<std::uint32_t> of_wanted(wanted.begin(), wanted.end());
+    for (std::uint32_t& form : source) form = of_wanted.contains(form) ? form : 0;
+    for (std::uint32_t& form : wanted) form = of_source.contains(form) ? form : 0;
+    drop_without_weight(in_source, source);
+    drop_without_weight(in_wanted, wanted);
+  }
+
+  // The bias of a module whose weight has no counterpart has none either.
+  static void drop_without_weight(std::span<const TreeTensor> tensors,
+                                  std::vector<std::uint32_t>& forms) {
+    struct Weights {
+      bool has_some = false;
+      bool has_counterpart = false;
+    };
+    std::map<std::string_view, Weights> modules;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const std::string_view last = last_segment(tensors[i].name);
+      if (tensors[i].shape.size() < 2 || role_of(last) != TensorRole::weight) continue;
+      Weights& weights = modules[module_path(tensors[i].name)];
+      weights.has_some = true;
+      weights.has_counterpart = weights.has_counterpart || forms[i] != 0;
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const std::string_view last = last_segment(tensors[i].name);
+      if (last != "bias" && last != "weight") continue;
+      const auto found = modules.find(module_path(tensors[i].name));
+      if (found == modules.end() || found->second.has_counterpart) continue;
+      forms[i] = 0;
+    }
+  }
+  std::vector<std::uint32_t> source;
+  std::vector<std::uint32_t> wanted;
+};
+
+class Aligner {
+ public:
+  Aligner(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
+          const Forms& forms, bool source_is_sorted, WorkBudget& budget)
+      : source_(source, forms.source, bags_),
+        wanted_(wanted, forms.wanted, bags_),
+        source_is_sorted_(source_is_sorted),
+        budget_(budget),
+        free_(source_.size()) {
+    for (NodeId id = 0; id < source_.size(); ++id) free_[id] = source_[id].count;
+    has_many_forms_ = bags_.counts(wanted_[NameTree::root].bag).size() >= many_forms;
+  }
+
+  std::vector<AlignedTensor> run() {
+    std::vector<AlignedTensor> alignment;
+    if (wanted_[NameTree::root].count == 0 || source_[NameTree::root].count == 0) return alignment;
+    const std::vector<NodeId> left_over = match(NameTree::root, NameTree::root, 0);
+    pair_what_is_left(left_over);
+    alignment = std::move(pairs_);
+    std::sort(alignment.begin(), alignment.end(),
+              [](const AlignedTensor& a, const AlignedTensor& b) { return a.wanted < b.wanted; });
+    return alignment;
+  }
+
+ private:
+  struct Unit {
+    NodeId node;
+    bool is_left_over;  // from a module in which nothing was found for it
+  };
+
+  // Once almost all is aligned, what is left on both sides and is the only one of its form may be
+  // the same. That is a guess.
+  void pair_what_is_left(const std::vector<NodeId>& left_over) {
+    if (4 * pairs_.size() < 3 * wanted_[NameTree::root].count) return;
+    std::map<std::uint32_t, std::vector<NodeId>> by_bag;
+    for (const NodeId node : left_over) by_bag[wanted_[node].bag].push_back(node);
+    for (const auto& [bag, nodes] : by_bag) {
+      if (nodes.size() != 1) continue;
+      const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1);
+      if (free.size() != 1 || !is_only_form(nodes.front(), free.front())) continue;
+      const Label wanted = label_of(wanted_, nodes.front(), NameTree::root);
+      const Label source = label_of(source_, free.front(), NameTree::root);
+      if (word_score(wanted, source) <= worst_score / 2) continue;
+      note(nodes.front(), free.front(), Evidence::order);
+      if (!wanted_.is_leaf(nodes.front())) match(nodes.front(), free.front(), 1);
+    }
+  }
+
+  // ---- Pairs of modules ----
+
+  // Aligns what two nodes hold. Returns the modules and tensors for which nothing was found.
+  std::vector<NodeId> match(NodeId wanted, NodeId source, std::size_t level) {
+    const NodeId bottom = wanted_.bottom_of_chain(wanted);
+    std::vector<Unit> units;
+    if (wanted_.is_leaf(bottom)) {
+      units.push_back({bottom, false});
+    } else {
+      wanted = bottom;
+      source = source_.bottom_of_chain(source);
+      for (const NodeId child : wanted_[wanted].children) units.push_back({child, false});
+    }
+    return solve(std::move(units), wanted, source, level);
+  }
+
+  std::vector<NodeId> solve(std::vector<Unit> units, NodeId wanted_scope, NodeId source_scope,
+                            std::size_t level) {
+    std::vector<NodeId> left_over;
+    // What was not taken far away from where it is wanted is looked at again, once more is known.
+    std::vector<Unit> deferred;
+    bool is_last_look = level > 0;
+    const auto is_larger = [&](const Unit& a, const Unit& b) {
+      const auto& in_a = wanted_[a.node];
+      const auto& in_b = wanted_[b.node];
+      if (in_a.count != in_b.count) return in_a.count > in_b.count;
+      if (in_a.bag != in_b.bag) return in_a.bag < in_b.bag;
+      return a.node < b.node;
+    };
+    while (!units.empty() || !deferred.empty()) {
+      if (units.empty()) {
+        units = std::move(deferred);
+        deferred.clear();
+        is_last_look = true;
+      }
+      if (!budget_.spend(1 + units.size() / 16) || level > most_levels) break;
+      std::sort(units.begin(), units.end(), is_larger);
+      const std::vector<Unit> group = take_group(units, source_scope);
+      const std::vector<NodeId> candidates = candidates_for(group.front().node, source_scope, level);
+      std::vector<std::optional<NodeId>> taken(group.size());
+      if (!candidates.empty()) {
+        taken = assign(group, candidates, wanted_scope, source_scope, level);
+      }
+      const bool some_taken =
+          std::any_of(taken.begin(), taken.end(), [](const auto& one) { return one.has_value(); });
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const NodeId node = group[i].node;
+        if (taken[i]) {
+          if (wanted_.is_leaf(node)) continue;
+          for (const NodeId rest : match(node, *taken[i], level + 1)) units.push_back({rest, true});
+        } else if (!is_last_look && !candidates.empty() && is_small(node)) {
+          deferred.push_back(group[i]);
+        } else if (wanted_.is_leaf(node)) {
+          left_over.push_back(node);
+        } else if (some_taken) {
+          // The file has fewer of these: the rest is not there.
+        } else if (wanted_.is_module(node) && !source_.is_module(source_scope)) {
+          // The tensors of a module stay together.
+          left_over.push_back(node);
+        } else {
+          // Nothing there holds the same: look for its parts.
+          for (const NodeId child : wanted_[node].children) {
+            units.push_back({child, group[i].is_left_over});
+          }
+        }
+      }
+    }
+    for (const Unit& unit : units) left_over.push_back(unit.node);
+    return left_over;
+  }
+
+  // Takes the largest units with equal forms, but what holds the same as something in the file comes
+  // before what holds almost the same. Among modules those come first that have one place to go to:
+  // the others are told apart by what is beside them.
+  std::vector<Unit> take_group(std::vector<Unit>& units, NodeId source_scope) const {
+    const auto end_of_group = [&](auto begin) {
+      return std::find_if(begin, units.end(), [&](const Unit& unit) {
+        return wanted_[unit.node].bag != wanted_[begin->node].bag;
+      });
+    };
+    auto begin = units.begin();
+    if (!is_small(begin->node)) {
+      for (auto at = begin; at != units.end() && !is_small(at->node); at = end_of_group(at)) {
+        if (free_with_bag(wanted_[at->node].bag, source_scope).empty()) continue;
+        // All of them at once: some may lie in larger units.
+        const bool is_complete = std::none_of(units.begin(), at, [&](const Unit& larger) {
+          const std::span<const NodeId> same = wanted_.with_bag(wanted_[at->node].bag);
+          const auto inside = std::lower_bound(same.begin(), same.end(), larger.node);
+          return inside != same.end() && *inside < wanted_[larger.node].end;
+        });
+        if (!is_complete) break;
+        begin = at;
+        break;
+      }
+    } else {
+      for (auto at = begin; at != units.end(); at = end_of_group(at)) {
+        if (end_of_group(at) - at != 1) continue;
+        if (free_with_bag(wanted_[at->node].bag, source_scope).size() != 1) continue;
+        begin = at;
+        break;
+      }
+    }
+    const auto end = end_of_group(begin);
+    std::vector<Unit> group(begin, end);
+    units.erase(begin, end);
+    return group;
+  }
+
+  // A module without others in it, or a tensor.
+  bool is_small(NodeId wanted) const {
+    const NodeId bottom = wanted_.bottom_of_chain(wanted);
+    return wanted_.is_leaf(bottom) || wanted_.is_module(bottom);
+  }
+
+  bool is_free(NodeId source) const {
+    return free_[source] > 0 && free_[source] == source_[source].count;
+  }
+
+  // Free nodes of the file in a scope that hold the same, or almost the same; none in another.
+  std::vector<NodeId> candidates_for(NodeId wanted, NodeId scope, std::size_t level) {
+    const std::uint32_t bag = wanted_[wanted].bag;
+    std::vector<NodeId> found = free_with_bag(bag, scope);
+    if (wanted_.is_leaf(wanted)) {
+      // The tensors of a module stay together.
+      std::erase_if(found, [&](NodeId node) {
+        const NodeId parent = source_[source_.bottom_of_chain(node)].parent;
+        return parent != scope && source_.is_module(parent) && source_[parent].count > 1;
+      });
+      return found;
+    }
+    if (!found.empty() || has_parts_there(wanted, scope)) return found;
+    // A module that wraps almost all of the model may be what the file has without a wrapper.
+    const bool may_be_whole =
+        level == 0 && 3 * wanted_[wanted].count > 2 * wanted_[NameTree::root].count;
+    const bool is_module = wanted_.is_module(wanted_.bottom_of_chain(wanted));
+    const std::uint32_t weight = weight_form(bag);
+    double best = 0;
+    std::vector<std::pair<double, NodeId>> near;
+    for (const std::uint32_t other : source_.bags()) {
+      const double likeness = bags_.likeness(bag, other);
+      if (likeness < least_likeness || likeness < best - 0.1) continue;
+      for (const NodeId node : free_with_bag(other, scope)) {
+        if (node == scope && !may_be_whole) continue;
+        if (source_.is_leaf(source_.bottom_of_chain(node))) continue;
+        // A module is another without its bias, but not without its weight.
+        if (is_module != source_.is_module(source_.bottom_of_chain(node))) continue;
+        if (is_module && weight_form(other) != weight) continue;
+        near.emplace_back(likeness, node);
+        best = std::max(best, likeness);
+      }
+      budget_.spend(1);
+    }
+    std::erase_if(near, [&](const auto& one) { return one.first < best - 0.1; });
+    // The best first; then what neither lies in it nor around it.
+    std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) {
+      if (a.first != b.first) return a.first > b.first;
+      return a.second < b.second;
+    });
+    for (const auto& [likeness, node] : near) {
+      const bool is_apart = std::none_of(found.begin(), found.end(), [&](NodeId other) {
+        return source_.contains(other, node) || source_.contains(node, other);
+      });
+      if (is_apart) found.push_back(node);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  // Whether the file has the same for all larger parts of a module, though not for the module: both
+  // sides group them in different ways.
+  bool has_parts_there(NodeId wanted, NodeId scope) const {
+    bool has_some = false;
+    for (const NodeId child : wanted_[wanted_.bottom_of_chain(wanted)].children) {
+      if (is_small(child)) continue;
+      has_some = true;
+      if (free_with_bag(wanted_[child].bag, scope).empty()) return false;
+    }
+    return has_some;
+  }
+
+  // The form of a module's weight; 0 if it has none.
+  std::uint32_t weight_form(std::uint32_t bag) const {
+    for (const auto& [key, count] : bags_.counts(bag)) {
+      if (key.role == TensorRole::weight) return key.form;
+    }
+    return 0;
+  }
+
+  std::vector<NodeId> free_with_bag(std::uint32_t bag, NodeId scope) const {
+    std::vector<NodeId> found;
+    const std::span<const NodeId> nodes = source_.with_bag(bag);
+    auto at = std::lower_bound(nodes.begin(), nodes.end(), scope);
+    for (; at != nodes.end() && *at < source_[scope].end; ++at) {
+      // Of a chain the first.
+      if (!found.empty() && source_.contains(found.back(), *at)) continue;
+      if (is_free(*at)) found.push_back(*at);
+    }
+    return found;
+  }
+
+  // ---- What is beside a module ----
+
+  // Modules that belong together: a convolution and its norm.
+  static bool are_neighbours(const NameTree& tree, NodeId a, NodeId b, bool in_order) {
+    if (a == b || tree[a].parent != tree[b].parent) return false;
+    if (tree[tree[a].parent].children.size() <= 3) return true;
+    if (in_order && (tree[a].end == b || tree[b].end == a)) return true;
+    const auto in_a = number_in(tree[a].segment);
+    const auto in_b = number_in(tree[b].segment);
+    if (!in_a || !in_b) return false;
+    const bool are_numbers = is_digit(tree[a].segment[0]) && is_digit(tree[b].segment[0]);
+    return are_numbers ? *in_a + 1 == *in_b || *in_b + 1 == *in_a : *in_a == *in_b;
+  }
+
+  // Whether a module beside one was given a module beside the other.
+  bool have_matched_neighbours(NodeId wanted, NodeId source) const {
+    for (const NodeId beside : wanted_[wanted_[wanted].parent].children) {
+      const auto given = matched_.find(beside);
+      if (given == matched_.end() || !are_neighbours(wanted_, wanted, beside, true)) continue;
+      if (are_neighbours(source_, source, given->second, !source_is_sorted_)) return true;
+    }
+    return false;
+  }
+
+  // ---- Which of several modules that hold the same ----
+
+  Label label_of(const NameTree& tree, NodeId node, NodeId scope) const {
+    const NodeId bottom = tree.bottom_of_chain(node);
+    const std::span<const std::string> path = tree.plain_path(bottom);
+    const std::size_t begin = std::min<std::size_t>(tree[scope].depth, path.size());
+    Label label;
+    label.meaning = meaning_of(path, begin);
+    label.position = node;
+    for (const std::string& segment : path.subspan(begin)) {
+      const std::size_t before = label.words.size();
+      for (const std::string& word : words_in(segment)) add_word(word, label);
+      if (label.words.size() > before) label.last = segment;
+    }
+    return label;
+  }
+
+  static void add_word(std::string_view text, Label& label) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      std::size_t end = begin + 1;
+      while (end < text.size() && is_digit(text[end]) == is_digit(text[begin])) ++end;
+      const std::string_view run = text.substr(begin, end - begin);
+      if (is_digit(run[0])) {
+        label.numbers.push_back(parse_index(run).value_or(0));
+      } else if (!is_common_word(run)) {
+        label.words.emplace_back(run);
+      }
+      begin = end;
+    }
+  }
+
+  // How well two labels agree in words.
+  double word_score(const Label& wanted, const Label& source) {
+    double score = 0;
+    for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
+      const bool is_part = i == static_cast<std::size_t>(Question::part);
+      if (wanted.meaning[i] == 0 || source.meaning[i] == 0) {
+        if (wanted.meaning[i] != source.meaning[i] && !is_part) score -= 0.1;
+        continue;
+      }
+      const bool agree = (wanted.meaning[i] & source.meaning[i]) != 0;
+      if (agree) {
+        score += is_part ? 0.4 : 1;
+      } else {
+        score -= is_part ? 1 : 2;
+      }
+    }
+    if (!wanted.last.empty() && wanted.last == source.last) score += 0.5;
+    return score + words_similarity(wanted.words, source.words);
+  }
+
+  // Numbered modules by rank: the first of one side is the first of the other.
+  struct Ranks {
+    std::vector<std::size_t> of;  // for each node
+    std::size_t count = 0;        // of different numbers
+  };
+  static Ranks ranks_of(const std::vector<Label>& labels) {
+    std::map<std::vector<std::uint64_t>, std::size_t> ranks;
+    for (const Label& label : labels) ranks.emplace(label.numbers, 0);
+    std::size_t next = 0;
+    for (auto& [numbers, rank] : ranks) rank = next++;
+    Ranks result;
+    result.count = next;
+    for (const Label& label : labels) result.of.push_back(ranks[label.numbers]);
+    return result;
+  }
+
+  static double number_cost(const Label& wanted, const Label& source) {
+    const std::size_t shared = std::min(wanted.numbers.size(), source.numbers.size());
+    double cost = 0;
+    for (std::size_t i = 0; i < shared; ++i) {
+      if (wanted.numbers[i] != source.numbers[i]) cost += 0.5;
+    }
+    if (wanted.numbers.size() != source.numbers.size()) cost += 0.1;
+    return std::min(cost, 1.0);
+  }
+
+  // Whether the numbers of a list run the other way: its members with forms of their own tell.
+  bool runs_backwards(NodeId wanted, NodeId source) const {
+    const auto unique = [](const NameTree& tree, NodeId parent) {
+      std::map<std::uint32_t, std::vector<NodeId>> by_bag;
+      for (const NodeId child : tree[parent].children) by_bag[tree[child].bag].push_back(child);
+      return by_bag;
+    };
+    const auto in_wanted = unique(wanted_, wanted_[wanted].parent);
+    const auto in_source = unique(source_, source_[source].parent);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
+    for (const auto& [bag, nodes] : in_wanted) {
+      const auto same = in_source.find(bag);
+      if (nodes.size() != 1 || same == in_source.end() || same->second.size() != 1) continue;
+      const auto a = number_in(wanted_[nodes.front()].segment);
+      const auto b = number_in(source_[same->second.front()].segment);
+      if (a && b) numbers.emplace_back(*a, *b);
+    }
+    // Groups on their way: the members with this bag against those with forms of their own.
+    const auto mean = [&](const NameTree& tree, const std::vector<NodeId>& nodes) {
+      double sum = 0;
+      for (const NodeId node : nodes) {
+        sum += static_cast<double>(number_in(tree[node].segment).value_or(0));
+      }
+      return sum / static_cast<double>(nodes.size());
+    };
+    const auto group_wanted = in_wanted.find(wanted_[wanted].bag);
+    const auto group_source = in_source.find(source_[source].bag);
+    int forward = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool same = (numbers[i].first < numbers[j].first) ==
+                          (numbers[i].second < numbers[j].second);
+        forward += same ? 1 : -1;
+      }
+      if (group_wanted != in_wanted.end() && group_source != in_source.end()) {
+        const bool is_after = static_cast<double>(numbers[i].first) > mean(wanted_, group_wanted->second);
+        const bool is_after_there =
+            static_cast<double>(numbers[i].second) > mean(source_, group_source->second);
+        forward += is_after == is_after_there ? 1 : -1;
+      }
+    }
+    return forward < 0;
+  }
+
+  static std::optional<std::uint64_t> number_in(std::string_view segment) {
+    const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
+    const auto end = std::find_if_not(begin, segment.end(), is_digit);
+    if (begin == end) return std::nullopt;
+    return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
+                                      static_cast<std::size_t>(end - begin)));
+  }
+
+  // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
+  // Whether another module around has a weight of the same form: a bias more or less is no reason.
+  bool has_same_weight_beside(NodeId wanted, NodeId source, NodeId scope) const {
+    if (!wanted_.is_module(wanted_.bottom_of_chain(wanted))) return false;
+    const std::uint32_t form = weight_form(wanted_[wanted].bag);
+    for (const NodeId child : source_[scope].children) {
+      if (source_.contains(child, source)) continue;
+      const NodeId bottom = source_.bottom_of_chain(child);
+      if (source_.is_module(bottom) && weight_form(source_[child].bag) == form) return true;
+    }
+    return false;
+  }
+
+  // Shapes tell more where both sides hold the same.
+  bool hold_the_same(NodeId wanted, NodeId source) const {
+    return wanted_[wanted].bag == source_[source].bag;
+  }
+
+  std::vector<std::optional<NodeId>> assign(const std::vector<Unit>& group,
+                                            const std::vector<NodeId>& candidates,
+                                            NodeId wanted_scope, NodeId source_scope,
+                                            std::size_t level) {
+    const std::size_t rows = std::min(group.size(), most_compared);
+    const std::size_t columns = std::min(candidates.size(), most_compared);
+    std::vector<Label> wanted;
+    std::vector<Label> source;
+    for (std::size_t i = 0; i < rows; ++i) {
+      wanted.push_back(label_of(wanted_, group[i].node, wanted_scope));
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      source.push_back(label_of(source_, candidates[j], source_scope));
+    }
+    const Ranks wanted_ranks = ranks_of(wanted);
+    const Ranks source_ranks = ranks_of(source);
+    const bool same_parents =
+        std::all_of(group.begin(), group.end(),
+                    [&](const Unit& unit) {
+                      return wanted_[unit.node].parent == wanted_[group[0].node].parent;
+                    }) &&
+        std::all_of(candidates.begin(), candidates.end(), [&](NodeId node) {
+          return source_[node].parent == source_[candidates[0]].parent;
+        });
+    const bool by_rank = wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1;
+    const bool backwards =
+        by_rank && same_parents && runs_backwards(group.front().node, candidates.front());
+
+    // What is known, without and with the order in which nodes are listed.
+    std::vector<std::vector<double>> words(rows, std::vector<double>(columns));
+    std::vector<std::vector<double>> known(rows, std::vector<double>(columns));
+    std::vector<std::vector<double>> costs(rows, std::vector<double>(columns));
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        words[i][j] = word_score(wanted[i], source[j]);
+        double away = 0;
+        if (by_rank) {
+          const std::size_t rank = backwards ? source_ranks.count - 1 - source_ranks.of[j]
+                                             : source_ranks.of[j];
+          const std::size_t steps = rank > wanted_ranks.of[i] ? rank - wanted_ranks.of[i]
+                                                              : wanted_ranks.of[i] - rank;
+          away = steps == 0 ? 0 : std::min(1.0, 0.4 + 0.1 * static_cast<double>(steps));
+        } else {
+          away = number_cost(wanted[i], source[j]);
+        }
+        if (have_matched_neighbours(group[i].node, candidates[j])) words[i][j] += 0.6;
+        known[i][j] = away - words[i][j] -
+                      bags_.likeness(wanted_[group[i].node].bag, source_[candidates[j]].bag);
+        const auto expected = static_cast<double>(i) / static_cast<double>(rows);
+        const auto there = static_cast<double>(j) / static_cast<double>(columns);
+        costs[i][j] = known[i][j] + (source_is_sorted_ ? 0.001 : 0.05) * std::abs(expected - there);
+      }
+      budget_.spend(1 + columns / 4);
+    }
+    const std::vector<std::optional<std::size_t>> chosen = cheapest_assignment(costs);
+    std::vector<std::optional<NodeId>> taken(group.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!chosen[i]) continue;
+      const std::size_t j = *chosen[i];
+      const bool is_alone = rows == 1 && columns == 1;
+      const bool is_only_one = is_alone && is_only_form(group[i].node, candidates[j]);
+      const bool is_contradicted = words[i][j] <= worst_score;
+      if (is_contradicted && !is_only_one) continue;
+      // Far away from where it is wanted, the shape of one module is no reason.
+      const bool is_far = level == 0 && !is_only_one && is_small(group[i].node);
+      if (is_far && group[i].is_left_over && words[i][j] < least_score_far_away) continue;
+      if (is_far && is_alone && words[i][j] < least_score_alone) continue;
+      taken[i] = candidates[j];
+      Evidence evidence = Evidence::order;
+      if (is_alone) {
+        const bool words_tell =
+            words[i][j] >= (is_far ? sure_score_far_away : least_score_far_away);
+        const bool has_twin = has_same_weight_beside(group[i].node, candidates[j], source_scope);
+        const bool is_only_here =
+            (has_many_forms_ || level > 0) &&
+            (is_only_one || (hold_the_same(wanted_scope, source_scope) && !has_twin));
+        const bool shape_tells =
+            !is_far && !is_contradicted &&
+            (is_only_here || !is_small(group[i].node) || words[i][j] >= least_score_alone);
+        evidence = words_tell    ? Evidence::words
+                   : shape_tells ? Evidence::shape
+                                 : Evidence::order;
+      } else if (margin_of(i, chosen, known) >= clear_margin) {
+        const bool words_tell = margin_of(i, chosen, negated(words)) >= clear_margin;
+        evidence = words_tell ? Evidence::words : Evidence::numbers;
+        // Something that the module has beside it is not there: it may be another kind of module.
+        const bool is_named_alike = wanted[i].last == source[j].last;
+        if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
+      }
+      note(group[i].node, candidates[j], evidence);
+    }
+    return taken;
+  }
+
+  // Whether no other tensor of the file or the module has the forms of these.
+  bool is_only_form(NodeId wanted, NodeId source) const {
+    return wanted_.with_bag(wanted_[wanted].bag).size() == chain_length(wanted_, wanted) &&
+           source_.with_bag(wanted_[wanted].bag).size() == chain_length(source_, source);
+  }
+  static std::size_t chain_length(const NameTree& tree, NodeId node) {
+    while (node != NameTree::root && tree[tree[node].parent].children.size() == 1) {
+      node = tree[node].parent;
+    }
+    return tree[tree.bottom_of_chain(node)].depth - tree[node].depth + 1;
+  }
+
+  static std::vector<std::vector<double>> negated(std::vector<std::vector<double>> values) {
+    for (std::vector<double>& row : values) {
+      for (double& value : row) value = -value;
+    }
+    return values;
+  }
+
+  // By how much the costs rise, at least, if a node gets another one.
+  static double margin_of(std::size_t i, const std::vector<std::optional<std::size_t>>& chosen,
+                          const std::vector<std::vector<double>>& costs) {
+    const std::size_t j = *chosen[i];
+    double least = std::numeric_limits<double>::infinity();
+    std::set<std::size_t> used;
+    for (std::size_t other = 0; other < chosen.size(); ++other) {
+      if (!chosen[other]) continue;
+      used.insert(*chosen[other]);
+      if (other == i) continue;
+      const std::size_t theirs = *chosen[other];
+      least = std::min(least, costs[i][theirs] + costs[other][j] - costs[i][j] -
+                                  costs[other][theirs]);
+    }
+    for (std::size_t column = 0; column < costs[i].size(); ++column) {
+      if (!used.contains(column)) least = std::min(least, costs[i][column] - costs[i][j]);
+    }
+    for (std::size_t other = 0; other < chosen.size(); ++other) {
+      if (!chosen[other]) least = std::min(least, costs[other][j] - costs[i][j]);
+    }
+    return least;
+  }
+
+  // Remembers why two nodes belong together; leaves become a pair.
+  void note(NodeId wanted, NodeId source, Evidence evidence) {
+    matched_.emplace(wanted, source);
+    const bool is_guess = evidence == Evidence::order || guesses_.contains(wanted_parent(wanted));
+    if (is_guess) {
+      for (NodeId id = wanted; id < wanted_[wanted].end; ++id) guesses_.insert(id);
+    }
+    if (!wanted_.is_leaf(wanted)) return;
+    const NodeId leaf = source_.bottom_of_chain(source);
+    if (!source_.is_leaf(leaf)) return;
+    const bool same_name = wanted_[wanted].segment == source_[leaf].segment &&
+                           wanted_[wanted_[wanted].parent].segment ==
+                               source_[source_[leaf].parent].segment;
+    if (!is_guess && same_name) evidence = Evidence::name;
+    pairs_.push_back({*source_[leaf].tensor, *wanted_[wanted].tensor, evidence, is_guess});
+    for (NodeId id = leaf;; id = source_[id].parent) {
+      --free_[id];
+      if (id == NameTree::root) break;
+    }
+  }
+  NodeId wanted_parent(NodeId node) const { return wanted_[node].parent; }
+
+  NameTree::Bags bags_;
+  NameTree source_;
+  NameTree wanted_;
+  bool source_is_sorted_;
+  WorkBudget& budget_;
+  bool has_many_forms_ = false;  // so that one that occurs once says something
+  std::vector<std::uint32_t> free_;  // tensors of the file below a node that nothing got yet
+  std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
+  std::set<NodeId> guesses_;         // wanted nodes at or below a guess
+  std::vector<AlignedTensor> pairs_;
+};
+
+// Weights averaged over training, which checkpoints keep beside the model's own.
+bool is_average(std::string_view segment) {
+  const std::vector<std::string> words = words_in(segment);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
+  });
+}
+
+}  // namespace
+
+bool is_averaged(std::string_view name) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    if (is_average(name.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
+  NameTree::Bags bags;
+  const Forms forms(source, wanted);
+  const NameTree tree(source, forms.source, bags);
+  const NameTree wanted_tree(wanted, forms.wanted, bags);
+  // How many of the wanted tensors a node holds.
+  const auto coverage = [&](NodeId node) {
+    const FormCounts& there = bags.counts(tree[node].bag);
+    std::uint64_t shared = 0;
+    for (auto at = there.begin();
+         const auto& [key, count] : bags.counts(wanted_tree[NameTree::root].bag)) {
+      while (at != there.end() && at->first < key) ++at;
+      if (at != there.end() && at->first == key) shared += std::min(count, at->second);
+    }
+    return shared;
+  };
+  NodeId best = NameTree::root;
+  const std::uint64_t all = coverage(best);
+  for (std::size_t level = 0; level < most_levels; ++level) {
+    const std::vector<NodeId>& children = tree[best].children;
+    const auto next = std::find_if(children.begin(), children.end(), [&](NodeId child) {
+      // A single module is no model, unless it is all that is wanted.
+      const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
+      return !tree.is_leaf(child) && is_model && coverage(child) == all;
+    });
+    if (next == children.end()) break;
+    best = *next;
+  }
+  // What the wanted names begin with, too, stays.
+  const NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
+  for (std::size_t kept = std::min(tree[best].depth, wanted_tree[wanted_root].depth); kept > 0;
+       --kept) {
+    const auto path = tree.plain_path(best);
+    const auto wanted_path = wanted_tree.plain_path(wanted_root);
+    if (!std::equal(path.end() - static_cast<std::ptrdiff_t>(kept), path.end(),
+                    wanted_path.begin())) {
+      continue;
+    }
+    for (; kept > 0; --kept) best = tree[best].parent;
+    break;
+  }
+  if (best == NameTree::root) return {};
+  // As the names have it, with its separators.
+  NodeId leaf = best;
+  while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
+  const std::string& name = source[*tree[leaf].tensor].name;
+  std::size_t end = 0;
+  for (std::uint32_t depth = 0; depth < tree[best].depth; ++depth) {
+    end = name.find_first_of(name_separators, end) + 1;
+  }
+  return name.substr(0, end);
+}
+
+std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
+                                 std::span<const TreeTensor> wanted, bool source_is_sorted,
+                                 WorkBudget& budget) {
+  return Aligner(source, wanted, Forms(source, wanted), source_is_sorted, budget).run();
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Finds for each tensor of a module the tensor of a file that means the same.
+//
+// Both sides are trees of modules. Modules that hold the same forms are aligned first, the largest
+// first, and then what they hold. Among modules that hold the same, the words of their names and
+// their numbers decide; where these do not, order does, and the result is a guess.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/proposals/name_tree.h"
+#include "src/proposals/work_budget.h"
+
+namespace andiron::inline v1::detail {
+
+// Why two tensors are thought to be the same, the best reason first.
+enum class Evidence : std::uint8_t {
+  name,     // they have the same name below their parents
+  words,    // words that mean the same
+  numbers,  // the same place in a numbered list
+  shape,    // nothing else around has this shape
+  order,    // the order in which they are listed; a guess
+};
+
+struct AlignedTensor {
+  std::uint32_t source;
+  std::uint32_t wanted;
+  Evidence evidence;
+  bool is_guess;
+};
+
+// What names begin with in the smallest tree of the file that holds as much of what is wanted as
+// the whole file: "model.". Empty for the file itself.
+std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted);
+
+// Whether a name tells of weights averaged over training, which checkpoints keep beside the model's
+// own.
+bool is_averaged(std::string_view name);
+
+// In the order of the wanted tensors, none twice. `source_is_sorted`: the order of the file's
+// tensors says nothing.
+std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
+                                 std::span<const TreeTensor> wanted, bool source_is_sorted,
+                                 WorkBudget& budget);
+
+}  // namespace andiron::inline v1::detail
