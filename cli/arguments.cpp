@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -104,6 +105,38 @@ CLI::Option* add_repeatable(CLI::App& verb, const std::string& name,
       ->allow_extra_args(false);
 }
 
+// "A,B,C", or with sizes "A=4,B=1,C=1".
+TensorEdit edit_argument(TensorEdit::Kind kind, std::string pattern, std::string_view list) {
+  TensorEdit edit;
+  edit.kind = kind;
+  edit.pattern = std::move(pattern);
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string_view name = list.substr(begin, end - begin);
+    if (const std::size_t sign = name.rfind('='); sign != name.npos) {
+      std::uint64_t share = 0;
+      const char* const last = name.data() + name.size();
+      const auto [next, error] = std::from_chars(name.data() + sign + 1, last, share);
+      if (error != std::errc() || next != last || share == 0) {
+        throw CLI::ValidationError("--split",
+                                   "the size in '" + std::string(name) + "' is no number");
+      }
+      edit.shares.push_back(share);
+      name = name.substr(0, sign);
+    }
+    edit.names.emplace_back(name);
+    begin = end + 1;
+  }
+  if (edit.names.size() < 2) {
+    throw CLI::ValidationError(kind == TensorEdit::Kind::split ? "--split" : "--join",
+                               "give two names or more, with commas between them");
+  }
+  if (!edit.shares.empty() && edit.shares.size() != edit.names.size()) {
+    throw CLI::ValidationError("--split", "give a size for each name, or for none");
+  }
+  return edit;
+}
+
 void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
   const std::string group = "Tensors and names";
   PathFilter& filter = reading.filter;
@@ -147,6 +180,36 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
           "(repeatable,\nin order)")
       ->allow_extra_args(false)
       ->option_text("PATTERN REPLACEMENT")
+      ->group(group);
+  const auto add_edits = [&names](TensorEdit::Kind kind) {
+    return [&names, kind](Substitutions edits) {
+      for (auto& [pattern, list] : edits) {
+        unmark(pattern);
+        unmark(list);
+        names.edits.push_back(edit_argument(kind, std::move(pattern), list));
+      }
+    };
+  };
+  verb.add_option_function<Substitutions>("--split", add_edits(TensorEdit::Kind::split),
+                                          "Cut tensors in equal parts, with names for them:\n"
+                                          "'\\.qkv\\.' '.q.,.k.,.v.'; a size may follow:\n"
+                                          "'.q.=4,.k.=1,.v.=1' (repeatable)")
+      ->allow_extra_args(false)
+      ->option_text("PATTERN NAMES")
+      ->group(group);
+  verb.add_option_function<Substitutions>("--join", add_edits(TensorEdit::Kind::join),
+                                          "Join each match with others, and name the\n"
+                                          "result: '\\.q\\.' '.k.,.v.,.qkv.' (repeatable)")
+      ->allow_extra_args(false)
+      ->option_text("PATTERN NAMES")
+      ->group(group);
+  add_repeatable(
+      verb, "--transpose",
+      [&names](const std::string& pattern) {
+        names.edits.push_back(TensorEdit::transpose(pattern));
+      },
+      "Transpose matching matrices (repeatable)")
+      ->option_text("PATTERN")
       ->group(group);
   verb.add_flag("--contiguous-indices", names.close_gaps,
                 "Close gaps in numbered names: 0 2 4 become 0 1 2")
@@ -514,6 +577,21 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       ->option_text("KEY");
   add_reading_options(config_verb, config.reading);
 
+  PlanOptions plan;
+  CLI::App& plan_verb = add_verb(app, "plan", "Check whether a file fits a model, and how it would",
+                                 plan_footer, plan.reading);
+  const auto set_model = [&plan](std::string path) {
+    unmark(path);
+    plan.model = std::move(path);
+  };
+  plan_verb
+      .add_option_function<std::string>("--model", set_model,
+                                        "A weight file of the model, or a listing of its\n"
+                                        "names, dtypes and shapes")
+      ->required()
+      ->option_text("MODEL");
+  add_reading_options(plan_verb, plan.reading);
+
   HashOptions hash;
   CLI::App& hash_verb = add_verb(app, "hash", "SHA-256 of each tensor", hash_footer, hash.reading);
   add_sort(hash_verb, hash.sort);
@@ -535,6 +613,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (ls_verb.parsed()) return ls;
   if (info_verb.parsed()) return info;
   if (config_verb.parsed()) return config;
+  if (plan_verb.parsed()) return plan;
   if (hash_verb.parsed()) return hash;
   if (convert.verb->parsed()) {
     std::string mistake = settle_layout(convert);

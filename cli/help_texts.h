@@ -7,7 +7,7 @@
 namespace andiron::cli {
 
 inline constexpr const char* tool_description =
-    "Neural-network weight files: list, inspect, hash and convert their tensors.";
+    "Neural-network weight files: list, inspect, check, hash and convert their tensors.";
 
 inline constexpr const char* tool_footer =
     R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a Burn
@@ -24,6 +24,7 @@ Examples:
   andiron info Llama-3-8B/
   andiron ls --top-level-key state_dict checkpoint.ckpt
   andiron config --key hyper_parameters checkpoint.ckpt
+  andiron plan checkpoint.pt --model mine.safetensors
   andiron convert pytorch_model.bin -o model.safetensors
   andiron hash --threads 8 model.safetensors
   andiron convert model.safetensors -o model.bpk
@@ -31,9 +32,10 @@ Examples:
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
 
 inline const std::string names_footer =
-    R"(Names: --top-level-key applies first, then --fold-weight-norm, --sub and
---contiguous-indices; --include, --regex and --exclude match the resulting
-names. A tensor is taken if one --include or --regex matches.
+    R"(Names: --top-level-key applies first, then --fold-weight-norm, --sub, --split
+--join --transpose, and --contiguous-indices; --include, --regex and --exclude
+match the resulting names. A tensor is taken if one --include or --regex
+matches.
 
 )";
 
@@ -55,6 +57,21 @@ Examples:
   andiron info --all model.bpk
   andiron info --hex model.bpk | less
   andiron info --json Llama-3-8B/ | jq .parameters)";
+
+inline constexpr const char* plan_footer =
+    R"(Compares names, shapes and dtypes; reads no tensor. If they do not match, it
+searches for settings under which they do, and prints them as flags, each with
+its reason. A guess says that it is one. MODEL is a weight file, or a listing:
+what 'andiron ls' or 'andiron ls --json' prints, or JSON with a shape for each
+name. --include and --exclude select parameters of the model.
+
+Exit codes: 0 it fits, 1 it does not.
+
+Examples:
+  andiron plan checkpoint.pt --model mine.safetensors
+  andiron plan checkpoint.pt --model names.txt
+  andiron plan checkpoint.pt --model mine.safetensors --top-level-key state_dict
+  andiron plan --json checkpoint.pt --model mine.safetensors | jq -r .flags[0])";
 
 inline constexpr const char* config_footer =
     R"(Shows what a file keeps beside its tensors (a config, an epoch, a tokenizer) as

@@ -65,6 +65,11 @@ struct ConfigOptions {
   std::string key;  ///< a path into the values; empty for all of them
 };
 
+struct PlanOptions {
+  ReadingOptions reading;
+  std::string model;  ///< a weight file or a listing
+};
+
 struct HashOptions {
   ReadingOptions reading;
   SortKey sort = SortKey::name;

@@ -13,6 +13,8 @@ ExitCode run(const LsOptions& options);
 ExitCode run(const InfoOptions& options);
 /// Shows what a file keeps beside its tensors.
 ExitCode run(const ConfigOptions& options);
+/// Says whether a file fits a model, and which settings would make it fit.
+ExitCode run(const PlanOptions& options);
 /// Hashes tensors.
 ExitCode run(const HashOptions& options);
 /// Writes the tensors of one weight file into another.

@@ -157,6 +157,8 @@ struct ApplyOptions {
   bool choose_variants = true;
   /// Search for settings under which a source that does not match would. False saves that time.
   bool propose = true;
+  /// Settings that were guessed (apply_proposal). A note of the load lists them.
+  std::vector<std::string> guesses = {};
   /// Called while data is read; may cancel the load.
   Progress progress = {};
   /// `load_bytes` bounds the memory of the load.
@@ -267,6 +269,19 @@ Result<Plan> plan(const M& module, const Snapshots& snapshots, const ApplyOption
   return andiron::plan(module, *source, options);
 }
 ANDIRON_OR_OUT_OF_MEMORY
+
+/// A parameter of a model that is not a C++ type here.
+struct ListedParameter {
+  std::string path;
+  DType dtype = DType::f32;
+  Shape shape = {};
+  std::string kind = {};  ///< of the module around it, for adapters: "Linear"; may be empty
+};
+
+/// Returns what a load of `file` into a model would do that is known by its parameters alone: from
+/// a listing, or from another file. `names` are the stages between the file and the model.
+Result<Plan> plan_listing(const std::vector<ListedParameter>& model, const Archive& file,
+                          const NameOptions& names = {}, const ApplyOptions& options = {});
 
 /// How choose_variants() and grow_to_fit() compare a module with a source.
 struct ChooseOptions {

@@ -256,8 +256,8 @@ struct TensorEdit {
   friend bool operator==(const TensorEdit&, const TensorEdit&) = default;
 };
 
-/// Returns the archive with edits made in order. Copies and reads nothing. Tied names become copies.
-/// Notes tell of edits that match nothing, and of joins that lack a tensor. Fails with
+/// Returns the archive with edits made in order. Copies and reads nothing. Tied names become
+/// copies. Notes tell of edits that match nothing, and of joins that lack a tensor. Fails with
 /// InvalidPattern, with NameCollision if two tensors get one name, and with ShapeMismatch, naming
 /// the tensor, if it cannot be cut or joined so.
 Result<Archive> edit_tensors(const Archive& archive, const std::vector<TensorEdit>& edits);
@@ -281,10 +281,10 @@ struct NameOptions {
 };
 
 /// Renames an archive: first the top-level key, then weight norm, then the remapper, then edits of
-/// tensors, then index gaps. Copies and reads no data. Archive::name_history() returns the earlier names. Notes report
-/// replacements that name no group, and a key that a PyTorch model seems to be under. Fails with
-/// InvalidPattern, with MissingTensor if nothing is under the key, and with NameCollision if two
-/// tensors get one name.
+/// tensors, then index gaps. Copies and reads no data. Archive::name_history() returns the earlier
+/// names. Notes report replacements that name no group, and a key that a PyTorch model seems to be
+/// under. Fails with InvalidPattern, with MissingTensor if nothing is under the key, and with
+/// NameCollision if two tensors get one name.
 Result<Archive> apply_names(const Archive& archive, const NameOptions& options);
 
 /// How put_back() treats tensors.

@@ -93,6 +93,8 @@ class Store {
   detail::StoreSettings& change_names();
   detail::StoreSettings& change_source();
   detail::StoreSettings& change() noexcept { return settings_; }
+  // Makes the settings of a proposal.
+  void adopt(const Proposal& proposal);
   // Saves are based on the file of `loaded`, whose metadata replaces `usual`.
   void set_basis(const Store& loaded, const Metadata& usual);
 
@@ -149,6 +151,16 @@ ANDIRON_OR_OUT_OF_MEMORY
 template <class M>
 Result<Plan> plan(const M& module, const Store& store) ANDIRON_NO_THROW {
   return store.plan_load(detail::module_slots(module, store.settings_.apply.skip_enum_variants));
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+/// Returns settings under which a store would match a module, best first: the proposals of plan().
+/// Empty if it matches already, or if nothing is found. StoreBuilder::apply() makes them.
+template <class M>
+Result<std::vector<Proposal>> propose(const M& module, const Store& store) ANDIRON_NO_THROW {
+  Result<Plan> planned = plan(module, store);
+  if (!planned) return std::move(planned).error();
+  return std::move(planned->result.proposals);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -128,8 +128,8 @@ class StoreBuilder : public Store {
   Self& fold_weight_norm(bool fold = true) & {
     return change_names().names.fold_weight_norm = fold, self();
   }
-  /// Cuts, joins or transposes tensors by name, after names are remapped. See TensorEdit in names.h.
-  /// Ignored by saves.
+  /// Cuts, joins or transposes tensors by name, after names are remapped. See TensorEdit in
+  /// names.h. Ignored by saves.
   Self& split_tensors(std::string pattern, std::vector<std::string> parts, std::size_t dim = 0,
                       std::vector<std::uint64_t> shares = {}) & {
     return edit_tensors(
@@ -153,6 +153,17 @@ class StoreBuilder : public Store {
   /// Keeps the numbers that follow a path matched by this regular expression.
   Self& map_indices_contiguous_except(std::string pattern) & {
     return change_names().names.except.push_back(std::move(pattern)), self();
+  }
+  /// Makes the settings of a proposal (ApplyResult::proposals). Loads with guesses among them say
+  /// so in their notes.
+  Self& apply(const Proposal& proposal) & {
+    adopt(proposal);
+    return self();
+  }
+  /// False: loads that do not match are refused without a search for settings that would.
+  Self& search_proposals(bool search = true) & {
+    change().apply.propose = search;
+    return self();
   }
   /// Leaves the names of variants out of paths.
   Self& skip_enum_variants(bool skip = true) & {

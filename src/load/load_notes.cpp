@@ -253,11 +253,23 @@ void note_square_matrices(const std::vector<Slot>& slots,
       some(square) + " transposed; use .with_from_adapter(PyTorchToBurnAdapter())");
 }
 
+void note_guesses(const ApplyOptions& options, ApplyResult& result) {
+  if (options.guesses.empty()) return;
+  std::string text = options.guesses.size() == 1
+                         ? "a setting was guessed; check what it loads: "
+                         : "some settings were guessed; check what they load: ";
+  for (std::size_t i = 0; i < options.guesses.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + options.guesses[i];
+  }
+  result.notes.push_back(std::move(text));
+}
+
 }  // namespace
 
 void add_load_notes(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
                     LoadPlan& plan) {
   ApplyResult& result = plan.result;
+  note_guesses(options, result);
   note_empty_filter(module.slots, result);
   note_changed_dtypes(module.slots, plan.assignments, result);
   if (!result.unused.empty()) note_vacancies(module, result);

@@ -3,7 +3,11 @@
 // Tested by tests/names/names_test.cpp
 #include "andiron/names.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "andiron/text.h"
 #include "src/core/text/quoted.h"
@@ -18,8 +22,11 @@ void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key) return;
-  archive.add_note("the model seems to be under the key " + detail::quoted(*key) +
-                   "; use .with_top_level_key(\"" + *key + "\")");
+  std::string note = "the model seems to be under the key " + detail::quoted(*key) +
+                     "; use .with_top_level_key(\"" + *key + "\")";
+  // Stages may run again on what they gave.
+  const std::vector<std::string>& notes = archive.notes();
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) archive.add_note(std::move(note));
 }
 
 Result<Archive> in_order(Archive archive, const NameOptions& options) {

@@ -58,7 +58,16 @@ class Editor {
     if (kept.size() != archive_.size()) {
       ANDIRON_ASSIGN(edited, archive_.select(kept));
     }
-    for (TensorSnapshot& tensor : made_) ANDIRON_TRY(edited.add(std::move(tensor)));
+    for (TensorSnapshot& tensor : made_) {
+      if (edited.find(tensor.full_path())) {
+        return Error{.code = ErrorCode::name_collision,
+                     .message = "two tensors get one name when tensors are edited",
+                     .tensor = tensor.full_path(),
+                     .found = "a second tensor for it, by " + quoted(edit_.pattern),
+                     .hint = "give it another name"};
+      }
+      ANDIRON_TRY(edited.add(std::move(tensor)));
+    }
     if (!has_matched_) {
       edited.add_note("no name matches " + quoted(edit_.pattern) + ": nothing to " +
                       std::string(verb_of(edit_.kind)));

@@ -2,6 +2,7 @@
 // A load from end to end: plan, propose where it does not match, check, read, swap.
 // Tested by tests/load/apply_test.cpp and tests/load/plan_test.cpp
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,20 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   if (matches || !options.propose) return plan;
   const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
   const std::vector<WantedTensor> wanted_other = wanted_tensors(module.slots, plan.skipped, true);
-  result.proposals = propose({wanted, wanted_other, source, options});
+  Guidance guidance = guide({wanted, wanted_other, source, options});
+  result.proposals = std::move(guidance.proposals);
+  std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
+  // Both speak of the same tensors. If nothing fits, similar names are chance.
+  const bool is_hopeless = result.proposals.empty() && 2 * result.missing.size() > wanted.size();
+  for (std::size_t i = 0; i < result.missing.size(); ++i) {
+    MissingTensor& missing = result.missing[i];
+    const auto meant = guidance.meant.find(missing.path);
+    if (meant != guidance.meant.end()) {
+      if (i < ApplyResult::shown) missing.did_you_mean = meant->second;
+    } else if (is_hopeless || !guidance.meant.empty()) {
+      missing.did_you_mean.clear();
+    }
+  }
   return plan;
 }
 

@@ -106,11 +106,10 @@ std::vector<General> generalized(const std::set<Change>& changes) {
         const bool varies = std::any_of(members.begin(), members.end(), [&](const Change* change) {
           return numbers_in(change->from)[from] != numbers_in(members[0]->from)[from];
         });
-        const bool is_same =
-            varies && !is_captured[from] &&
-            std::all_of(members.begin(), members.end(), [&](const Change* change) {
-              return numbers_in(change->from)[from] == numbers_in(change->to)[to];
-            });
+        const bool is_same = varies && !is_captured[from] &&
+                             std::all_of(members.begin(), members.end(), [&](const Change* change) {
+                               return numbers_in(change->from)[from] == numbers_in(change->to)[to];
+                             });
         if (!is_same) continue;
         source[to] = from;
         is_captured[from] = true;
@@ -280,13 +279,12 @@ class BlockRules {
     }
     std::vector<NameRule> rules;
     for (const General& general : generalized(modules)) {
-      rules.push_back({.pattern = "^" + general.pattern + "\\.([^.]+)$",
-                       .replacement =
-                           general.replacement + ".$" + std::to_string(general.groups + 1)});
+      rules.push_back(
+          {.pattern = "^" + general.pattern + "\\.([^.]+)$",
+           .replacement = general.replacement + ".$" + std::to_string(general.groups + 1)});
     }
     for (const General& general : generalized(tensors)) {
-      rules.push_back(
-          {.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
+      rules.push_back({.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
     }
     return rules;
   }
@@ -373,8 +371,8 @@ class BlockRules {
     }
     std::vector<NameRule> rules;
     for (const General& general : generalized(changes)) {
-      rules.push_back({.pattern = "^" + general.pattern + "\\.",
-                       .replacement = general.replacement + "."});
+      rules.push_back(
+          {.pattern = "^" + general.pattern + "\\.", .replacement = general.replacement + "."});
     }
     // What says more comes first.
     std::stable_sort(rules.begin(), rules.end(), [](const NameRule& a, const NameRule& b) {
@@ -437,7 +435,7 @@ class BlockRules {
   }
 
   std::span<const Renaming> renamings_;
-  std::vector<Cut> cuts_;      // for each renaming
+  std::vector<Cut> cuts_;     // for each renaming
   std::vector<bool> is_odd_;  // for each
 };
 

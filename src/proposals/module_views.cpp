@@ -33,8 +33,8 @@ std::optional<TensorSnapshot> tensor_of(DType dtype, const Shape& shape) {
   if (!one || is_opaque(dtype)) return std::nullopt;
   const Result<std::uint64_t> bytes = Shape{}.byte_count(dtype);
   if (!bytes || *bytes > 64) return std::nullopt;
-  Result<TensorSnapshot> scalar = pass_on_out_of_memory(TensorSnapshot::from_source(
-      "", memory_source(*std::move(one)), 0, *bytes, dtype, Shape{}));
+  Result<TensorSnapshot> scalar = pass_on_out_of_memory(
+      TensorSnapshot::from_source("", memory_source(*std::move(one)), 0, *bytes, dtype, Shape{}));
   if (!scalar) return std::nullopt;
   Result<TensorSnapshot> expanded = pass_on_out_of_memory(scalar->expand(shape));
   if (!expanded) return std::nullopt;
@@ -86,8 +86,8 @@ class ViewFinder {
       OfferingLookup nothing(std::nullopt);
       // Errors of the adapter are none of ours: the names that it asked for are.
       static_cast<void>(pass_on_out_of_memory(adapter->load(one.place, nothing)));
-      const std::string kind = one.place.container.path() + '\n' +
-                               std::string(one.place.name()) + '\n' + one.leaf.shape.to_string();
+      const std::string kind = one.place.container.path() + '\n' + std::string(one.place.name()) +
+                               '\n' + one.leaf.shape.to_string();
       const auto [asked, is_new] = known.try_emplace(kind);
       if (is_new) asked->second = ask(*adapter, one);
       TreeTensor tensor;

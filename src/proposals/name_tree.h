@@ -45,7 +45,7 @@ class NameTree {
 
   struct Node {
     NodeId parent = root;
-    NodeId end = 0;        // of the nodes below it, which follow it
+    NodeId end = 0;  // of the nodes below it, which follow it
     std::uint32_t depth = 0;
     std::string_view segment = {};
     std::vector<NodeId> children = {};

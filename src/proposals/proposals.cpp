@@ -128,9 +128,8 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   }
   proposal.steps = recipe.steps(input.source.names);
   proposal.code = code_of(proposal.steps);
-  const auto guesses =
-      std::count_if(proposal.steps.begin(), proposal.steps.end(),
-                    [](const ProposedStep& step) { return step.is_guess; });
+  const auto guesses = std::count_if(proposal.steps.begin(), proposal.steps.end(),
+                                     [](const ProposedStep& step) { return step.is_guess; });
   if (guesses > 0) {
     proposal.text += "; " + std::to_string(guesses) + " of " +
                      count_of(proposal.steps.size(), "setting") +
@@ -142,23 +141,25 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
 // Whether so few parameters are fed that it may be chance.
 bool may_be_chance(const TriedRecipe& tried, std::size_t wanted) {
   const Recipe& recipe = tried.found.recipe;
-  const bool is_by_name =
-      std::all_of(recipe.rules.begin(), recipe.rules.end(), [](const NameRule& rule) {
-        return rule.evidence == Evidence::name && !rule.is_guess;
-      });
+  const bool is_by_name = std::all_of(
+      recipe.rules.begin(), recipe.rules.end(),
+      [](const NameRule& rule) { return rule.evidence == Evidence::name && !rule.is_guess; });
   const double share = is_by_name ? least_share : least_share_of_renamed;
   return static_cast<double>(tried.trial.matched) < share * static_cast<double>(wanted);
 }
 
 }  // namespace
 
-std::vector<Proposal> propose(const ProposalInput& input) {
+std::vector<Proposal> propose(const ProposalInput& input) { return guide(input).proposals; }
+
+Guidance guide(const ProposalInput& input) {
   const Result<Trial> present = pass_on_out_of_memory(try_recipe(input, {}));
   if (!present || present->unfed.empty()) return {};
+  SearchResult search = search_recipes(input);
 
   std::vector<TriedRecipe> tried;
   tried.push_back({{}, *present});
-  for (FoundRecipe& found : search_recipes(input)) {
+  for (FoundRecipe& found : search.recipes) {
     if (found.recipe.cost() == 0) continue;
     Result<Trial> trial = pass_on_out_of_memory(try_recipe(input, found.recipe));
     if (trial) tried.push_back({std::move(found), *std::move(trial)});
@@ -182,13 +183,38 @@ std::vector<Proposal> propose(const ProposalInput& input) {
     Proposal proposal = proposal_for(input, one);
     // The present settings, with parameters left out, feed no more but load.
     const bool is_present = one.found.recipe.cost() == 0;
-    const bool helps = is_present ? !proposal.code.empty()
-                                  : one.trial.matched > present->matched &&
-                                        !may_be_chance(one, proposal.wanted);
+    const bool helps =
+        is_present ? !proposal.code.empty()
+                   : one.trial.matched > present->matched && !may_be_chance(one, proposal.wanted);
     if (helps) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }
-  return proposals;
+
+  Guidance guidance;
+  const bool has_renames = std::any_of(proposals.begin(), proposals.end(), [](const Proposal& one) {
+    return std::any_of(one.steps.begin(), one.steps.end(), [](const ProposedStep& step) {
+      return step.kind == ProposedStep::Kind::rename;
+    });
+  });
+  if (has_renames && !search.naming.empty() && search.naming != search.wanted_naming) {
+    std::string note = "the source looks like " + std::string(search.naming);
+    if (!search.wanted_naming.empty()) {
+      note += ", the module like " + std::string(search.wanted_naming);
+    }
+    guidance.notes.push_back(std::move(note));
+  }
+  const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
+  const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
+  if (!fits && is_far_off && !search.difference.empty()) {
+    guidance.notes.push_back(
+        (proposals.empty() ? "no settings make it fit; it looks like " : "what is left over: ") +
+        search.difference);
+  } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {
+    guidance.notes.emplace_back("no settings were found that make it fit");
+  }
+  if (!proposals.empty()) guidance.meant = std::move(search.meant);
+  guidance.proposals = std::move(proposals);
+  return guidance;
 }
 
 }  // namespace andiron::inline v1::detail
@@ -233,6 +259,7 @@ void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& 
         options.skip_enum_variants = flag;
         break;
     }
+    if (step.is_guess) options.guesses.push_back(step.code);
   }
 }
 

@@ -2,7 +2,9 @@
 // Proposes settings under which a load would match.
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "andiron/apply.h"
@@ -23,9 +25,18 @@ struct ProposalInput {
   const ApplyOptions& options;
 };
 
+// What can be said about a load that does not match.
+struct Guidance {
+  std::vector<Proposal> proposals = {};
+  std::vector<std::string> notes = {};  // whose naming it is; what differs
+  // For parameters of the module the tensor of the source that was meant, if that is sure.
+  std::map<std::string, std::string> meant = {};
+};
+
 // Returns at most three complete recipes, best first. Each was tried on the source with the stages
 // of a load, and feeds more parameters than the present settings, or excludes by name those that
 // the source cannot feed. The work is bounded, whatever the number of names.
+Guidance guide(const ProposalInput& input);
 std::vector<Proposal> propose(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

@@ -106,8 +106,7 @@ std::string code_of(const ProposedStep& step) {
     case Kind::rename:
       return ".with_key_remapping(" + raw_literal(given[0]) + ", " + literal(given[1]) + ")";
     case Kind::split: {
-      const std::string shares =
-          step.shares.empty() ? "" : ", 0, " + list_of_numbers(step.shares);
+      const std::string shares = step.shares.empty() ? "" : ", 0, " + list_of_numbers(step.shares);
       return ".split_tensors(" + raw_literal(given[0]) + ", " + list_of_literals(rest) + shares +
              ")";
     }
@@ -184,7 +183,8 @@ AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present) {
 }
 
 AnyAdapter adapter_named(std::string_view name) {
-  for (const AdapterChoice choice : {AdapterChoice::pytorch_to_burn, AdapterChoice::burn_to_pytorch}) {
+  for (const AdapterChoice choice :
+       {AdapterChoice::pytorch_to_burn, AdapterChoice::burn_to_pytorch}) {
     if (name == name_of(choice)) return chosen_adapter(choice, {});
   }
   return IdentityAdapter();

@@ -16,9 +16,11 @@
 #include "src/names/index_gaps.h"
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
+#include "src/proposals/differences.h"
 #include "src/proposals/module_views.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/name_sample.h"
+#include "src/proposals/namings.h"
 #include "src/proposals/renaming_plan.h"
 #include "src/proposals/work_budget.h"
 
@@ -55,16 +57,25 @@ class Search {
     }
   }
 
-  std::vector<FoundRecipe> run() {
+  SearchResult run() {
     std::vector<AlignedView> aligned;
     for (const ModuleView& view : views_) aligned.push_back(align_view(view, source_));
-    std::stable_sort(aligned.begin(), aligned.end(), [&](const AlignedView& a, const AlignedView& b) {
-      if (a.plan.matched != b.plan.matched) return a.plan.matched > b.plan.matched;
-      return count_changes(a) < count_changes(b);
-    });
+    std::stable_sort(aligned.begin(), aligned.end(),
+                     [&](const AlignedView& a, const AlignedView& b) {
+                       if (a.plan.matched != b.plan.matched) return a.plan.matched > b.plan.matched;
+                       return count_changes(a) < count_changes(b);
+                     });
     if (aligned.size() > most_written) aligned.resize(most_written);
     if (!averaged_.empty() && !aligned.empty()) {
       aligned.push_back(align_view(*aligned.front().view, averaged_));
+    }
+    SearchResult result;
+    result.naming = naming_of(source_);
+    if (!aligned.empty()) {
+      const AlignedView& best = aligned.front();
+      result.wanted_naming = naming_of(best.view->asked);
+      result.difference = difference_between(source_, best.view->asked);
+      note_meant(best, result);
     }
     const std::size_t most_matched = aligned.empty() ? 0 : aligned.front().plan.matched;
     for (AlignedView& one : aligned) {
@@ -84,26 +95,40 @@ class Search {
       one.plan.matched = one.plan.renamings.size();
       if (one.plan.matched != 0) write(one);
     }
-    return std::move(found_);
+    result.recipes = std::move(found_);
+    return result;
   }
 
  private:
+  // The tensors that parameters get by an alignment, as far as it is sure.
+  void note_meant(const AlignedView& aligned, SearchResult& result) const {
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < aligned.view->asked.size(); ++i) {
+      places.emplace(aligned.view->asked[i].name, places_[i]);
+    }
+    const std::span<const WantedTensor> wanted =
+        aligned.view->flips_variants ? input_.wanted_other : input_.wanted;
+    for (const Renaming& renaming : aligned.plan.renamings) {
+      const auto place = places.find(renaming.to);
+      if (renaming.is_guess || place == places.end()) continue;
+      result.meant.emplace(wanted[place->second].place.path, aligned.root + renaming.from);
+    }
+  }
+
   bool closes_gaps_now() const { return input_.source.names.close_gaps; }
 
   void take_sample() {
     std::vector<std::string_view> names = names_and_aliases(base_);
     const bool wants_weight_parts =
-        std::any_of(input_.wanted.begin(), input_.wanted.end(), [](const WantedTensor& wanted) {
-          return is_weight_part(wanted.place.path);
-        });
+        std::any_of(input_.wanted.begin(), input_.wanted.end(),
+                    [](const WantedTensor& wanted) { return is_weight_part(wanted.place.path); });
     std::erase_if(names, [&](std::string_view name) {
       return name.size() > longest_name || !is_plain_name(name) || is_optimizer_state(name) ||
              (is_weight_part(name) && !wants_weight_parts);
     });
     const bool wants_booleans =
-        std::any_of(input_.wanted.begin(), input_.wanted.end(), [](const WantedTensor& wanted) {
-          return wanted.leaf.dtype == DType::boolean;
-        });
+        std::any_of(input_.wanted.begin(), input_.wanted.end(),
+                    [](const WantedTensor& wanted) { return wanted.leaf.dtype == DType::boolean; });
     for (const std::size_t i : sample_of_names(names, most_names)) {
       const std::optional<std::size_t> index = base_.find(names[i]);
       if (!index) continue;
@@ -150,9 +175,8 @@ class Search {
       }
     }
     AlignedView result = {&view, find_root(source, wanted), {}, false};
-    std::erase_if(source, [&](const TreeTensor& tensor) {
-      return !tensor.name.starts_with(result.root);
-    });
+    std::erase_if(source,
+                  [&](const TreeTensor& tensor) { return !tensor.name.starts_with(result.root); });
     for (TreeTensor& tensor : source) tensor.name.erase(0, result.root.size());
 
     const std::vector<bool> transposed = find_transposed(source, wanted);
@@ -206,8 +230,8 @@ class Search {
     return {};
   }
 
-  // Whether names are left on both sides that differ in their numbers alone: a list that begins with
-  // another number has the same names for other tensors.
+  // Whether names are left on both sides that differ in their numbers alone: a list that begins
+  // with another number has the same names for other tensors.
   static bool is_shifted(const std::vector<TreeTensor>& source,
                          const std::vector<TreeTensor>& wanted) {
     std::set<std::pair<std::string, std::vector<std::uint64_t>>> kinds;
@@ -261,7 +285,7 @@ class Search {
   const Archive base_;  // before index gaps are closed, where rules see it
   std::vector<TreeTensor> source_;
   std::vector<TreeTensor> averaged_;  // weights averaged over training, beside the others
-  std::vector<std::size_t> places_;  // wanted tensors that are looked at
+  std::vector<std::size_t> places_;   // wanted tensors that are looked at
   bool is_sorted_ = false;
   bool ignores_shapes_ = false;
   std::vector<ModuleView> views_;
@@ -271,6 +295,6 @@ class Search {
 
 }  // namespace
 
-std::vector<FoundRecipe> search_recipes(const ProposalInput& input) { return Search(input).run(); }
+SearchResult search_recipes(const ProposalInput& input) { return Search(input).run(); }
 
 }  // namespace andiron::inline v1::detail

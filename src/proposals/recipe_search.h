@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/proposals/proposals.h"
@@ -17,9 +19,18 @@ struct FoundRecipe {
   std::size_t matched = 0;  // of the names that were looked at
 };
 
+struct SearchResult {
+  std::vector<FoundRecipe> recipes = {};
+  std::string_view naming;         // of the source, if it is a known one
+  std::string_view wanted_naming;  // of the module
+  std::string difference;          // between both, if one stands out
+  // For parameters the tensor of the source that was meant, if that is sure.
+  std::map<std::string, std::string> meant = {};
+};
+
 // Returns the recipes that feed the most parameters, the simplest first among equals; after one
 // with guesses the same without them. Large models are judged by some of their names: the first of
 // each numbered list, and every kind of name.
-std::vector<FoundRecipe> search_recipes(const ProposalInput& input);
+SearchResult search_recipes(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "src/proposals/name_parts.h"
@@ -43,7 +45,8 @@ std::vector<Output> outputs_of(Tensors tensors) {
     Output output = Output::unknown;
     if (tensor.shape.size() == 2 && last_segment(tensor.name) == "kernel") {
       output = Output::second;  // as TensorFlow and Flax have it
-    } else if (tensor.shape.size() == 2 && bias != biases.end() && tensor.shape[0] != tensor.shape[1]) {
+    } else if (tensor.shape.size() == 2 && bias != biases.end() &&
+               tensor.shape[0] != tensor.shape[1]) {
       if (bias->second == tensor.shape[0]) output = Output::first;
       if (bias->second == tensor.shape[1]) output = Output::second;
     }
@@ -86,6 +89,12 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
     bool is_turned = false;
     bool is_plain = false;
   };
+  std::set<std::string_view> has_bias;
+  for (const TreeTensor& tensor : source) {
+    if (role_of(last_segment(tensor.name)) == TensorRole::bias) {
+      has_bias.insert(module_path(tensor.name));
+    }
+  }
   std::map<std::string, Votes> by_block;
   std::map<std::string_view, Votes> by_last;
   const auto block_of = [](std::string_view name) {
@@ -95,7 +104,8 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
   };
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (outputs[i] == Output::unknown || odd == Output::unknown) continue;
-    for (Votes* votes : {&by_block[block_of(source[i].name)], &by_last[last_segment(source[i].name)]}) {
+    for (Votes* votes :
+         {&by_block[block_of(source[i].name)], &by_last[last_segment(source[i].name)]}) {
       (outputs[i] == odd ? votes->is_turned : votes->is_plain) = true;
     }
   }
@@ -108,8 +118,10 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
       transposed[i] = is_missed_turned(shape);
     } else if (odd != Output::unknown) {
       const std::string block = block_of(source[i].name);
+      // Outside of blocks, what has no bias may be an embedding.
+      const bool follows = !block.empty() || has_bias.contains(module_path(source[i].name));
       const Votes votes = block.empty() ? by_last[last_segment(source[i].name)] : by_block[block];
-      transposed[i] = votes.is_turned && !votes.is_plain;
+      transposed[i] = follows && votes.is_turned && !votes.is_plain;
     }
   }
   return transposed;
@@ -150,7 +162,8 @@ std::optional<Dims> part_sizes(const Dims& shape, std::size_t count,
   if (count != 3) return std::nullopt;
   // Keys and values of fewer heads than queries.
   for (const auto& [other, number] : there) {
-    if (other.size() != shape.size() || !std::equal(other.begin() + 1, other.end(), shape.begin() + 1)) {
+    if (other.size() != shape.size() ||
+        !std::equal(other.begin() + 1, other.end(), shape.begin() + 1)) {
       continue;
     }
     const std::uint64_t small = other[0];

@@ -24,7 +24,7 @@ struct TornPart {
 // The tensors of one side, some taken apart along their first dimension.
 struct TornList {
   std::vector<TreeTensor> tensors;
-  std::vector<TornPart> origins;  // for each; number and segments are for parts only
+  std::vector<TornPart> origins;         // for each; number and segments are for parts only
   std::vector<std::size_t> part_counts;  // for each tensor as it was given; 1 for a whole one
 };
 

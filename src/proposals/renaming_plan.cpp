@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/proposals/proposals_test.cpp
+// Tested by tests/proposals/renaming_plan_test.cpp
 #include "src/proposals/renaming_plan.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "andiron/text.h"
+#include "src/core/try.h"
 #include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
@@ -61,13 +63,13 @@ class Planner {
     for (const AlignedTensor& one : alignment_) take(one);
     for (const auto& [whole, fusion] : splits_) add_split(whole, fusion);
     for (const auto& [whole, fusion] : joins_) add_join(whole, fusion);
-    add_transposed();  // before tensors are cut
-    for (auto& [key, edit] : edits_) plan_.edits.push_back(std::move(edit));
     std::set<std::string_view> renamed;
     for (const Renaming& one : plan_.renamings) renamed.insert(one.from);
     for (const TreeTensor& tensor : source_) {
       if (!renamed.contains(tensor.name)) plan_.others.push_back(tensor.name);
     }
+    add_transposed();  // before tensors are cut
+    for (const auto& [key, edit] : edits_) write_edit(edit);
     return std::move(plan_);
   }
 
@@ -107,17 +109,6 @@ class Planner {
                        [](const auto& one) { return one.has_value(); });
   }
 
-  // A regular expression for the end of a name, and what stands for what it matches.
-  struct Ending {
-    std::string pattern;
-    std::string before;  // in replacements
-  };
-  static Ending ending_for(const LayerName& name) {
-    const bool is_at_top = name.parent.empty();
-    return {(is_at_top ? "^" : "\\.") + escaped_for_regex(name.segment) +
-                (name.is_joined ? "_" : "\\.") + "(weight|bias)$",
-            is_at_top ? "" : "."};
-  }
   static bool is_usual(std::string_view leaf) { return leaf == "weight" || leaf == "bias"; }
 
   void add_split(std::size_t whole, const Fusion& fusion) {
@@ -135,8 +126,6 @@ class Planner {
       parent = to->parent;
       parts.emplace_back(to->segment);
     }
-    LayerName renamed = *from;
-    renamed.parent = parent;
     // Two fused tensors of one module keep different names until they are cut.
     std::string segment(from->segment);
     const auto name_now = [&] { return below(parent, text_of(*from, segment, from->leaf)); };
@@ -144,11 +133,9 @@ class Planner {
       segment += "_" + parts.front();
       fused_names_.insert(name_now());
     }
-    renamed.segment = segment;
-    rename(whole, name_now(), Evidence::words, fusion.is_guess);
+    const bool is_guess = fusion.is_guess || is_order_doubtful(name);
+    rename(whole, name_now(), Evidence::words, is_guess);
     plan_.matched += parts.size();
-    const Ending ending = ending_for(renamed);
-    for (std::string& part : parts) part = ending.before + part + ".$1";
     std::vector<std::uint64_t> shares = fusion.sizes;
     const std::uint64_t unit =
         std::accumulate(shares.begin(), shares.end(), std::uint64_t{0},
@@ -157,8 +144,10 @@ class Planner {
     if (std::all_of(shares.begin(), shares.end(), [](std::uint64_t one) { return one == 1; })) {
       shares.clear();
     }
-    add_edit(TensorEdit::split(ending.pattern, std::move(parts), 0, std::move(shares)),
-             "the file has them in one tensor", fusion.is_guess);
+    PendingEdit edit = {TensorEdit::Kind::split, segment, from->is_joined, {}, {}, {}, false};
+    edit.parts = std::move(parts);
+    edit.shares = std::move(shares);
+    add_edit(std::move(edit), parent, name_now(), is_guess);
   }
 
   void add_join(std::size_t whole, const Fusion& fusion) {
@@ -178,24 +167,84 @@ class Planner {
              Evidence::words, fusion.is_guess);
     }
     ++plan_.matched;
-    LayerName first = parts.front();
-    first.parent = to->parent;
-    const Ending ending = ending_for(first);
-    std::vector<std::string> others;
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      others.push_back(ending.before + std::string(parts[i].segment) + ".$1");
-    }
-    add_edit(TensorEdit::join(ending.pattern, std::move(others),
-                              ending.before + text_of(*to, to->segment, "$1")),
-             "the module has them in one tensor", fusion.is_guess);
+    PendingEdit edit = {
+        TensorEdit::Kind::join, std::string(parts[0].segment), false, {}, {}, {}, false};
+    for (std::size_t i = 1; i < parts.size(); ++i) edit.parts.emplace_back(parts[i].segment);
+    edit.whole = std::string(to->segment) + (to->is_joined ? "_" : ".");
+    add_edit(std::move(edit), to->parent,
+             below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)),
+             fusion.is_guess || is_order_doubtful(name));
   }
 
-  void add_edit(TensorEdit edit, std::string why, bool is_guess) {
-    std::string key = edit.pattern;
-    for (const std::string& name : edit.names) key += '\n' + name;
-    const auto [known, is_new] =
-        edits_.try_emplace(std::move(key), ProposedEdit{std::move(edit), std::move(why), is_guess});
-    known->second.is_guess = known->second.is_guess || is_guess;
+  // A split or join for all modules that need it.
+  struct PendingEdit {
+    TensorEdit::Kind kind;
+    std::string segment;  // of the tensor that is cut, or of the first one that is joined
+    bool is_joined;       // segment_weight instead of segment.weight
+    std::vector<std::string> parts;
+    std::vector<std::uint64_t> shares;
+    std::string whole;  // with its separator
+    bool is_guess;
+    std::set<std::string> parents = {};
+    std::set<std::string> names = {};  // that it is for
+  };
+
+  void add_edit(PendingEdit edit, std::string_view parent, std::string name, bool is_guess) {
+    std::string key = edit.segment + '\n' + edit.whole;
+    for (const std::string& part : edit.parts) key += '\n' + part;
+    for (const std::uint64_t share : edit.shares) key += '\n' + std::to_string(share);
+    PendingEdit& known = edits_.try_emplace(std::move(key), std::move(edit)).first->second;
+    known.parents.emplace(parent);
+    known.names.insert(std::move(name));
+    known.is_guess = known.is_guess || is_guess;
+  }
+
+  // Writes down an edit: for all names with this ending, or if that is too much, below the parents
+  // that are meant.
+  void write_edit(const PendingEdit& edit) {
+    const std::string end =
+        escaped_for_regex(edit.segment) + (edit.is_joined ? "_" : "\\.") + "(weight|bias)$";
+    const bool is_at_top = edit.parents.contains("");
+    std::string pattern = (is_at_top ? "^" : "\\.") + end;
+    std::string before = is_at_top ? "" : ".";
+    std::string leaf = "$1";
+    if (matches_others(pattern, edit.names)) {
+      std::set<std::string> kinds;
+      for (const std::string& parent : edit.parents) {
+        std::string kind;
+        for (const char c : name_kind(parent)) {
+          kind += c == '#' ? std::string("\\d+") : escaped_for_regex(std::string(1, c));
+        }
+        kinds.insert(std::move(kind));
+      }
+      std::string scope;
+      for (const std::string& kind : kinds) scope += (scope.empty() ? "" : "|") + kind;
+      pattern = is_at_top ? pattern : "^(" + scope + ")\\." + end;
+      if (!is_at_top) before = "$1.";
+      if (!is_at_top) leaf = "$2";
+    }
+    const bool is_split = edit.kind == TensorEdit::Kind::split;
+    std::vector<std::string> names;
+    for (const std::string& part : edit.parts) names.push_back(before + part + "." + leaf);
+    TensorEdit written =
+        is_split ? TensorEdit::split(pattern, std::move(names), 0, edit.shares)
+                 : TensorEdit::join(pattern, std::move(names), before + edit.whole + leaf);
+    plan_.edits.push_back(
+        {std::move(written),
+         is_split ? "the file has them in one tensor" : "the module has them in one tensor",
+         edit.is_guess});
+  }
+
+  // Whether a pattern matches a name that an edit is not for.
+  bool matches_others(const std::string& pattern, const std::set<std::string>& meant) const {
+    const Result<Pattern> compiled = pass_on_out_of_memory(Pattern::regex(pattern));
+    if (!compiled) return false;
+    const auto is_other = [&](const std::string& name) {
+      return !meant.contains(name) && compiled->matches(name);
+    };
+    return std::any_of(plan_.others.begin(), plan_.others.end(), is_other) ||
+           std::any_of(final_names_.begin(), final_names_.end(),
+                       [&](const auto& one) { return is_other(one.second); });
   }
 
   // The ends of the names of transposed matrices, as long as it takes to tell them from others.
@@ -211,10 +260,9 @@ class Planner {
     if (endings.empty()) return;
     std::string pattern;
     for (const std::string& ending : endings) pattern += (pattern.empty() ? "" : "|") + ending;
-    plan_.edits.push_back({TensorEdit::transpose(endings.size() == 1
-                                                     ? pattern + "$"
-                                                     : "(" + pattern + ")$"),
-                           "their biases are as long as their second dimension", false});
+    plan_.edits.push_back(
+        {TensorEdit::transpose(endings.size() == 1 ? pattern + "$" : "(" + pattern + ")$"),
+         "their biases are as long as their second dimension", false});
   }
 
   static std::string ending_of(std::string_view name, const std::set<std::string_view>& others) {
@@ -223,8 +271,8 @@ class Planner {
       if (rest.empty()) return "^" + escaped_for_regex(name);
       ending = name.substr(module_path(rest).empty() ? 0 : module_path(rest).size() + 1);
       const bool is_own = std::none_of(others.begin(), others.end(), [&](std::string_view other) {
-        return other.ends_with(ending) && (other.size() == ending.size() ||
-                                           other[other.size() - ending.size() - 1] == '.');
+        return other.ends_with(ending) &&
+               (other.size() == ending.size() || other[other.size() - ending.size() - 1] == '.');
       });
       if (is_own) break;
     }
@@ -235,19 +283,18 @@ class Planner {
   std::span<const TreeTensor> wanted_;
   const Regrouping& regrouping_;
   std::span<const AlignedTensor> alignment_;
-  std::map<std::size_t, Fusion> splits_;               // by the tensor of the file
-  std::map<std::size_t, Fusion> joins_;                // by the wanted tensor
-  std::map<std::size_t, std::string> final_names_;     // of tensors of the file
-  std::set<std::string> fused_names_;  // that tensors have before they are cut
-  std::map<std::string, ProposedEdit> edits_;
+  std::map<std::size_t, Fusion> splits_;            // by the tensor of the file
+  std::map<std::size_t, Fusion> joins_;             // by the wanted tensor
+  std::map<std::size_t, std::string> final_names_;  // of tensors of the file
+  std::set<std::string> fused_names_;               // that tensors have before they are cut
+  std::map<std::string, PendingEdit> edits_;
   RenamingPlan plan_;
 };
 
 }  // namespace
 
 RenamingPlan plan_renaming(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
-                           const Regrouping& regrouping,
-                           std::span<const AlignedTensor> alignment) {
+                           const Regrouping& regrouping, std::span<const AlignedTensor> alignment) {
   return Planner(source, wanted, regrouping, alignment).plan();
 }
 

@@ -23,7 +23,6 @@ struct RenamingPlan {
 
 // `source` and `wanted`: the sides as they were before they were regrouped.
 RenamingPlan plan_renaming(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
-                           const Regrouping& regrouping,
-                           std::span<const AlignedTensor> alignment);
+                           const Regrouping& regrouping, std::span<const AlignedTensor> alignment);
 
 }  // namespace andiron::inline v1::detail

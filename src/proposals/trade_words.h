@@ -49,6 +49,9 @@ TensorRole role_of(std::string_view last_segment, bool is_in_module = true);
 // "in_proj" or "c_attn". Empty if it is not known to hold several.
 std::vector<std::string_view> fused_parts(std::string_view segment);
 
+// Whether well-known models with such a name keep the parts in another order, or by turns.
+bool is_order_doubtful(std::string_view name);
+
 // Words that say nothing about a tensor: "layer", "module", "weight".
 bool is_common_word(std::string_view word);
 

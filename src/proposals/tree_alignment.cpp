@@ -176,7 +176,8 @@ class Aligner {
       if (!budget_.spend(1 + units.size() / 16) || level > most_levels) break;
       std::sort(units.begin(), units.end(), is_larger);
       const std::vector<Unit> group = take_group(units, source_scope);
-      const std::vector<NodeId> candidates = candidates_for(group.front().node, source_scope, level);
+      const std::vector<NodeId> candidates =
+          candidates_for(group.front().node, source_scope, level);
       std::vector<std::optional<NodeId>> taken(group.size());
       if (!candidates.empty()) {
         taken = assign(group, candidates, wanted_scope, source_scope, level);
@@ -209,9 +210,9 @@ class Aligner {
     return left_over;
   }
 
-  // Takes the largest units with equal forms, but what holds the same as something in the file comes
-  // before what holds almost the same. Among modules those come first that have one place to go to:
-  // the others are told apart by what is beside them.
+  // Takes the largest units with equal forms, but what holds the same as something in the file
+  // comes before what holds almost the same. Among modules those come first that have one place to
+  // go to: the others are told apart by what is beside them.
   std::vector<Unit> take_group(std::vector<Unit>& units, NodeId source_scope) const {
     const auto end_of_group = [&](auto begin) {
       return std::find_if(begin, units.end(), [&](const Unit& unit) {
@@ -469,12 +470,13 @@ class Aligner {
     int forward = 0;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        const bool same = (numbers[i].first < numbers[j].first) ==
-                          (numbers[i].second < numbers[j].second);
+        const bool same =
+            (numbers[i].first < numbers[j].first) == (numbers[i].second < numbers[j].second);
         forward += same ? 1 : -1;
       }
       if (group_wanted != in_wanted.end() && group_source != in_source.end()) {
-        const bool is_after = static_cast<double>(numbers[i].first) > mean(wanted_, group_wanted->second);
+        const bool is_after =
+            static_cast<double>(numbers[i].first) > mean(wanted_, group_wanted->second);
         const bool is_after_there =
             static_cast<double>(numbers[i].second) > mean(source_, group_source->second);
         forward += is_after == is_after_there ? 1 : -1;
@@ -491,7 +493,6 @@ class Aligner {
                                       static_cast<std::size_t>(end - begin)));
   }
 
-  // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
   // Whether another module around has a weight of the same form: a bias more or less is no reason.
   bool has_same_weight_beside(NodeId wanted, NodeId source, NodeId scope) const {
     if (!wanted_.is_module(wanted_.bottom_of_chain(wanted))) return false;
@@ -509,6 +510,7 @@ class Aligner {
     return wanted_[wanted].bag == source_[source].bag;
   }
 
+  // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
   std::vector<std::optional<NodeId>> assign(const std::vector<Unit>& group,
                                             const std::vector<NodeId>& candidates,
                                             NodeId wanted_scope, NodeId source_scope,
@@ -546,10 +548,10 @@ class Aligner {
         words[i][j] = word_score(wanted[i], source[j]);
         double away = 0;
         if (by_rank) {
-          const std::size_t rank = backwards ? source_ranks.count - 1 - source_ranks.of[j]
-                                             : source_ranks.of[j];
-          const std::size_t steps = rank > wanted_ranks.of[i] ? rank - wanted_ranks.of[i]
-                                                              : wanted_ranks.of[i] - rank;
+          const std::size_t rank =
+              backwards ? source_ranks.count - 1 - source_ranks.of[j] : source_ranks.of[j];
+          const std::size_t steps =
+              rank > wanted_ranks.of[i] ? rank - wanted_ranks.of[i] : wanted_ranks.of[i] - rank;
           away = steps == 0 ? 0 : std::min(1.0, 0.4 + 0.1 * static_cast<double>(steps));
         } else {
           away = number_cost(wanted[i], source[j]);
@@ -588,9 +590,7 @@ class Aligner {
         const bool shape_tells =
             !is_far && !is_contradicted &&
             (is_only_here || !is_small(group[i].node) || words[i][j] >= least_score_alone);
-        evidence = words_tell    ? Evidence::words
-                   : shape_tells ? Evidence::shape
-                                 : Evidence::order;
+        evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated(words)) >= clear_margin;
         evidence = words_tell ? Evidence::words : Evidence::numbers;
@@ -633,8 +633,8 @@ class Aligner {
       used.insert(*chosen[other]);
       if (other == i) continue;
       const std::size_t theirs = *chosen[other];
-      least = std::min(least, costs[i][theirs] + costs[other][j] - costs[i][j] -
-                                  costs[other][theirs]);
+      least =
+          std::min(least, costs[i][theirs] + costs[other][j] - costs[i][j] - costs[other][theirs]);
     }
     for (std::size_t column = 0; column < costs[i].size(); ++column) {
       if (!used.contains(column)) least = std::min(least, costs[i][column] - costs[i][j]);
@@ -648,6 +648,10 @@ class Aligner {
   // Remembers why two nodes belong together; leaves become a pair.
   void note(NodeId wanted, NodeId source, Evidence evidence) {
     matched_.emplace(wanted, source);
+    // A tensor belongs to another because their modules do.
+    const auto above = reasons_.find(wanted_parent(wanted));
+    if (evidence == Evidence::shape && above != reasons_.end()) evidence = above->second;
+    reasons_.emplace(wanted, evidence);
     const bool is_guess = evidence == Evidence::order || guesses_.contains(wanted_parent(wanted));
     if (is_guess) {
       for (NodeId id = wanted; id < wanted_[wanted].end; ++id) guesses_.insert(id);
@@ -655,9 +659,9 @@ class Aligner {
     if (!wanted_.is_leaf(wanted)) return;
     const NodeId leaf = source_.bottom_of_chain(source);
     if (!source_.is_leaf(leaf)) return;
-    const bool same_name = wanted_[wanted].segment == source_[leaf].segment &&
-                           wanted_[wanted_[wanted].parent].segment ==
-                               source_[source_[leaf].parent].segment;
+    const bool same_name =
+        wanted_[wanted].segment == source_[leaf].segment &&
+        wanted_[wanted_[wanted].parent].segment == source_[source_[leaf].parent].segment;
     if (!is_guess && same_name) evidence = Evidence::name;
     pairs_.push_back({*source_[leaf].tensor, *wanted_[wanted].tensor, evidence, is_guess});
     for (NodeId id = leaf;; id = source_[id].parent) {
@@ -672,10 +676,11 @@ class Aligner {
   NameTree wanted_;
   bool source_is_sorted_;
   WorkBudget& budget_;
-  bool has_many_forms_ = false;  // so that one that occurs once says something
+  bool has_many_forms_ = false;      // so that one that occurs once says something
   std::vector<std::uint32_t> free_;  // tensors of the file below a node that nothing got yet
   std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
-  std::set<NodeId> guesses_;         // wanted nodes at or below a guess
+  std::unordered_map<NodeId, Evidence> reasons_;
+  std::set<NodeId> guesses_;  // wanted nodes at or below a guess
   std::vector<AlignedTensor> pairs_;
 };
 

@@ -42,8 +42,8 @@ std::string plain_segment(std::string_view segment) {
     const char c = segment[i];
     const bool begins_word =
         is_upper(c) && i > 0 &&
-        (is_lower(segment[i - 1]) || (is_upper(segment[i - 1]) && i + 1 < segment.size() &&
-                                      is_lower(segment[i + 1]) && i > 1));
+        (is_lower(segment[i - 1]) ||
+         (is_upper(segment[i - 1]) && i + 1 < segment.size() && is_lower(segment[i + 1]) && i > 1));
     if (begins_word && plain.back() != '_') plain += '_';
     plain += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
   }

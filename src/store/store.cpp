@@ -104,6 +104,11 @@ Store::Store(Store&& other) noexcept = default;
 Store& Store::operator=(Store&& other) noexcept = default;
 Store::~Store() = default;
 
+void Store::adopt(const Proposal& proposal) {
+  detail::StoreSettings& settings = change_names();
+  apply_proposal(proposal, settings.names, settings.apply);
+}
+
 detail::StoreSettings& Store::change_names() {
   auto fresh = std::make_shared<StoreState>(content_->location);
   {
@@ -301,7 +306,8 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
     if ((names.fold_weight_norm || !names.edits.empty()) &&
         error.code == ErrorCode::missing_tensor) {
       error.hint =
-          "folded weight norm and tensors that were split, joined or transposed cannot be put back; "
+          "folded weight norm and tensors that were split, joined or transposed cannot be put "
+          "back; "
           "leave them out with a filter, or save a file of its own";
     }
     return error;

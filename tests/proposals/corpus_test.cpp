@@ -348,8 +348,10 @@ class Corpus : public testing::Test {
     if (!is_silent && verdict.wrong > 0 && verdict.refused == 0) ++tally.wrong_and_loads;
     std::string told = std::to_string(verdict.right) + " right, " + std::to_string(verdict.wrong) +
                        " wrong, " + std::to_string(verdict.unfed) + " not fed" +
-                       (is_silent ? ", silent" : is_guess ? ", a guess" : ", SURE") + "; " +
-                       verdict.example + "\n";
+                       (is_silent  ? ", silent"
+                        : is_guess ? ", a guess"
+                                   : ", SURE") +
+                       "; " + verdict.example + "\n";
     if (!is_silent && std::getenv("ANDIRON_CORPUS_CODE") != nullptr) {
       told += proposals.front().text + "\n" + proposals.front().code + "\n";
     }

@@ -235,9 +235,10 @@ TEST(Propose, CountsOnlyWhatHasAFittingDType) {
   const std::vector<Proposal> proposals = proposals_for(two_convolutions, file_of(tensors));
   ASSERT_FALSE(proposals.empty());
   EXPECT_EQ(proposals[0].matched, 3u);
-  EXPECT_EQ(proposals[0].text,
-            "taking the tensors under 'module', leaving out 'conv1.bias': matches 3 of 4 parameters; "
-            "'conv1.bias' is i64 in the source and f32 in the module");
+  EXPECT_EQ(
+      proposals[0].text,
+      "taking the tensors under 'module', leaving out 'conv1.bias': matches 3 of 4 parameters; "
+      "'conv1.bias' is i64 in the source and f32 in the module");
 }
 
 TEST(Propose, FollowsTheDTypePolicy) {
@@ -302,8 +303,7 @@ TEST(Propose, LearnsNothingFromNamesThatNoModelHas) {
     while (digits.size() < 50'000) digits += ".1a_b";
     tensors.push_back({std::move(digits), {4}});
   }
-  EXPECT_EQ(code_for(two_convolutions, file_of(tensors)),
-            R"(.with_top_level_key("module"))");
+  EXPECT_EQ(code_for(two_convolutions, file_of(tensors)), R"(.with_top_level_key("module"))");
 }
 
 TEST(Propose, IsDoneInTimeWithNamesOfManyWords) {

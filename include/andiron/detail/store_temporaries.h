@@ -21,6 +21,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
  public:
   using Builder::allow_partial;
   using Builder::allow_unused;
+  using Builder::apply;
   using Builder::auto_extension;
   using Builder::based_on;
   using Builder::choose_variants;
@@ -45,6 +46,7 @@ class StoreTemporaries : public StoreBuilder<Self> {
   using Builder::overwrite;
   using Builder::progress;
   using Builder::remap;
+  using Builder::search_proposals;
   using Builder::skip_enum_variants;
   using Builder::split_tensors;
   using Builder::strictness;
@@ -106,6 +108,8 @@ class StoreTemporaries : public StoreBuilder<Self> {
     return std::move(transpose_tensors(std::move(pattern)));
   }
   Self edit_tensors(TensorEdit edit) && { return std::move(edit_tensors(std::move(edit))); }
+  Self apply(const Proposal& proposal) && { return std::move(apply(proposal)); }
+  Self search_proposals(bool search = true) && { return std::move(search_proposals(search)); }
   Self fold_weight_norm(bool fold = true) && { return std::move(fold_weight_norm(fold)); }
   Self map_indices_contiguous(bool map = true) && { return std::move(map_indices_contiguous(map)); }
   Self map_indices_contiguous_except(std::string text) && {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// andiron plan: whether a file fits a model, and which settings would make it fit.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "andiron/text.h"
+#include "cli/inputs.h"
+#include "cli/json_output.h"
+#include "cli/model_listing.h"
+#include "cli/proposal_flags.h"
+#include "cli/report.h"
+#include "cli/verbs.h"
+
+namespace andiron::cli {
+namespace {
+
+bool fits(const ApplyResult& result) { return result.missing.empty() && result.errors.empty(); }
+
+std::string flags_of(const Proposal& proposal) {
+  std::string flags;
+  for (const ProposedStep& step : proposal.steps) {
+    const std::string flag = flag_for(step);
+    if (!flag.empty()) flags += (flags.empty() ? "" : " ") + flag;
+  }
+  return flags;
+}
+
+void append_names(std::string& out, const std::string& what,
+                  const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 5;
+  if (names.empty()) return;
+  out += "\n" + what + " (" + std::to_string(names.size()) + "):\n";
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) {
+    out += "  " + display_line(names[i]) + "\n";
+  }
+  if (names.size() > shown) out += "  ... and " + std::to_string(names.size() - shown) + " more\n";
+}
+
+void append_proposal(std::string& out, const std::string& path, const Proposal& proposal) {
+  out += "\nThese settings feed " + std::to_string(proposal.matched) + " of " +
+         std::to_string(proposal.wanted) + " parameters" +
+         (proposal.is_guess() ? "; guesses are marked, check them" : "") + ":\n";
+  std::size_t width = 0;
+  for (const ProposedStep& step : proposal.steps) {
+    width = std::max(width, std::min<std::size_t>(flag_for(step).size(), 60));
+  }
+  for (const ProposedStep& step : proposal.steps) {
+    std::string flag = display_line(flag_for(step));
+    if (flag.empty()) {
+      out += "  (in C++: " + display_line(step.code) + ")\n";
+      continue;
+    }
+    flag.resize(std::max(flag.size(), width), ' ');
+    out += "  " + flag + "  " + (step.is_guess ? "a guess, " : "") + step.why + "\n";
+  }
+  const std::string flags = flags_of(proposal);
+  if (flags.empty()) return;
+  out += "To write a file with the model's names:\n  andiron convert " + display_line(path) +
+         " -o OUTPUT.safetensors " + display_line(flags) + "\n";
+}
+
+void append_text(std::string& out, const std::string& path, const std::string& model,
+                 const ApplyResult& result) {
+  const std::size_t wanted =
+      result.applied.size() + result.missing.size() + result.errors.size() + result.skipped.size();
+  out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
+         ": " + std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
+         " parameters get a tensor\n";
+  for (const std::string& note : result.notes)
+    out += "Note: " + display_line(in_flags(note)) + "\n";
+  for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal);
+  std::vector<std::string> missing;
+  for (const MissingTensor& one : result.missing) {
+    missing.push_back(
+        one.path + (one.did_you_mean.empty() ? "" : "  (did you mean " + one.did_you_mean + "?)"));
+  }
+  append_names(out, "Missing in the file", missing);
+  std::vector<std::string> wrong;
+  for (const Error& error : result.errors) {
+    wrong.push_back(error.tensor + ": " + error.found + " in the file, " + error.expected +
+                    " in the model");
+  }
+  append_names(out, "Of another shape or dtype", wrong);
+  append_names(out, "Not used by the model", result.unused);
+}
+
+void append_json(std::string& out, const std::string& path, const std::string& model,
+                 const ApplyResult& result) {
+  out += "{\"schema\":1";
+  append_json_field(out, "path", path);
+  append_json_field(out, "model", model);
+  append_json_key(out, "fits");
+  out += fits(result) ? "true" : "false";
+  append_json_key(out, "report");
+  out += to_json(result.to_value());
+  std::vector<std::string> flags;
+  for (const Proposal& proposal : result.proposals) flags.push_back(flags_of(proposal));
+  append_json_field(out, "flags", flags);
+  out += "}\n";
+}
+
+}  // namespace
+
+ExitCode run(const PlanOptions& options) {
+  ReadingOptions reading = options.reading;
+  // A plan has its own name stages, and its filter is for the model.
+  const NameOptions names = std::exchange(reading.names, {});
+  const PathFilter filter = std::exchange(reading.filter, {});
+  if (Status status = names.status(); !status) {
+    print_error(status.error());
+    return ExitCode::usage;
+  }
+  const Result<std::vector<ListedParameter>> model = read_model(options.model, reading.open);
+  if (!model) {
+    print_error(model.error());
+    return exit_code_of(model.error());
+  }
+  bool all_fit = true;
+  const auto render = [&](const std::string& path, Result<Archive> opened,
+                          std::string& out) -> Status {
+    if (!opened) return std::move(opened).error();
+    const Result<Plan> planned = plan_listing(*model, *opened, names, {.filter = filter});
+    if (!planned) return planned.error();
+    all_fit = all_fit && fits(planned->result);
+    if (reading.json) {
+      append_json(out, path, options.model, planned->result);
+    } else {
+      append_text(out, path, options.model, planned->result);
+    }
+    return {};
+  };
+  const ExitCode code = for_each_input_opened(reading, reading.json, render);
+  return combine(code, all_fit ? ExitCode::ok : ExitCode::findings);
+}
+
+}  // namespace andiron::cli

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/proposals/namings_test.cpp
+#include "src/proposals/differences.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "src/core/parse_index.h"
+#include "src/core/text/quoted.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+// The numbered list with the most tensors, if it is most of the model.
+struct Blocks {
+  std::string_view path;
+  std::size_t count = 0;
+};
+
+std::optional<Blocks> blocks_of(std::span<const TreeTensor> tensors) {
+  struct List {
+    std::set<std::string_view> numbers;
+    std::size_t tensors = 0;
+  };
+  std::map<std::string_view, List> lists;
+  for (const TreeTensor& tensor : tensors) {
+    const std::string_view name = tensor.name;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
+         dot = name.find('.', dot + 1)) {
+      const std::size_t end = std::min(name.find('.', dot + 1), name.size());
+      const std::string_view segment = name.substr(dot + 1, end - dot - 1);
+      if (!parse_index(segment)) continue;
+      List& list = lists[name.substr(0, dot)];
+      list.numbers.insert(segment);
+      ++list.tensors;
+      break;  // the outermost
+    }
+  }
+  const auto most = std::max_element(lists.begin(), lists.end(), [](const auto& a, const auto& b) {
+    return a.second.tensors < b.second.tensors;
+  });
+  if (most == lists.end() || 2 * most->second.tensors < tensors.size()) return std::nullopt;
+  return Blocks{most->first, most->second.numbers.size()};
+}
+
+// The size that most matrices have in one of their dimensions.
+std::optional<std::uint64_t> width_of(std::span<const TreeTensor> tensors) {
+  std::map<std::uint64_t, std::size_t> counts;
+  std::size_t matrices = 0;
+  for (const TreeTensor& tensor : tensors) {
+    if (tensor.shape.size() != 2) continue;
+    ++matrices;
+    for (const std::uint64_t size : std::set(tensor.shape.begin(), tensor.shape.end())) {
+      ++counts[size];
+    }
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == counts.end() || 2 * most->second < matrices || matrices < 4) return std::nullopt;
+  return most->first;
+}
+
+std::size_t count_shared_shapes(std::span<const TreeTensor> source,
+                                std::span<const TreeTensor> wanted) {
+  std::map<std::vector<std::uint64_t>, std::size_t> there;
+  for (const TreeTensor& tensor : source) ++there[tensor.shape];
+  std::size_t shared = 0;
+  for (const TreeTensor& tensor : wanted) {
+    const auto found = there.find(tensor.shape);
+    if (found == there.end() || found->second == 0) continue;
+    --found->second;
+    ++shared;
+  }
+  return shared;
+}
+
+}  // namespace
+
+std::string difference_between(std::span<const TreeTensor> source,
+                               std::span<const TreeTensor> wanted) {
+  if (source.empty() || wanted.empty()) return {};
+  const std::optional<std::uint64_t> width = width_of(source);
+  const std::optional<std::uint64_t> wanted_width = width_of(wanted);
+  if (width && wanted_width && *width != *wanted_width) {
+    return "another width: most matrices of the source have a dimension of " +
+           std::to_string(*width) + ", most of the module one of " + std::to_string(*wanted_width);
+  }
+  const std::optional<Blocks> blocks = blocks_of(source);
+  const std::optional<Blocks> wanted_blocks = blocks_of(wanted);
+  if (blocks && wanted_blocks && blocks->count != wanted_blocks->count) {
+    return "another depth: the source has " + std::to_string(blocks->count) + " blocks at " +
+           quoted(blocks->path) + ", the module " + std::to_string(wanted_blocks->count) + " at " +
+           quoted(wanted_blocks->path);
+  }
+  const std::size_t shared = count_shared_shapes(source, wanted);
+  if (3 * shared < wanted.size()) {
+    return "another model: only " + std::to_string(shared) + " of " +
+           std::to_string(wanted.size()) + " parameters have a tensor of their shape in the source";
+  }
+  return {};
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Says in one sentence what differs between a file and a module.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "src/proposals/name_tree.h"
+
+namespace andiron::inline v1::detail {
+
+// "the file has 12 blocks at 'h', the module 24 at 'layers'"; empty if nothing stands out.
+std::string difference_between(std::span<const TreeTensor> source,
+                               std::span<const TreeTensor> wanted);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Well-known ways to name the tensors of a model.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/proposals/name_tree.h"
+
+namespace andiron::inline v1::detail {
+
+// Whose naming a list of tensors has: "Hugging Face's LLaMA". Empty if it is none that is known.
+// Names are taken as they are, and below every wrapper that all of them share.
+std::string_view naming_of(std::span<const TreeTensor> tensors);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// andiron plan: whether a file fits a model, and which settings would make it fit.
+#include "tests/cli/sample_files.h"
+
+namespace andiron::test {
+namespace {
+
+class PlanVerb : public ToolTest {
+ protected:
+  static Sample matrix(const std::string& name, std::uint64_t rows, std::uint64_t columns) {
+    return {name, "F32", {rows, columns}, 4 * rows * columns};
+  }
+  static Sample vector(const std::string& name, std::uint64_t size) {
+    return {name, "F32", {size}, 4 * size};
+  }
+  // A block of attention, under the names of two programs.
+  std::string mine() {
+    return write("mine", {matrix("layers.0.q.weight", 4, 4), matrix("layers.0.k.weight", 4, 4),
+                          matrix("layers.0.v.weight", 4, 4), matrix("layers.0.up.weight", 16, 4),
+                          vector("norm.weight", 4)});
+  }
+  std::string theirs() {
+    return write("theirs",
+                 {matrix("model.h.0.attn.qkv.weight", 12, 4),
+                  matrix("model.h.0.mlp.c_fc.weight", 16, 4), vector("model.ln_f.weight", 4)});
+  }
+};
+
+TEST_F(PlanVerb, SaysThatAFileFits) {
+  const std::string file = mine();
+  const Outcome run = tool({"plan", file, "--model", file});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, " fits ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "5 of 5 parameters get a tensor")) << run.out;
+}
+
+TEST_F(PlanVerb, PrintsFlagsThatMakeItFit) {
+  const std::string model = mine();
+  const std::string file = theirs();
+  const Outcome run = tool({"plan", "--json", file, "--model", model});
+  EXPECT_EQ(run.exit_code, 1);
+  const nlohmann::json object = objects_of(run).at(0);
+  EXPECT_EQ(object.at("fits"), false);
+  ASSERT_FALSE(object.at("flags").empty());
+  const std::string flags = object.at("flags")[0];
+  EXPECT_TRUE(contains(flags, "--split ")) << flags;
+  // As a shell would take them.
+  const std::string out = path("converted.safetensors");
+  const std::string command =
+      std::string(ANDIRON_TOOL) + " convert " + file + " -o " + out + " " + flags + " >/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  EXPECT_EQ(tool({"plan", out, "--model", model}).exit_code, 0);
+}
+
+TEST_F(PlanVerb, TakesAListingForTheModel) {
+  const std::string file = mine();
+  const std::string listing = path("names.txt");
+  write_file(listing, tool({"ls", file}).out);
+  EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
+  write_file(listing, tool({"ls", "--json", file}).out);
+  EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
+  write_file(listing, R"({"norm.weight": [4], "layers.0.q.weight": [4, 4]})");
+  EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
+  write_file(listing, "nothing of the kind\n");
+  const Outcome run = tool({"plan", file, "--model", listing});
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_TRUE(contains(run.err, "no parameter in the listing")) << run.err;
+}
+
+TEST_F(PlanVerb, UsesTheKindsOfAListing) {
+  const std::string file = write("torch", {matrix("fc.weight", 2, 3), vector("norm.weight", 3)});
+  const std::string listing = path("kinds.json");
+  write_file(listing, R"({"tensors": [
+    {"name": "fc.weight", "dtype": "f32", "shape": [3, 2], "kind": "Linear"},
+    {"name": "norm.gamma", "dtype": "f32", "shape": [3], "kind": "LayerNorm"}]})");
+  const Outcome run = tool({"plan", file, "--model", listing});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out, "PyTorchToBurnAdapter()")) << run.out;
+}
+
+TEST_F(PlanVerb, NeedsAModel) {
+  EXPECT_EQ(tool({"plan", mine()}).exit_code, 4);
+  EXPECT_EQ(tool({"plan", mine(), "--model", path("absent")}).exit_code, 2);
+}
+
+TEST_F(PlanVerb, SplitsJoinsAndTransposesInOtherVerbs) {
+  const std::string file = theirs();
+  const Outcome run =
+      tool({"ls", "--split", "\\.qkv\\.", ".q.,.k.,.v.", "--transpose", "c_fc", file});
+  EXPECT_TRUE(contains(run.out, "model.h.0.attn.q.weight    f32    [4, 4]")) << run.out;
+  EXPECT_TRUE(contains(run.out, "[4, 16]")) << run.out;
+  const Outcome joined = tool({"ls", "--join", "\\.q\\.", ".k.,.v.,.qkv.", mine()});
+  EXPECT_TRUE(contains(joined.out, "[12, 4]")) << joined.out;
+  EXPECT_EQ(tool({"ls", "--split", "qkv", "q", file}).exit_code, 4);
+  EXPECT_EQ(tool({"ls", "--split", "qkv", "q=1,k", file}).exit_code, 4);
+}
+
+}  // namespace
+}  // namespace andiron::test

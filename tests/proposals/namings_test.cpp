@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/proposals/namings.h"
+
+#include <gtest/gtest.h>
+
+#include "src/proposals/differences.h"
+
+namespace andiron {
+namespace {
+
+using detail::difference_between;
+using detail::naming_of;
+using detail::TreeTensor;
+
+TEST(Namings, AreKnownBelowAnyWrapper) {
+  const std::vector<TreeTensor> tensors = {{"m.tok_embeddings.weight", {8, 4}, 1},
+                                           {"m.layers.0.attention.wq.weight", {4, 4}, 1},
+                                           {"m.layers.0.feed_forward.w1.weight", {8, 4}, 1},
+                                           {"m.layers.0.ffn_norm.weight", {4}, 1}};
+  EXPECT_EQ(naming_of(tensors), "LLaMA as Meta names it");
+  EXPECT_EQ(naming_of(std::span(tensors).first(2)), "");
+}
+
+std::vector<TreeTensor> blocks_of_width(int count, std::uint64_t width) {
+  std::vector<TreeTensor> tensors;
+  for (int i = 0; i < count; ++i) {
+    const std::string path = "layers." + std::to_string(i);
+    tensors.push_back({path + ".a.weight", {width, width}, 1});
+    tensors.push_back({path + ".b.weight", {4 * width, width}, 1});
+  }
+  return tensors;
+}
+
+TEST(Differences, AreToldWithTheNumbers) {
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(6, 8)),
+            "another depth: the source has 4 blocks at 'layers', the module 6 at 'layers'");
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 16)),
+            "another width: most matrices of the source have a dimension of 8, most of the module "
+            "one of 16");
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 8)), "");
+  const std::vector<TreeTensor> other = {{"a", {1}, 1}, {"b", {2}, 1}, {"c", {3}, 1}};
+  EXPECT_EQ(difference_between(blocks_of_width(1, 8), other),
+            "another model: only 0 of 3 parameters have a tensor of their shape in the source");
+}
+
+}  // namespace
+}  // namespace andiron

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Loads into models that are known by their parameters alone, and proposals that are applied.
+#include <gtest/gtest.h>
+
+#include "andiron/stores.h"
+#include "andiron/write.h"
+#include "tests/support/sample_net.h"
+
+namespace andiron {
+namespace {
+
+Archive listed_file(const std::vector<std::pair<std::string, Shape>>& tensors) {
+  Archive archive;
+  float next = 0;
+  for (const auto& [name, shape] : tensors) {
+    archive.add(TensorSnapshot(name, test::f32(shape, next += 100))).value();
+  }
+  return archive;
+}
+
+TEST(PlanListing, SaysWhatALoadWouldDo) {
+  const Archive file = listed_file({{"a", {2}}, {"b", {3}}});
+  const Plan plan = plan_listing({{"a", DType::f32, {2}}, {"c", DType::f32, {3}}}, file).value();
+  EXPECT_EQ(plan.result.applied, std::vector<std::string>{"a"});
+  ASSERT_EQ(plan.result.missing.size(), 1u);
+  EXPECT_EQ(plan.result.missing[0].path, "c");
+}
+
+TEST(PlanListing, RefusesAParameterThatIsListedTwice) {
+  EXPECT_EQ(plan_listing({{"a"}, {"a"}}, Archive()).error().code, ErrorCode::name_collision);
+}
+
+TEST(PlanListing, CutsOnlyTheTensorsThatAreMeant) {
+  std::vector<ListedParameter> model = {{"vision.attn.qkv.weight", DType::f32, {24, 8}}};
+  for (const char* name : {"q", "k", "v"}) {
+    model.push_back({std::string("text.attn.") + name + ".weight", DType::f32, {4, 4}});
+  }
+  const Archive file =
+      listed_file({{"text.attn.qkv.weight", {12, 4}}, {"vision.attn.qkv.weight", {24, 8}}});
+  const Plan plan = plan_listing(model, file).value();
+  ASSERT_FALSE(plan.result.proposals.empty());
+  EXPECT_EQ(plan.result.proposals[0].matched, 4u) << plan.result.proposals[0].code;
+}
+
+TEST(PlanListing, LeavesASquareEmbeddingAsItIs) {
+  std::vector<std::pair<std::string, Shape>> tensors = {{"wte.weight", {50, 4}},
+                                                        {"wpe.weight", {4, 4}}};
+  std::vector<ListedParameter> model = {{"tok.weight", DType::f32, {50, 4}},
+                                        {"pos.weight", DType::f32, {4, 4}}};
+  for (const std::string n : {"0", "1"}) {
+    tensors.push_back({"h." + n + ".mlp.c_fc.weight", {4, 16}});
+    tensors.push_back({"h." + n + ".mlp.c_fc.bias", {16}});
+    tensors.push_back({"h." + n + ".mlp.c_proj.weight", {16, 4}});
+    tensors.push_back({"h." + n + ".mlp.c_proj.bias", {4}});
+    model.push_back({"blocks." + n + ".mlp.fc1.weight", DType::f32, {16, 4}});
+    model.push_back({"blocks." + n + ".mlp.fc1.bias", DType::f32, {16}});
+    model.push_back({"blocks." + n + ".mlp.fc2.weight", DType::f32, {4, 16}});
+    model.push_back({"blocks." + n + ".mlp.fc2.bias", DType::f32, {4}});
+  }
+  const Plan plan = plan_listing(model, listed_file(tensors)).value();
+  ASSERT_FALSE(plan.result.proposals.empty());
+  const std::string& code = plan.result.proposals[0].code;
+  EXPECT_NE(code.find(".transpose_tensors("), std::string::npos) << code;
+  EXPECT_EQ(code.find("pos\\.weight|"), std::string::npos) << code;
+  EXPECT_EQ(code.find("^pos"), std::string::npos) << code;
+}
+
+struct Pair {
+  Param first = Param(test::f32({2}, 0));
+  Param second = Param(test::f32({3}, 0));
+  ANDIRON_MODULE(Pair, first, second)
+};
+
+Bytes wrapped_pair(const std::string& second) {
+  return write_to_memory(listed_file({{"model.first", {2}}, {"model." + second, {3}}})).value();
+}
+
+TEST(ApplyProposal, MakesAStoreFit) {
+  Pair model;
+  auto store = SafetensorsStore::from_bytes(wrapped_pair("second"));
+  const std::vector<Proposal> proposals = propose(model, store).value();
+  ASSERT_FALSE(proposals.empty());
+  store.apply(proposals[0]);
+  const ApplyResult result = load_from(model, store).value();
+  EXPECT_EQ(result.applied.size(), 2u);
+  EXPECT_TRUE(result.notes.empty());
+  EXPECT_TRUE(propose(model, store).value().empty());
+}
+
+TEST(ApplyProposal, SaysInTheResultThatThereIsAGuess) {
+  Pair model;
+  auto store = SafetensorsStore::from_bytes(wrapped_pair("zorg"));
+  const std::vector<Proposal> proposals = propose(model, store).value();
+  ASSERT_FALSE(proposals.empty());
+  ASSERT_TRUE(proposals[0].is_guess()) << proposals[0].code;
+  const ApplyResult result = load_from(model, store.apply(proposals[0])).value();
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_NE(result.notes[0].find("guessed; check what it loads: .with_key_remapping("),
+            std::string::npos)
+      << result.notes[0];
+}
+
+TEST(ApplyProposal, IsNotSearchedForWhereNobodyAsks) {
+  Pair model;
+  auto store = SafetensorsStore::from_bytes(wrapped_pair("second")).search_proposals(false);
+  EXPECT_TRUE(load_from(model, store).error().report->proposals.empty());
+}
+
+}  // namespace
+}  // namespace andiron

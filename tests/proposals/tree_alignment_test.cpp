@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "src/proposals/tree_alignment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/proposals/name_tree.h"
+#include "src/proposals/work_budget.h"
+
+namespace andiron {
+namespace {
+
+using detail::align;
+using detail::AlignedTensor;
+using detail::Evidence;
+using detail::find_root;
+using detail::is_averaged;
+using detail::NameTree;
+using detail::TreeTensor;
+using detail::WorkBudget;
+using Side = std::vector<TreeTensor>;
+using Pairs = std::map<std::string, std::string>;
+
+struct Alignment {
+  Pairs pairs;                    // wanted name to source name
+  std::set<std::string> guesses;  // wanted names
+  std::map<std::string, Evidence> evidence;
+};
+
+Alignment alignment_of(const Side& source, const Side& wanted, bool is_sorted = false) {
+  WorkBudget budget(1'000'000);
+  Alignment result;
+  std::set<std::uint32_t> used;
+  for (const AlignedTensor& one : align(source, wanted, is_sorted, budget)) {
+    const TreeTensor& from = source[one.source];
+    const TreeTensor& to = wanted[one.wanted];
+    EXPECT_EQ(from.shape, to.shape) << from.name << " for " << to.name;
+    EXPECT_EQ(from.kind, to.kind) << from.name << " for " << to.name;
+    EXPECT_TRUE(used.insert(one.source).second) << from.name;
+    EXPECT_TRUE(result.pairs.emplace(to.name, from.name).second) << to.name;
+    result.evidence[to.name] = one.evidence;
+    if (one.is_guess) result.guesses.insert(to.name);
+  }
+  return result;
+}
+
+Side sorted_by_name(Side side) {
+  std::sort(side.begin(), side.end(),
+            [](const TreeTensor& a, const TreeTensor& b) { return a.name < b.name; });
+  return side;
+}
+
+void add_layer(Side& side, const std::string& name, std::uint64_t out, std::uint64_t in) {
+  side.push_back({name + ".weight", {out, in}});
+  side.push_back({name + ".bias", {out}});
+}
+
+// Layers of one size.
+Side layers_named(const std::vector<std::string>& names, std::uint64_t size = 4) {
+  Side side;
+  for (const std::string& name : names) add_layer(side, name, size, size);
+  return side;
+}
+
+// ---- NameTree ----
+
+Side below_prefix(const std::string& prefix, Side side) {
+  for (TreeTensor& tensor : side) tensor.name = prefix + tensor.name;
+  return side;
+}
+
+NameTree tree_of(const Side& side, NameTree::Bags& bags) {
+  return {side, std::vector<std::uint32_t>(side.size(), 1), bags};
+}
+
+TEST(NameTree, HasANodeForEachSegment) {
+  const Side side = {{"a.x.weight", {2}}, {"b", {2}}, {"a.x.bias", {2}}};
+  NameTree::Bags bags;
+  const NameTree tree = tree_of(side, bags);
+  ASSERT_EQ(tree.size(), 6u);
+  EXPECT_EQ(tree[NameTree::root].count, 3u);
+  const NameTree::NodeId leaf = tree.leaf_of(2).value();
+  EXPECT_EQ(tree.path(leaf), "a.x.bias");
+  EXPECT_EQ(tree[leaf].depth, 3u);
+  const NameTree::NodeId module = tree[leaf].parent;
+  EXPECT_TRUE(tree.is_module(module));
+  EXPECT_FALSE(tree.is_module(leaf));
+  EXPECT_FALSE(tree.is_module(tree[module].parent));
+  EXPECT_TRUE(tree.contains(module, leaf));
+  EXPECT_FALSE(tree.contains(module, tree.leaf_of(1).value()));
+  EXPECT_EQ(tree.bottom_of_chain(tree[module].parent), module);
+}
+
+TEST(NameTree, LeavesOutTensorsWithoutAForm) {
+  const Side side = {{"a", {2}}, {"b", {2}}};
+  NameTree::Bags bags;
+  const NameTree tree(side, std::vector<std::uint32_t>{0, 1}, bags);
+  EXPECT_FALSE(tree.leaf_of(0));
+  EXPECT_TRUE(tree.leaf_of(1));
+  EXPECT_EQ(tree[NameTree::root].count, 1u);
+}
+
+TEST(NameTree, ATensorWithTheNameOfAModuleIsLeftOut) {
+  const Side side = {{"a", {2}}, {"a.weight", {2}}};
+  NameTree::Bags bags;
+  const NameTree tree = tree_of(side, bags);
+  EXPECT_FALSE(tree.leaf_of(0));
+  EXPECT_TRUE(tree.leaf_of(1));
+}
+
+TEST(NameTree, PutsTensorsOfOneLayerTogether) {
+  const Side side = {{"rnn.weight_ih_l0", {2}},
+                     {"rnn.bias_ih_l0", {2}},
+                     {"rnn.weight_ih_l1", {2}},
+                     {"attn.in_proj_weight", {2}},
+                     {"attn.in_proj_bias", {2}}};
+  NameTree::Bags bags;
+  const NameTree tree = tree_of(side, bags);
+  const auto layer_of = [&](std::uint32_t tensor) {
+    return tree[tree.leaf_of(tensor).value()].parent;
+  };
+  EXPECT_EQ(layer_of(0), layer_of(1));
+  EXPECT_NE(layer_of(0), layer_of(2));
+  EXPECT_EQ(tree.path(layer_of(0)), "rnn.l0");
+  EXPECT_EQ(tree.path(layer_of(3)), "attn.in_proj");
+  EXPECT_EQ(layer_of(3), layer_of(4));
+}
+
+TEST(NameTree, GivesEqualModulesOneBag) {
+  const Side side = layers_named({"a", "b"});
+  Side more = side;
+  more.push_back({"a.scale", {4}});
+  NameTree::Bags bags;
+  const NameTree tree = tree_of(side, bags);
+  const NameTree other = tree_of(more, bags);
+  const auto module = [](const NameTree& of, std::uint32_t tensor) {
+    return of[of.leaf_of(tensor).value()].parent;
+  };
+  const std::uint32_t bag = tree[module(tree, 0)].bag;
+  EXPECT_EQ(bag, tree[module(tree, 2)].bag);
+  EXPECT_EQ(tree.with_bag(bag).size(), 2u);
+  const std::uint32_t larger = other[module(other, 0)].bag;
+  EXPECT_NE(larger, bag);
+  EXPECT_TRUE(tree.with_bag(larger).empty());
+  EXPECT_EQ(bags.likeness(bag, bag), 1);
+  EXPECT_GT(bags.likeness(bag, larger), 0.65);
+  EXPECT_LT(bags.likeness(bag, larger), 1);
+}
+
+TEST(NameTree, OfNothingIsTheRoot) {
+  NameTree::Bags bags;
+  const NameTree tree = tree_of({}, bags);
+  EXPECT_EQ(tree.size(), 1u);
+  EXPECT_EQ(tree[NameTree::root].count, 0u);
+}
+
+// ---- find_root ----
+
+const Side small_model = [] {
+  Side side;
+  add_layer(side, "encoder.fc1", 4, 3);
+  add_layer(side, "encoder.fc2", 5, 4);
+  add_layer(side, "head", 2, 5);
+  return side;
+}();
+
+TEST(FindRoot, IsNothingForTheModelItself) {
+  EXPECT_EQ(find_root(small_model, small_model), "");
+  EXPECT_EQ(find_root({}, small_model), "");
+  EXPECT_EQ(find_root(small_model, {}), "");
+}
+
+TEST(FindRoot, GoesThroughWrappers) {
+  EXPECT_EQ(find_root(below_prefix("module.", small_model), small_model), "module.");
+  Side file = below_prefix("state_dict.model.", small_model);
+  file.push_back({"state_dict.loss.weight", {9}});
+  file.push_back({"optimizer.step", {1}});
+  EXPECT_EQ(find_root(file, small_model), "state_dict.model.");
+}
+
+TEST(FindRoot, KeepsTheSeparatorsOfTheFile) {
+  Side file = below_prefix("model/net/", small_model);
+  EXPECT_EQ(find_root(file, small_model), "model/net/");
+}
+
+TEST(FindRoot, LeavesWhatBothSidesBeginWith) {
+  const Side wanted = below_prefix("net.", small_model);
+  EXPECT_EQ(find_root(wanted, wanted), "");
+  EXPECT_EQ(find_root(below_prefix("module.net.", small_model), wanted), "module.");
+}
+
+TEST(FindRoot, StopsWhereTheModelIsSpreadOverTrees) {
+  Side spread = below_prefix("backbone.", small_model);
+  spread.resize(4);
+  add_layer(spread, "classifier.head", 2, 5);
+  EXPECT_EQ(find_root(spread, small_model), "");
+}
+
+TEST(FindRoot, TakesTheModelOnceItsAverageIsLeftOut) {
+  Side file = below_prefix("ema_model.", small_model);
+  for (const TreeTensor& tensor : below_prefix("model.", small_model)) file.push_back(tensor);
+  EXPECT_EQ(find_root(file, small_model), "ema_model.");
+  std::erase_if(file, [](const TreeTensor& tensor) { return is_averaged(tensor.name); });
+  EXPECT_EQ(file.size(), small_model.size());
+  EXPECT_EQ(find_root(file, small_model), "model.");
+}
+
+TEST(IsAveraged, GoesByWordsOfSegments) {
+  for (const char* name : {"ema.a.weight", "model_ema.a", "emaModel.a", "swa_model.x", "a.shadow",
+                           "averaged_model.w"}) {
+    EXPECT_TRUE(is_averaged(name)) << name;
+  }
+  for (const char* name :
+       {"", "model.a.weight", "schema.weight", "emanate.weight", "swap.weight"}) {
+    EXPECT_FALSE(is_averaged(name)) << name;
+  }
+}
+
+// ---- align ----
+
+TEST(Align, FindsEqualNames) {
+  const Alignment found = alignment_of(small_model, small_model);
+  EXPECT_EQ(found.pairs.size(), small_model.size());
+  for (const auto& [to, from] : found.pairs) EXPECT_EQ(to, from);
+  EXPECT_TRUE(found.guesses.empty());
+}
+
+TEST(Align, OfNothingIsEmpty) {
+  EXPECT_TRUE(alignment_of({}, small_model).pairs.empty());
+  EXPECT_TRUE(alignment_of(small_model, {}).pairs.empty());
+}
+
+TEST(Align, HasNothingForAnotherModel) {
+  EXPECT_TRUE(alignment_of({{"a.weight", {9, 9}}, {"b", {7}}}, small_model).pairs.empty());
+}
+
+TEST(Align, TellsKindsOfNumbersApart) {
+  const Side source = {{"x", {4}, 1}, {"y", {4}, 0}};
+  const Side wanted = {{"a", {4}, 0}, {"b", {4}, 1}};
+  EXPECT_EQ(alignment_of(source, wanted).pairs, (Pairs{{"a", "y"}, {"b", "x"}}));
+}
+
+std::vector<std::string> block_names(const std::string& list,
+                                     const std::vector<std::string>& places,
+                                     const std::vector<int>& numbers) {
+  std::vector<std::string> names;
+  for (const int number : numbers) {
+    for (const std::string& place : places) {
+      names.push_back(list + std::to_string(number) + "." + place);
+    }
+  }
+  return names;
+}
+
+TEST(Align, PairsBlocksByNumber) {
+  // Sorted as text, 10 comes before 2.
+  const std::vector<int> numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const Side source = sorted_by_name(
+      layers_named(block_names("model.h.", {"attn.q_proj", "attn.k_proj", "mlp.fc1"}, numbers)));
+  const Side wanted = layers_named(block_names("layers.", {"query", "key", "up"}, numbers));
+  const Alignment found = alignment_of(source, wanted, true);
+  ASSERT_EQ(found.pairs.size(), wanted.size());
+  for (const int number : numbers) {
+    const std::string to = "layers." + std::to_string(number) + ".";
+    const std::string from = "model.h." + std::to_string(number) + ".";
+    EXPECT_EQ(found.pairs.at(to + "query.weight"), from + "attn.q_proj.weight");
+    EXPECT_EQ(found.pairs.at(to + "key.bias"), from + "attn.k_proj.bias");
+    EXPECT_EQ(found.pairs.at(to + "up.weight"), from + "mlp.fc1.weight");
+  }
+  EXPECT_TRUE(found.guesses.empty());
+}
+
+TEST(Align, PairsBlocksThatAreCountedFromOne) {
+  const Side source = layers_named(block_names("block", {"fc"}, {1, 2, 3}));
+  const Side wanted = layers_named(block_names("layers.", {"fc"}, {0, 1, 2}));
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.size(), wanted.size());
+  EXPECT_EQ(found.pairs.at("layers.0.fc.weight"), "block1.fc.weight");
+  EXPECT_EQ(found.pairs.at("layers.2.fc.bias"), "block3.fc.bias");
+}
+
+TEST(Align, PairsListsThatRunTheOtherWay) {
+  // The ends have shapes of their own, the middle has not.
+  const auto list = [](const std::string& name, const std::vector<std::uint64_t>& sizes) {
+    Side side;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::string block = name + "." + std::to_string(i);
+      add_layer(side, block + ".conv1", sizes[i], sizes[i]);
+      add_layer(side, block + ".conv2", sizes[i], 2 * sizes[i]);
+    }
+    return side;
+  };
+  const Side source = list("up", {8, 16, 16, 32});
+  const Side wanted = list("decoder", {32, 16, 16, 8});
+  const Alignment found = alignment_of(source, wanted);
+  ASSERT_EQ(found.pairs.size(), wanted.size());
+  EXPECT_EQ(found.pairs.at("decoder.0.conv1.weight"), "up.3.conv1.weight");
+  EXPECT_EQ(found.pairs.at("decoder.1.conv1.weight"), "up.2.conv1.weight");
+  EXPECT_EQ(found.pairs.at("decoder.2.conv2.bias"), "up.1.conv2.bias");
+  EXPECT_EQ(found.pairs.at("decoder.3.conv1.weight"), "up.0.conv1.weight");
+}
+
+TEST(Align, GoesByWordsWhereTheFileIsSorted) {
+  const Side source = sorted_by_name(layers_named({"attn.wq", "attn.wk", "attn.wv", "attn.wo"}));
+  const Side wanted = layers_named(
+      {"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj"});
+  for (const bool is_sorted : {true, false}) {
+    const Alignment found = alignment_of(source, wanted, is_sorted);
+    ASSERT_EQ(found.pairs.size(), wanted.size());
+    for (const char* one : {"q", "k", "v", "o"}) {
+      const std::string name = std::string("attention.") + one + "_proj.";
+      EXPECT_EQ(found.pairs.at(name + "weight"), std::string("attn.w") + one + ".weight");
+      EXPECT_EQ(found.pairs.at(name + "bias"), std::string("attn.w") + one + ".bias");
+    }
+    EXPECT_TRUE(found.guesses.empty());
+  }
+}
+
+TEST(Align, TellsNormsOfABlockApart) {
+  const auto norms = [](const std::vector<std::string>& names) {
+    Side side;
+    for (const std::string& name : names) {
+      side.push_back({name + ".weight", {4}});
+      side.push_back({name + ".bias", {4}});
+    }
+    add_layer(side, "h.0.attn.proj", 4, 4);
+    return side;
+  };
+  const Alignment found =
+      alignment_of(norms({"h.0.ffn_norm", "h.0.attention_norm"}), norms({"h.0.ln_1", "h.0.ln_2"}));
+  EXPECT_EQ(found.pairs.at("h.0.ln_1.weight"), "h.0.attention_norm.weight");
+  EXPECT_EQ(found.pairs.at("h.0.ln_2.bias"), "h.0.ffn_norm.bias");
+  EXPECT_TRUE(found.guesses.empty());
+}
+
+// Expects the second of each pair for the first, surely, whatever the order of the file.
+void expect_layers_paired(const std::vector<std::pair<std::string, std::string>>& layers) {
+  Side source;
+  Side wanted;
+  for (const auto& [to, from] : layers) {
+    add_layer(wanted, to, 4, 4);
+    add_layer(source, from, 4, 4);
+  }
+  const Side backwards(source.rbegin(), source.rend());
+  for (const Side& file : {sorted_by_name(source), source, backwards}) {
+    const Alignment found = alignment_of(file, wanted);
+    EXPECT_EQ(found.pairs.size(), wanted.size());
+    EXPECT_TRUE(found.guesses.empty());
+    for (const auto& [to, from] : layers) {
+      for (const char* leaf : {".weight", ".bias"}) {
+        const auto pair = found.pairs.find(to + leaf);
+        ASSERT_NE(pair, found.pairs.end()) << to << leaf;
+        EXPECT_EQ(pair->second, from + leaf);
+      }
+    }
+  }
+}
+
+TEST(Align, KnowsTheGateAmongThreeLayers) {
+  expect_layers_paired({{"mlp.gate_proj", "feed_forward.w1"},
+                        {"mlp.up_proj", "feed_forward.w3"},
+                        {"mlp.down_proj", "feed_forward.w2"}});
+}
+
+TEST(Align, TellsEncodersFromDecoders) {
+  expect_layers_paired({{"encoder.0.attn.q", "enc.layers.0.self_attn.q_proj"},
+                        {"encoder.0.attn.k", "enc.layers.0.self_attn.k_proj"},
+                        {"decoder.0.attn.q", "dec.layers.0.self_attn.q_proj"},
+                        {"decoder.0.attn.k", "dec.layers.0.self_attn.k_proj"}});
+}
+
+TEST(Align, TellsSelfAttentionFromCrossAttention) {
+  expect_layers_paired({{"h.0.self_attn.query", "layers.0.attn1.to_q"},
+                        {"h.0.self_attn.key", "layers.0.attn1.to_k"},
+                        {"h.0.cross_attn.query", "layers.0.attn2.to_q"},
+                        {"h.0.cross_attn.key", "layers.0.attn2.to_k"}});
+}
+
+TEST(Align, TellsProjectionsFromAttentionByTheirModules) {
+  expect_layers_paired({{"h.0.attention.output.dense", "layers.0.attn.c_proj"},
+                        {"h.0.mlp.down_proj", "layers.0.mlp.c_proj"},
+                        {"h.0.mlp.up_proj", "layers.0.mlp.c_fc"}});
+}
+
+TEST(Align, TellsActorsFromCritics) {
+  expect_layers_paired({{"policy.0", "actor.0"},
+                        {"policy.2", "actor.2"},
+                        {"value_net.0", "critic.0"},
+                        {"value_net.2", "critic.2"}});
+}
+
+TEST(Align, KeepsTheTensorsOfAModuleTogether) {
+  // All vectors have one shape.
+  Side source;
+  Side wanted;
+  for (const char* name : {"bn2", "bn1"}) {
+    for (const char* leaf : {"bias", "running_mean", "running_var", "weight"}) {
+      source.push_back({std::string(name) + "." + leaf, {4}});
+    }
+  }
+  for (const char* name : {"norm1", "norm2"}) {
+    for (const char* leaf : {"gamma", "beta", "running_mean", "running_var"}) {
+      wanted.push_back({std::string(name) + "." + leaf, {4}});
+    }
+  }
+  const Alignment found = alignment_of(source, wanted, true);
+  const Pairs expected = {{"norm1.gamma", "bn1.weight"},
+                          {"norm1.beta", "bn1.bias"},
+                          {"norm1.running_mean", "bn1.running_mean"},
+                          {"norm1.running_var", "bn1.running_var"},
+                          {"norm2.gamma", "bn2.weight"},
+                          {"norm2.beta", "bn2.bias"},
+                          {"norm2.running_mean", "bn2.running_mean"},
+                          {"norm2.running_var", "bn2.running_var"}};
+  EXPECT_EQ(found.pairs, expected);
+}
+
+TEST(Align, DoesNotTakeABiasWithoutItsWeight) {
+  // The head is of another size, so its bias is not for what happens to have its shape.
+  const Side source = {
+      {"fc.weight", {4, 3}}, {"fc.bias", {4}}, {"head.weight", {7, 4}}, {"head.bias", {7}}};
+  const Side wanted = {{"fc.weight", {4, 3}},
+                       {"fc.bias", {4}},
+                       {"head.weight", {5, 4}},
+                       {"head.bias", {5}},
+                       {"scale.bias", {7}}};
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs, (Pairs{{"fc.weight", "fc.weight"}, {"fc.bias", "fc.bias"}}));
+}
+
+TEST(Align, MarksWhatOnlyTheOrderTells) {
+  const Side source = layers_named({"foo", "bar"});
+  const Side wanted = layers_named({"hidden", "result"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("hidden.weight"), "foo.weight");
+  EXPECT_EQ(found.pairs.at("result.bias"), "bar.bias");
+  EXPECT_EQ(found.guesses.size(), 4u);
+}
+
+TEST(Align, GivesTheBestReason) {
+  const Side source = layers_named({"attn.q_proj", "attn.key"});
+  const Side wanted = layers_named({"attn.q_proj", "attn.k"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.evidence.at("attn.q_proj.weight"), Evidence::name);
+  EXPECT_TRUE(found.guesses.empty());
+}
+
+TEST(Align, NeverExchangesTheWeightsOfTheInputAndOfTheState) {
+  const auto lstm = [](const std::string& name, const std::vector<std::string>& order) {
+    Side side;
+    for (const char* layer : {"l0", "l1"}) {
+      for (const std::string& leaf : order) {
+        const bool is_weight = leaf.starts_with("weight");
+        side.push_back({name + "." + leaf + "_" + layer, is_weight
+                                                             ? std::vector<std::uint64_t>{16, 4}
+                                                             : std::vector<std::uint64_t>{16}});
+      }
+    }
+    return side;
+  };
+  const Side source = lstm("lstm", {"weight_hh", "weight_ih", "bias_hh", "bias_ih"});
+  const Side wanted = lstm("rnn", {"weight_ih", "weight_hh", "bias_ih", "bias_hh"});
+  const Alignment found = alignment_of(source, wanted);
+  ASSERT_EQ(found.pairs.size(), wanted.size());
+  for (const auto& [to, from] : found.pairs) EXPECT_EQ(to.substr(4), from.substr(5));
+  EXPECT_TRUE(found.guesses.empty());
+}
+
+TEST(Align, LeavesOutWhatTheFileLacks) {
+  Side source = layers_named(block_names("h.", {"fc"}, {0, 1}));
+  const Side wanted = layers_named(block_names("h.", {"fc"}, {0, 1, 2}));
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.size(), source.size());
+  for (const auto& [to, from] : found.pairs) EXPECT_EQ(to, from);
+}
+
+TEST(Align, FindsModelsBesideOthers) {
+  Side source = below_prefix("student.", small_model);
+  source.push_back({"optimizer.exp_avg", {4, 3}});
+  source.push_back({"step", {}});
+  const Alignment found = alignment_of(source, small_model);
+  ASSERT_EQ(found.pairs.size(), small_model.size());
+  for (const auto& [to, from] : found.pairs) EXPECT_EQ("student." + to, from);
+}
+
+TEST(Align, EndsWhenItsWorkIsDone) {
+  const std::vector<std::string> places = {"q", "k", "v", "o", "up", "down"};
+  std::vector<int> numbers;
+  for (int i = 0; i < 200; ++i) numbers.push_back(i);
+  const Side source = layers_named(block_names("a.", places, numbers));
+  const Side wanted = layers_named(block_names("b.", places, numbers));
+  WorkBudget budget(100);
+  EXPECT_LE(align(source, wanted, false, budget).size(), wanted.size());
+  EXPECT_TRUE(budget.is_spent());
+}
+
+}  // namespace
+}  // namespace andiron
