@@ -113,7 +113,8 @@ TensorEdit edit_argument(TensorEdit::Kind kind, std::string pattern, std::string
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     std::string_view name = list.substr(begin, end - begin);
-    if (const std::size_t sign = name.rfind('='); sign != name.npos) {
+    const std::size_t sign = kind == TensorEdit::Kind::split ? name.rfind('=') : name.npos;
+    if (sign != name.npos) {
       std::uint64_t share = 0;
       const char* const last = name.data() + name.size();
       const auto [next, error] = std::from_chars(name.data() + sign + 1, last, share);
@@ -135,6 +136,13 @@ TensorEdit edit_argument(TensorEdit::Kind kind, std::string pattern, std::string
     throw CLI::ValidationError("--split", "give a size for each name, or for none");
   }
   return edit;
+}
+
+// CLI11 takes options in the order in which they were added, not in that of the command line.
+void transpose_first(std::vector<TensorEdit>& edits) {
+  std::stable_partition(edits.begin(), edits.end(), [](const TensorEdit& edit) {
+    return edit.kind == TensorEdit::Kind::transpose;
+  });
 }
 
 void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
@@ -610,6 +618,10 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     return usage_error(app, error.what());
   }
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
+  for (ReadingOptions* reading : {&ls.reading, &info.reading, &config.reading, &plan.reading,
+                                  &hash.reading, &convert.options.reading}) {
+    transpose_first(reading->names.edits);
+  }
   if (ls_verb.parsed()) return ls;
   if (info_verb.parsed()) return info;
   if (config_verb.parsed()) return config;

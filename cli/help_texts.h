@@ -32,10 +32,10 @@ Examples:
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
 
 inline const std::string names_footer =
-    R"(Names: --top-level-key applies first, then --fold-weight-norm, --sub, --split
---join --transpose, and --contiguous-indices; --include, --regex and --exclude
-match the resulting names. A tensor is taken if one --include or --regex
-matches.
+    R"(Names: --top-level-key applies first, then --fold-weight-norm, --sub,
+--transpose, --split, --join and --contiguous-indices; --include, --regex and
+--exclude match the resulting names. A tensor is taken if one --include or
+--regex matches.
 
 )";
 

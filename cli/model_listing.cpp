@@ -77,26 +77,38 @@ std::string text_at(const Value& value, std::string_view key) {
   return text == nullptr ? std::string() : *text;
 }
 
-void take_json(const Value& value, std::vector<ListedParameter>& parameters) {
+Error not_understood(std::string found) {
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "cannot read an entry of the listing",
+               .found = std::move(found),
+               .expected = "a name, a dtype and a shape"};
+}
+
+Status take_json(const Value& value, std::vector<ListedParameter>& parameters) {
   if (const Value* tensors = value.find("tensors")) {
     const ValueList* list = tensors->get<ValueList>();
-    if (list == nullptr) return;
+    if (list == nullptr) return not_understood("tensors that are no list");
     for (const Value& one : *list) {
       const Value* shape = one.find("shape");
       const std::optional<Shape> dims = shape == nullptr ? std::nullopt : shape_of(*shape);
-      if (!dims) continue;
+      const bool is_known = dtype_in(text_at(one, "dtype")).has_value();
+      if (!dims || !is_known || text_at(one, "name").empty()) {
+        return not_understood(to_json(one));
+      }
       parameters.push_back({text_at(one, "name"),
                             dtype_in(text_at(one, "dtype")).value_or(DType::f32), *dims,
                             text_at(one, "kind")});
     }
-    return;
+    return {};
   }
   const ValueDict* entries = value.get<ValueDict>();
-  if (entries == nullptr) return;
+  if (entries == nullptr) return not_understood(to_json(value));
   for (const auto& [name, shape] : *entries) {
     const std::optional<Shape> dims = shape_of(shape);
-    if (dims) parameters.push_back({name, DType::f32, *dims, {}});
+    if (!dims) return not_understood(name);
+    parameters.push_back({name, DType::f32, *dims, {}});
   }
+  return {};
 }
 
 }  // namespace
@@ -107,21 +119,23 @@ Result<std::vector<ListedParameter>> parse_listing(std::string_view text) {
   if (start.starts_with('{')) {
     Result<Value> whole = parse_json(text);
     if (whole) {
-      take_json(*whole, parameters);
+      if (Status taken = take_json(*whole, parameters); !taken) return std::move(taken).error();
     } else {
       // One object to a line, as for several inputs.
       for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         const Result<Value> line = parse_json(text.substr(begin, end - begin));
         if (!line) return whole.error();
-        take_json(*line, parameters);
+        if (Status taken = take_json(*line, parameters); !taken) return std::move(taken).error();
         begin = end + 1;
       }
     }
   } else {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
-      std::optional<ListedParameter> parameter = parameter_in(text.substr(begin, end - begin));
+      const std::string_view line = text.substr(begin, end - begin);
+      std::optional<ListedParameter> parameter = parameter_in(line);
+      if (!parameter && line.find(" [") != line.npos) return not_understood(std::string(line));
       if (parameter) parameters.push_back(*std::move(parameter));
       begin = end + 1;
     }

@@ -38,7 +38,9 @@ void append_names(std::string& out, const std::string& what,
   if (names.size() > shown) out += "  ... and " + std::to_string(names.size() - shown) + " more\n";
 }
 
-void append_proposal(std::string& out, const std::string& path, const Proposal& proposal) {
+// `has_names`: names are changed by flags already.
+void append_proposal(std::string& out, const std::string& path, const Proposal& proposal,
+                     bool has_names) {
   out += "\nThese settings feed " + std::to_string(proposal.matched) + " of " +
          std::to_string(proposal.wanted) + " parameters" +
          (proposal.is_guess() ? "; guesses are marked, check them" : "") + ":\n";
@@ -55,14 +57,20 @@ void append_proposal(std::string& out, const std::string& path, const Proposal& 
     flag.resize(std::max(flag.size(), width), ' ');
     out += "  " + flag + "  " + (step.is_guess ? "a guess, " : "") + step.why + "\n";
   }
+  const bool is_all_flags =
+      std::all_of(proposal.steps.begin(), proposal.steps.end(), [](const ProposedStep& step) {
+        return step.kind == ProposedStep::Kind::exclude || !flag_for(step).empty();
+      });
   const std::string flags = flags_of(proposal);
-  if (flags.empty()) return;
-  out += "To write a file with the model's names:\n  andiron convert " + display_line(path) +
-         " -o OUTPUT.safetensors " + display_line(flags) + "\n";
+  if (flags.empty() || !is_all_flags) return;
+  out += std::string("To write a file with the model's names") +
+         (has_names ? ", with these flags after those that you gave" : "") +
+         ":\n  andiron convert " + display_line(in_shell_quotes(path)) + " -o OUTPUT.safetensors " +
+         display_line(flags) + "\n";
 }
 
 void append_text(std::string& out, const std::string& path, const std::string& model,
-                 const ApplyResult& result) {
+                 const ApplyResult& result, bool has_names) {
   const std::size_t wanted =
       result.applied.size() + result.missing.size() + result.errors.size() + result.skipped.size();
   out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
@@ -70,7 +78,7 @@ void append_text(std::string& out, const std::string& path, const std::string& m
          " parameters get a tensor\n";
   for (const std::string& note : result.notes)
     out += "Note: " + display_line(in_flags(note)) + "\n";
-  for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal);
+  for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal, has_names);
   std::vector<std::string> missing;
   for (const MissingTensor& one : result.missing) {
     missing.push_back(
@@ -117,6 +125,8 @@ ExitCode run(const PlanOptions& options) {
     print_error(model.error());
     return exit_code_of(model.error());
   }
+  const bool has_names = !names.remapper.is_empty() || !names.edits.empty() ||
+                         !names.top_level_key.empty() || names.fold_weight_norm || names.close_gaps;
   bool all_fit = true;
   const auto render = [&](const std::string& path, Result<Archive> opened,
                           std::string& out) -> Status {
@@ -127,7 +137,7 @@ ExitCode run(const PlanOptions& options) {
     if (reading.json) {
       append_json(out, path, options.model, planned->result);
     } else {
-      append_text(out, path, options.model, planned->result);
+      append_text(out, path, options.model, planned->result, has_names);
     }
     return {};
   };

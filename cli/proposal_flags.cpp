@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/proposal_flags.h"
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -24,10 +25,25 @@ std::string joined(std::span<const std::string> texts, std::span<const std::uint
 
 }  // namespace
 
+std::string in_shell_quotes(std::string_view text) {
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-/+:@%").find(c) != std::string_view::npos;
+  });
+  return is_plain ? std::string(text) : in_quotes(text);
+}
+
 std::string flag_for(const ProposedStep& step) {
   using Kind = ProposedStep::Kind;
   const std::vector<std::string>& given = step.arguments;
+  if (given.empty() || (step.kind == Kind::rename && given.size() < 2)) return {};
   const std::span<const std::string> rest = std::span(given).subspan(1);
+  // A list cannot say these.
+  const bool is_list = step.kind == Kind::split || step.kind == Kind::join;
+  const bool is_odd = std::any_of(rest.begin(), rest.end(), [](const std::string& name) {
+    return name.find_first_of(",=") != std::string::npos;
+  });
+  if (is_list && is_odd) return {};
   switch (step.kind) {
     case Kind::top_level_key:
       return "--top-level-key " + in_quotes(given[0]);

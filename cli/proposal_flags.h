@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "andiron/apply.h"
 
@@ -10,5 +11,8 @@ namespace andiron::cli {
 
 /// "--sub '^model\.' ''", quoted for a shell. Empty for a setting that no flag makes.
 std::string flag_for(const ProposedStep& step);
+
+/// A word for a shell, in quotes if it needs them.
+std::string in_shell_quotes(std::string_view text);
 
 }  // namespace andiron::cli

@@ -165,8 +165,9 @@ struct ApplyOptions {
   Limits limits = {};
 };
 
-/// Makes the settings of a proposal, for those who call the stages themselves. A store does it with
-/// StoreBuilder::apply().
+/// Adds the settings of a proposal to those of a load, for those who call the stages themselves;
+/// made twice, they are there twice. A store does it with StoreBuilder::apply(). Steps with too few
+/// arguments are passed over.
 void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options);
 
 /// What a load will do with one parameter.
@@ -278,8 +279,10 @@ struct ListedParameter {
   std::string kind = {};  ///< of the module around it, for adapters: "Linear"; may be empty
 };
 
-/// Returns what a load of `file` into a model would do that is known by its parameters alone: from
-/// a listing, or from another file. `names` are the stages between the file and the model.
+/// plan() for a model of which only the parameters are known, from a listing or another file.
+/// `names` are the stages between the file and the model. Dtypes of one kind, such as f32 and f16,
+/// fit each other. Fails with NameCollision if a path is listed twice, and with the errors of
+/// apply_names() and of the filter.
 Result<Plan> plan_listing(const std::vector<ListedParameter>& model, const Archive& file,
                           const NameOptions& names = {}, const ApplyOptions& options = {});
 

@@ -253,13 +253,18 @@ struct TensorEdit {
   std::size_t dim = 0;
   std::vector<std::uint64_t> shares = {};
 
+  /// Fails with InvalidPattern, or with InvalidArgument if there are fewer than two names or not as
+  /// many shares.
+  Status status() const;
+
   friend bool operator==(const TensorEdit&, const TensorEdit&) = default;
 };
 
 /// Returns the archive with edits made in order. Copies and reads nothing. Tied names become
-/// copies. Notes tell of edits that match nothing, and of joins that lack a tensor. Fails with
-/// InvalidPattern, with NameCollision if two tensors get one name, and with ShapeMismatch, naming
-/// the tensor, if it cannot be cut or joined so.
+/// copies. Notes tell of edits that match nothing, and of joins that lack a tensor. Fails with the
+/// errors of TensorEdit::status(), with NameCollision if two tensors get one name, and, naming the
+/// tensor, with ShapeMismatch if it cannot be cut or joined so, or with the errors of
+/// TensorSnapshot::slice() and concat().
 Result<Archive> edit_tensors(const Archive& archive, const std::vector<TensorEdit>& edits);
 
 /// How the names of a file become those of a module. A save uses only the remapper.
@@ -298,8 +303,8 @@ struct PutBackOptions {
 /// and metadata are the file's. What the file ties, by metadata or by sharing bytes, stays tied: a
 /// tied tensor without a new one gets that of the other. Reads nothing but tied tensors. Notes tell
 /// of dtypes that change and of tensors of the file that could not be read. Fails with
-/// MissingTensor, listing them, if some of `tensors` have no place in the file, as those that were
-/// split, joined or transposed, and with
+/// MissingTensor, listing them, if some of `tensors` have no place in the file, for example
+/// those that were split, joined or transposed, and with
 /// InvalidArgument if two that the file ties are no longer equal.
 Result<Archive> put_back(const Archive& tensors, const Archive& named,
                          const PutBackOptions& options = {});

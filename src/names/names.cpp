@@ -50,7 +50,7 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
 Status NameOptions::status() const ANDIRON_NO_THROW {
   ANDIRON_TRY(remapper.status());
   for (const std::string& pattern : except) ANDIRON_TRY(Pattern::regex(pattern));
-  for (const TensorEdit& edit : edits) ANDIRON_TRY(Pattern::regex(edit.pattern));
+  for (const TensorEdit& edit : edits) ANDIRON_TRY(edit.status());
   return {};
 }
 ANDIRON_OR_OUT_OF_MEMORY

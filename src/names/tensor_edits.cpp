@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/names/tensor_edits_test.cpp
+#include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +98,11 @@ class Editor {
                  .expected = std::move(expected)};
   }
 
+  Error about(std::size_t index, Error error) const {
+    error.tensor = std::string(archive_.info(index).name);
+    return error;
+  }
+
   Status split(std::size_t index) {
     const TensorSnapshot whole = archive_.snapshot(index);
     if (edit_.names.empty()) return {};
@@ -108,8 +114,8 @@ class Editor {
     const std::uint64_t size = whole.shape()[edit_.dim];
     std::uint64_t sum = 0;
     for (const std::uint64_t share : shares) {
-      if (share > size || sum > size) return cannot(index, too_many_parts());
-      sum += share;
+      if (size != 0 && share > size - std::min(sum, size)) return cannot(index, too_many_parts());
+      sum += std::min(share, ~std::uint64_t{0} - sum);
     }
     if (shares.size() != edit_.names.size() || sum == 0 || size % sum != 0) {
       return cannot(index, too_many_parts());
@@ -118,9 +124,10 @@ class Editor {
     std::uint64_t begin = 0;
     for (std::size_t part = 0; part < shares.size(); ++part) {
       const std::uint64_t end = begin + shares[part] * unit;
-      ANDIRON_ASSIGN(TensorSnapshot cut, whole.slice(edit_.dim, static_cast<std::int64_t>(begin),
-                                                     static_cast<std::int64_t>(end)));
-      made_.push_back(std::move(cut).with_path(renamed(index, edit_.names[part])));
+      Result<TensorSnapshot> cut =
+          whole.slice(edit_.dim, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
+      if (!cut) return about(index, std::move(cut).error());
+      made_.push_back((*std::move(cut)).with_path(renamed(index, edit_.names[part])));
       begin = end;
     }
     is_taken_[index] = true;
@@ -147,11 +154,7 @@ class Editor {
     std::vector<TensorSnapshot> parts;
     for (const std::size_t one : indices) parts.push_back(archive_.snapshot(one));
     Result<TensorSnapshot> whole = TensorSnapshot::concat(parts, edit_.dim);
-    if (!whole) {
-      Error error = std::move(whole).error();
-      error.tensor = std::string(archive_.info(index).name);
-      return error;
-    }
+    if (!whole) return about(index, std::move(whole).error());
     made_.push_back((*std::move(whole)).with_path(renamed(index, edit_.names.back())));
     for (const std::size_t one : indices) is_taken_[one] = true;
     return {};
@@ -192,9 +195,22 @@ TensorEdit TensorEdit::transpose(std::string pattern) {
   return {Kind::transpose, std::move(pattern), {}, 0, {}};
 }
 
+Status TensorEdit::status() const ANDIRON_NO_THROW {
+  ANDIRON_TRY(Pattern::regex(pattern));
+  const std::size_t least = kind == Kind::transpose ? 0 : 2;
+  if (names.size() >= least && (shares.empty() || shares.size() == names.size())) return {};
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = "cannot " + std::string(verb_of(kind)) + " tensors so",
+               .found = detail::count_of(names.size(), "name") + ", " +
+                        detail::count_of(shares.size(), "share"),
+               .expected = "two names or more, and a share for each or for none"};
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
 Result<Archive> edit_tensors(const Archive& archive, const std::vector<TensorEdit>& edits)
     ANDIRON_NO_THROW {
   if (edits.empty()) return archive;
+  for (const TensorEdit& edit : edits) ANDIRON_TRY(edit.status());
   ANDIRON_ASSIGN(Archive edited, archive.with_ties_as_copies());
   for (const TensorEdit& edit : edits) {
     ANDIRON_ASSIGN(const Pattern pattern, Pattern::regex(edit.pattern));

@@ -3,6 +3,7 @@
 // Tested by tests/load/apply_test.cpp and tests/load/plan_test.cpp
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,14 +21,17 @@ bool is_mismatch(const Error& error) {
   return error.code == ErrorCode::shape_mismatch || error.code == ErrorCode::adapter_failed;
 }
 
-// `skipped`: slots that are left out, in order.
+// `skipped`: slots that are left out, in order. Of tied parameters the first counts: it feeds the
+// others.
 std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
                                          const std::vector<std::size_t>& skipped,
                                          bool other_paths) {
   std::vector<WantedTensor> wanted;
+  std::unordered_set<const void*> seen;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (std::binary_search(skipped.begin(), skipped.end(), i)) continue;
     const Slot& slot = slots[i];
+    if (!seen.insert(slot.ops->identity(slot.leaf)).second) continue;
     const bool is_other = other_paths && !slot.other_path.empty();
     wanted.push_back(
         {{is_other ? slot.other_path : slot.path, slot.container}, slot.ops->info(slot.leaf)});

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
+#include "src/core/parse_index.h"
 #include "src/core/text/digit.h"
 #include "src/core/try.h"
 #include "src/proposals/name_parts.h"
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t most_segments = 12;
 constexpr std::size_t most_rounds = 6;
+constexpr std::size_t most_characters = 20'000'000;  // of all halves
 constexpr std::size_t most_rules_in_order = 200;
 
 struct Change {
@@ -95,7 +96,8 @@ std::vector<General> generalized(const std::set<Change>& changes) {
     by_kind[{name_kind(change.from), name_kind(change.to)}].push_back(&change);
   }
   std::vector<General> all;
-  for (const auto& [kind, members] : by_kind) {
+  for (const auto& of_kind : by_kind) {
+    const std::vector<const Change*>& members = of_kind.second;
     const std::size_t from_count = numbers_in(members[0]->from).size();
     const std::size_t to_count = numbers_in(members[0]->to).size();
     // For each number of the new name the one of the old name that it always is.
@@ -127,12 +129,7 @@ std::vector<General> generalized(const std::set<Change>& changes) {
             return std::string("(\\d+)");
           });
       general.replacement = with_numbers(
-          change->to,
-          [](std::string_view text) {
-            std::string escaped;
-            for (const char c : text) escaped += c == '$' ? "$$" : std::string(1, c);
-            return escaped;
-          },
+          change->to, [](std::string_view text) { return escaped_for_replacement(text); },
           [&](std::size_t number, std::string_view digits, char next) {
             if (!source[number]) return std::string(digits);
             const std::string group = std::to_string(group_of[*source[number]]);
@@ -334,10 +331,7 @@ class BlockRules {
       return;
     }
     for (const std::string& block : blocks) {
-      std::string scope;
-      for (const char c : block) {
-        scope += c == '#' ? std::string("\\d+") : escaped_for_regex(std::string(1, c));
-      }
+      const std::string scope = pattern_for_kind(block);
       // The groups of the place move up by one.
       const std::string shifted = shifted_groups(general.replacement);
       const std::string last = std::to_string(general.groups + 2);
@@ -358,7 +352,7 @@ class BlockRules {
       if (replacement[i + 1] == '{') shifted += replacement[++i];
       std::string digits;
       while (i + 1 < replacement.size() && is_digit(replacement[i + 1])) digits += replacement[++i];
-      shifted += std::to_string(std::stoul(digits) + 1);
+      shifted += std::to_string(parse_index(digits).value_or(0) + 1);
     }
     return shifted;
   }
@@ -442,6 +436,13 @@ class BlockRules {
 }  // namespace
 
 std::optional<std::vector<NameRule>> block_rules(std::span<const Renaming> renamings) {
+  std::size_t work = 0;
+  for (const Renaming& one : renamings) {
+    const std::size_t cuts = std::min(ends_of_segments(one.from).size(), most_segments) *
+                             std::min(ends_of_segments(one.to).size(), most_segments);
+    work += cuts * (one.from.size() + one.to.size());
+  }
+  if (work > most_characters) return std::nullopt;
   return BlockRules(renamings).write();
 }
 

@@ -87,20 +87,20 @@ std::string difference_between(std::span<const TreeTensor> source,
   const std::optional<std::uint64_t> width = width_of(source);
   const std::optional<std::uint64_t> wanted_width = width_of(wanted);
   if (width && wanted_width && *width != *wanted_width) {
-    return "another width: most matrices of the source have a dimension of " +
-           std::to_string(*width) + ", most of the module one of " + std::to_string(*wanted_width);
+    return "most matrices of the source have a dimension of " + std::to_string(*width) +
+           ", most of the module one of " + std::to_string(*wanted_width);
   }
   const std::optional<Blocks> blocks = blocks_of(source);
   const std::optional<Blocks> wanted_blocks = blocks_of(wanted);
   if (blocks && wanted_blocks && blocks->count != wanted_blocks->count) {
-    return "another depth: the source has " + std::to_string(blocks->count) + " blocks at " +
+    return "the source has " + std::to_string(blocks->count) + " blocks at " +
            quoted(blocks->path) + ", the module " + std::to_string(wanted_blocks->count) + " at " +
            quoted(wanted_blocks->path);
   }
   const std::size_t shared = count_shared_shapes(source, wanted);
   if (3 * shared < wanted.size()) {
-    return "another model: only " + std::to_string(shared) + " of " +
-           std::to_string(wanted.size()) + " parameters have a tensor of their shape in the source";
+    return "only " + std::to_string(shared) + " of " + std::to_string(wanted.size()) +
+           " parameters have a tensor of their shape in the source";
   }
   return {};
 }

@@ -9,7 +9,7 @@
 
 namespace andiron::inline v1::detail {
 
-// "the file has 12 blocks at 'h', the module 24 at 'layers'"; empty if nothing stands out.
+// "the source has 12 blocks at 'h', the module 24 at 'layers'"; empty if nothing stands out.
 std::string difference_between(std::span<const TreeTensor> source,
                                std::span<const TreeTensor> wanted);
 

@@ -68,7 +68,13 @@ class ViewFinder {
         const bool is_new = std::none_of(views.begin(), views.end(), [&](const ModuleView& other) {
           return other.asked == view.asked;
         });
-        if (is_new) views.push_back(std::move(view));
+        // Square matrices are asked for in the same shape, and read transposed.
+        const bool turns_squares =
+            choice == AdapterChoice::pytorch_to_burn && !input_.options.adapter.is_set() &&
+            std::any_of(input_.wanted.begin(), input_.wanted.end(), [](const WantedTensor& one) {
+              return one.place.container.is("Linear") && one.leaf.shape.rank() == 2;
+            });
+        if (is_new || turns_squares) views.push_back(std::move(view));
       }
     }
     return views;

@@ -20,7 +20,10 @@ inline std::string_view last_segment(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(at + 1);
 }
 
-// The name with # for its numbers: equal for the same tensor of all blocks.
+// Stands for a number in name_kind(); no name that is looked at has it.
+inline constexpr char number_mark = '\x01';
+
+// The name with number_mark for its numbers: equal for the same tensor of all blocks.
 std::string name_kind(std::string_view name);
 
 }  // namespace andiron::inline v1::detail

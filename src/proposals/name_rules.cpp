@@ -104,7 +104,8 @@ class Learner {
   // Every run of segments with a difference in it, and with at most one segment of context at
   // either end, is a rule that this pair votes for; so is the whole name.
   void collect_rules(std::size_t pair) {
-    const auto& [from, to] = tokens_[pair];
+    const NameTokens& from = tokens_[pair].from;
+    const NameTokens& to = tokens_[pair].to;
     if (from.empty() || to.empty()) return;
     const std::vector<NameBlock> blocks = aligner_.blocks(from, to, editing_costs);
     std::vector<bool> same(blocks.size());
@@ -218,7 +219,7 @@ class Learner {
         const std::string reference = std::to_string(groups[number->second]);
         rule.replacement += is_before_word ? "${" + reference + "}" : "$" + reference;
       } else {
-        for (const char c : text) rule.replacement += c == '$' ? "$$" : std::string(1, c);
+        rule.replacement += escaped_for_replacement(text);
       }
     }
     if (!drops_only && (!at_end || adds_only)) rule.replacement += '.';
@@ -284,8 +285,11 @@ class RuleWriter {
     // Names that differ too much for one rule after the other.
     std::optional<std::vector<NameRule>> in_blocks;
     if (!is_learnt || learnt.size() > few_rules) in_blocks = block_rules(task_.renamings);
-    const bool has_blocks =
-        in_blocks && in_blocks->size() <= most_block_rules && works(rules_ = *in_blocks);
+    bool has_blocks = in_blocks && in_blocks->size() <= most_block_rules;
+    if (has_blocks) {
+      rules_ = *std::move(in_blocks);
+      has_blocks = do_rules_work();
+    }
     if (!is_learnt && !has_blocks) return std::nullopt;
     if (!has_blocks || (is_learnt && learnt.size() <= rules_.size())) rules_ = std::move(learnt);
     drop_needless();
@@ -387,10 +391,8 @@ class RuleWriter {
     return best.has_value();
   }
 
-  // Runs all rules over the names as they were.
-  bool works(const std::vector<NameRule>& rules) { return does_without(rules.size()); }
-  // The same without one of them.
-  bool does_without(std::size_t dropped) {
+  // Runs all rules, or all but one, over the names as they were.
+  bool do_rules_work(std::optional<std::size_t> dropped = {}) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       names_[i] = i < task_.renamings.size() ? task_.renamings[i].from
                                              : task_.others[i - task_.renamings.size()];
@@ -408,7 +410,7 @@ class RuleWriter {
   void drop_needless() {
     for (std::size_t dropped = rules_.size(); dropped-- > 0;) {
       if (budget_.is_spent()) return;
-      if (does_without(dropped)) {
+      if (do_rules_work(dropped)) {
         rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(dropped));
       }
     }
@@ -464,6 +466,20 @@ std::string escaped_for_regex(std::string_view text) {
     if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) escaped += '\\';
     escaped += c;
   }
+  return escaped;
+}
+
+std::string pattern_for_kind(std::string_view kind) {
+  std::string pattern;
+  for (const char c : kind) {
+    pattern += c == number_mark ? std::string("\\d+") : escaped_for_regex({&c, 1});
+  }
+  return pattern;
+}
+
+std::string escaped_for_replacement(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '$' ? "$$" : std::string(1, c);
   return escaped;
 }
 

@@ -31,6 +31,11 @@ bool is_plain_name(std::string_view name);
 // A regular expression that matches only `text`.
 std::string escaped_for_regex(std::string_view text);
 
+// The same for all names of a kind (name_kind).
+std::string pattern_for_kind(std::string_view kind);
+// A replacement that is only `text`.
+std::string escaped_for_replacement(std::string_view text);
+
 // A name that shall become another.
 struct Renaming {
   std::string from;

@@ -61,8 +61,8 @@ std::string name_kind(std::string_view name) {
   for (const char c : name) {
     if (!is_digit(c)) {
       kind += c;
-    } else if (kind.empty() || kind.back() != '#') {
-      kind += '#';
+    } else if (kind.empty() || kind.back() != number_mark) {
+      kind += number_mark;
     }
   }
   return kind;
@@ -87,6 +87,7 @@ std::vector<std::size_t> sample_of_names(std::span<const std::string_view> names
     if (ranks[i] < lowest) return false;
     return ++of_kind[kinds[i]] > lowest;
   });
+  if (taken.size() > most) taken.resize(most);
   return taken;
 }
 

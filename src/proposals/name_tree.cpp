@@ -76,8 +76,8 @@ std::uint32_t NameTree::Bags::number_of(FormCounts counts) {
 
 double NameTree::Bags::likeness(std::uint32_t wanted, std::uint32_t there) {
   if (wanted == there) return 1;
-  const std::uint64_t key = (std::uint64_t{wanted} << 32) | there;
-  const auto [known, is_new] = likeness_.try_emplace(key, 0);
+  const std::uint64_t pair = (std::uint64_t{wanted} << 32) | there;
+  const auto [known, is_new] = likeness_.try_emplace(pair, 0);
   if (!is_new) return known->second;
   // Matrices say more than the vectors beside them.
   const auto weight_of = [](const FormKey& key) { return key.is_matrix ? 4u : 1u; };
@@ -139,12 +139,6 @@ NameTree::NameTree(std::span<const TreeTensor> tensors, std::span<const std::uin
     node.segment = draft[from].segment;
     node.depth = id == root ? 0 : nodes_[parent].depth + 1;
     if (id != root) nodes_[parent].children.push_back(id);
-    std::vector<std::string> path;
-    if (id != root) {
-      path = plain_paths_[parent];
-      path.push_back(plain_segment(node.segment));
-    }
-    plain_paths_.push_back(std::move(path));
     const bool is_module = !draft[from].children.empty();
     if (draft[from].tensor && !is_module) node.tensor = draft[from].tensor;
     for (auto child = draft[from].children.rbegin(); child != draft[from].children.rend();
@@ -184,6 +178,15 @@ bool NameTree::is_module(NodeId node) const {
   const std::vector<NodeId>& children = nodes_[node].children;
   return !children.empty() && std::all_of(children.begin(), children.end(),
                                           [&](NodeId child) { return is_leaf(child); });
+}
+
+std::vector<std::string> NameTree::plain_path(NodeId node) const {
+  std::vector<std::string> path;
+  for (; node != root; node = nodes_[node].parent) {
+    path.push_back(plain_segment(nodes_[node].segment));
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
 std::string NameTree::path(NodeId node) const {

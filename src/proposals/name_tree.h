@@ -83,7 +83,7 @@ class NameTree {
   // Down from a node as long as there is one way.
   NodeId bottom_of_chain(NodeId node) const;
   // Segments in plain form, from the root to the node.
-  std::span<const std::string> plain_path(NodeId node) const { return plain_paths_[node]; }
+  std::vector<std::string> plain_path(NodeId node) const;
   std::string path(NodeId node) const;
   // Nodes with this bag, in order.
   std::span<const NodeId> with_bag(std::uint32_t bag) const;
@@ -96,7 +96,6 @@ class NameTree {
 
  private:
   std::vector<Node> nodes_;  // a node comes before those below it, which lie together
-  std::vector<std::vector<std::string>> plain_paths_;
   std::unordered_map<std::uint32_t, std::vector<NodeId>> by_bag_;
   std::vector<std::uint32_t> bags_;
   std::unordered_map<std::uint32_t, NodeId> leaves_;

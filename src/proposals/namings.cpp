@@ -19,7 +19,7 @@ struct Naming {
   std::initializer_list<std::string_view> endings;
 };
 
-const std::initializer_list<Naming> namings = {
+const Naming namings[] = {
     {"LLaMA as Meta names it",
      "meta-llama/llama, model.py",
      {"tok_embeddings.weight", "layers.0.attention.wq.weight", "layers.0.feed_forward.w1.weight",

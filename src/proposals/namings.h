@@ -10,8 +10,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Whose naming a list of tensors has: "Hugging Face's LLaMA". Empty if it is none that is known.
-// Names are taken as they are, and below every wrapper that all of them share.
+// Whose naming a list of tensors has: "LLaMA as Meta names it". Empty if it is none that is known.
+// Names are taken as they are, and without one to four segments before them.
 std::string_view naming_of(std::span<const TreeTensor> tensors);
 
 }  // namespace andiron::inline v1::detail

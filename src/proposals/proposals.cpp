@@ -9,6 +9,7 @@
 
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
+#include "src/proposals/model_root.h"
 #include "src/proposals/recipe.h"
 #include "src/proposals/recipe_search.h"
 #include "src/proposals/tree_alignment.h"
@@ -206,9 +207,8 @@ Guidance guide(const ProposalInput& input) {
   const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
   const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
   if (!fits && is_far_off && !search.difference.empty()) {
-    guidance.notes.push_back(
-        (proposals.empty() ? "no settings make it fit; it looks like " : "what is left over: ") +
-        search.difference);
+    guidance.notes.push_back((proposals.empty() ? "no settings make it fit: " : "") +
+                             search.difference);
   } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {
     guidance.notes.emplace_back("no settings were found that make it fit");
   }
@@ -220,11 +220,21 @@ Guidance guide(const ProposalInput& input) {
 }  // namespace andiron::inline v1::detail
 
 namespace andiron::inline v1 {
+namespace {
+
+std::size_t least_arguments(ProposedStep::Kind kind) {
+  using StepKind = ProposedStep::Kind;
+  if (kind == StepKind::join) return 3;
+  return kind == StepKind::rename || kind == StepKind::split ? 2 : 1;
+}
+
+}  // namespace
 
 void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options) {
   using Kind = ProposedStep::Kind;
   for (const ProposedStep& step : proposal.steps) {
     const std::vector<std::string>& given = step.arguments;
+    if (given.size() < least_arguments(step.kind)) continue;
     std::vector<std::string> rest(given.begin() + 1, given.end());
     const bool flag = given[0] == "true";
     switch (step.kind) {

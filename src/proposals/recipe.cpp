@@ -65,7 +65,8 @@ std::string in_words(const NameRule& rule) {
 
 // Why a rule is believed.
 std::string reason_for(const NameRule& rule) {
-  if (rule.is_guess) return "by order or shape alone";
+  constexpr const char* by_chance = "by order or shape alone";
+  if (rule.is_guess) return by_chance;
   switch (rule.evidence) {
     case Evidence::name:
       return "the same names below";
@@ -78,7 +79,7 @@ std::string reason_for(const NameRule& rule) {
     case Evidence::order:
       break;
   }
-  return "by order or shape alone";
+  return by_chance;
 }
 
 std::string list_of_literals(std::span<const std::string> texts) {
@@ -97,31 +98,31 @@ std::string list_of_numbers(std::span<const std::uint64_t> numbers) {
 
 // The call of a step, as C++.
 std::string code_of(const ProposedStep& step) {
-  using Kind = ProposedStep::Kind;
+  using StepKind = ProposedStep::Kind;
   const std::vector<std::string>& given = step.arguments;
   const std::span<const std::string> rest = std::span(given).subspan(1);
   switch (step.kind) {
-    case Kind::top_level_key:
+    case StepKind::top_level_key:
       return ".with_top_level_key(" + literal(given[0]) + ")";
-    case Kind::rename:
+    case StepKind::rename:
       return ".with_key_remapping(" + raw_literal(given[0]) + ", " + literal(given[1]) + ")";
-    case Kind::split: {
+    case StepKind::split: {
       const std::string shares = step.shares.empty() ? "" : ", 0, " + list_of_numbers(step.shares);
       return ".split_tensors(" + raw_literal(given[0]) + ", " + list_of_literals(rest) + shares +
              ")";
     }
-    case Kind::join:
+    case StepKind::join:
       return ".join_tensors(" + raw_literal(given[0]) + ", " +
              list_of_literals(rest.first(rest.size() - 1)) + ", " + literal(rest.back()) + ")";
-    case Kind::transpose:
+    case StepKind::transpose:
       return ".transpose_tensors(" + raw_literal(given[0]) + ")";
-    case Kind::close_gaps:
+    case StepKind::close_gaps:
       return ".map_indices_contiguous(" + given[0] + ")";
-    case Kind::exclude:
+    case StepKind::exclude:
       return ".exclude_regex(" + raw_literal(given[0]) + ")";
-    case Kind::adapter:
+    case StepKind::adapter:
       return ".with_from_adapter(" + given[0] + ")";
-    case Kind::skip_variants:
+    case StepKind::skip_variants:
       return ".skip_enum_variants(" + given[0] + ")";
   }
   return {};
@@ -222,9 +223,9 @@ bool Recipe::is_guess() const {
 }
 
 std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
-  using Kind = ProposedStep::Kind;
+  using StepKind = ProposedStep::Kind;
   std::vector<ProposedStep> steps;
-  const auto add = [&](Kind kind, std::vector<std::string> arguments, std::string why = {},
+  const auto add = [&](StepKind kind, std::vector<std::string> arguments, std::string why = {},
                        bool is_guess = false) {
     ProposedStep step;
     step.kind = kind;
@@ -235,34 +236,34 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
     steps.push_back(std::move(step));
   };
   if (!top_level_key.empty()) {
-    add(Kind::top_level_key, {added_to(present).top_level_key}, "the tensors lie under it");
+    add(StepKind::top_level_key, {added_to(present).top_level_key}, "the tensors lie under it");
   }
   for (const NameRule& rule : rules) {
-    add(Kind::rename, {rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess);
+    add(StepKind::rename, {rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess);
   }
   for (const ProposedEdit& one : edits) {
     const TensorEdit& edit = one.edit;
     std::vector<std::string> arguments = {edit.pattern};
     arguments.insert(arguments.end(), edit.names.begin(), edit.names.end());
-    const Kind kind = edit.kind == TensorEdit::Kind::split  ? Kind::split
-                      : edit.kind == TensorEdit::Kind::join ? Kind::join
-                                                            : Kind::transpose;
+    const StepKind kind = edit.kind == TensorEdit::Kind::split  ? StepKind::split
+                          : edit.kind == TensorEdit::Kind::join ? StepKind::join
+                                                                : StepKind::transpose;
     add(kind, std::move(arguments), one.why, one.is_guess);
     steps.back().shares = edit.shares;
     steps.back().code = code_of(steps.back());
   }
   if (closes_gaps) {
-    add(Kind::close_gaps, {*closes_gaps ? "true" : "false"},
+    add(StepKind::close_gaps, {*closes_gaps ? "true" : "false"},
         *closes_gaps ? "the file's numbers have gaps" : "the module has the file's numbers");
   }
   for (const std::string& pattern : excluded) {
-    add(Kind::exclude, {pattern}, "the file has nothing for it");
+    add(StepKind::exclude, {pattern}, "the file has nothing for it");
   }
   if (adapter != AdapterChoice::present) {
-    add(Kind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
+    add(StepKind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
   }
   if (skips_variants) {
-    add(Kind::skip_variants, {*skips_variants ? "true" : "false"},
+    add(StepKind::skip_variants, {*skips_variants ? "true" : "false"},
         *skips_variants ? "the file's names are without variants"
                         : "the file's names have variants");
   }
@@ -314,11 +315,6 @@ std::string Recipe::text() const {
 
 std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe& recipe) {
   return recipe.skips_variants ? input.wanted_other : input.wanted;
-}
-
-bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy) {
-  const bool has_shape = leaf.accepts_any_shape || tensor.shape() == leaf.shape;
-  return has_shape && fit(tensor, leaf, policy);
 }
 
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {

@@ -73,9 +73,6 @@ struct Trial {
 
 std::span<const WantedTensor> wanted_by(const ProposalInput& input, const Recipe& recipe);
 
-// Whether a load would put the tensor into the leaf.
-bool fits(const TensorSnapshot& tensor, const LeafInfo& leaf, DTypePolicy policy);
-
 // Runs the name stages and the matching of a load. Fails if those fail, for example if two names
 // become one.
 Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe);

@@ -17,6 +17,7 @@
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
 #include "src/proposals/differences.h"
+#include "src/proposals/model_root.h"
 #include "src/proposals/module_views.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/name_sample.h"
@@ -65,6 +66,7 @@ class Search {
                        if (a.plan.matched != b.plan.matched) return a.plan.matched > b.plan.matched;
                        return count_changes(a) < count_changes(b);
                      });
+    prefer_layout_of_file(aligned);
     if (aligned.size() > most_written) aligned.resize(most_written);
     if (!averaged_.empty() && !aligned.empty()) {
       aligned.push_back(align_view(*aligned.front().view, averaged_));
@@ -84,7 +86,8 @@ class Search {
       write(one);
       const auto is_sure = [](const auto& part) { return !part.is_guess; };
       const bool has_guess =
-          !std::all_of(one.plan.renamings.begin(), one.plan.renamings.end(), is_sure);
+          !std::all_of(one.plan.renamings.begin(), one.plan.renamings.end(), is_sure) ||
+          !std::all_of(one.plan.edits.begin(), one.plan.edits.end(), is_sure);
       if (!has_guess) continue;
       // The sure part is a proposal of its own.
       for (const Renaming& renaming : one.plan.renamings) {
@@ -100,6 +103,22 @@ class Search {
   }
 
  private:
+  // A file that says that PyTorch wrote it has PyTorch's layouts, also where all matrices are
+  // square.
+  void prefer_layout_of_file(std::vector<AlignedView>& aligned) const {
+    const auto format = base_.metadata().find("format");
+    const bool says_so =
+        base_.is_pickled() || (format != base_.metadata().end() && format->second == "pt");
+    if (!says_so || input_.options.adapter.is_set() || aligned.empty()) return;
+    const std::size_t most = aligned.front().plan.matched;
+    const auto is_right = [&](const AlignedView& one) {
+      return one.view->choice == AdapterChoice::pytorch_to_burn && one.plan.matched == most;
+    };
+    if (std::any_of(aligned.begin(), aligned.end(), is_right)) {
+      std::erase_if(aligned, [&](const AlignedView& one) { return !is_right(one); });
+    }
+  }
+
   // The tensors that parameters get by an alignment, as far as it is sure.
   void note_meant(const AlignedView& aligned, SearchResult& result) const {
     std::unordered_map<std::string_view, std::size_t> places;
@@ -146,9 +165,16 @@ class Search {
       source_.insert(source_.end(), averaged_.begin(), averaged_.end());
       averaged_.clear();
     }
+    // Names that a rule could not be written for are left to the trial.
     std::vector<std::string_view> paths;
-    for (const WantedTensor& wanted : input_.wanted) paths.push_back(wanted.place.path);
-    places_ = sample_of_names(paths, most_names);
+    std::vector<std::size_t> plain;
+    for (std::size_t i = 0; i < input_.wanted.size(); ++i) {
+      const std::string_view path = input_.wanted[i].place.path;
+      if (path.size() > longest_name || !is_plain_name(path)) continue;
+      paths.push_back(path);
+      plain.push_back(i);
+    }
+    for (const std::size_t i : sample_of_names(paths, most_names)) places_.push_back(plain[i]);
     is_sorted_ = std::is_sorted(names.begin(), names.end());
     ignores_shapes_ =
         std::any_of(input_.wanted.begin(), input_.wanted.end(),
@@ -277,7 +303,7 @@ class Search {
       }
       if (!best || recipe.cost() < best->cost()) best = std::move(recipe);
     }
-    if (best) found_.push_back({*std::move(best), one.root, one.plan.matched});
+    if (best) found_.push_back({*std::move(best), one.root});
   }
 
   const ProposalInput& input_;

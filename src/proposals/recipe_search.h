@@ -15,8 +15,7 @@ namespace andiron::inline v1::detail {
 
 struct FoundRecipe {
   Recipe recipe;
-  std::string root;         // what names of the file begin with, for all tensors that are taken
-  std::size_t matched = 0;  // of the names that were looked at
+  std::string root;  // what names of the file begin with, for all tensors that are taken
 };
 
 struct SearchResult {
@@ -28,8 +27,8 @@ struct SearchResult {
   std::map<std::string, std::string> meant = {};
 };
 
-// Returns the recipes that feed the most parameters, the simplest first among equals; after one
-// with guesses the same without them. Large models are judged by some of their names: the first of
+// Returns the recipes of the alignments that feed the most parameters; after one with guesses the
+// same without them. Large models are judged by some of their names: the first of
 // each numbered list, and every kind of name.
 SearchResult search_recipes(const ProposalInput& input);
 

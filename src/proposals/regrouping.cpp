@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/core/parse_index.h"
 #include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
@@ -97,10 +98,12 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
   }
   std::map<std::string, Votes> by_block;
   std::map<std::string_view, Votes> by_last;
+  // What comes before the last segment that is a number.
   const auto block_of = [](std::string_view name) {
-    const std::string kind = name_kind(name);
-    const std::size_t number = kind.rfind('#');
-    return number == std::string::npos ? std::string() : kind.substr(0, number);
+    for (std::string_view rest = module_path(name); !rest.empty(); rest = module_path(rest)) {
+      if (parse_index(last_segment(rest))) return name_kind(module_path(rest));
+    }
+    return std::string();
   };
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (outputs[i] == Output::unknown || odd == Output::unknown) continue;
@@ -167,7 +170,7 @@ std::optional<Dims> part_sizes(const Dims& shape, std::size_t count,
       continue;
     }
     const std::uint64_t small = other[0];
-    if (small == 0 || 2 * small >= shape[0]) continue;
+    if (small == 0 || small >= shape[0] || small >= shape[0] - small) continue;
     const std::uint64_t large = shape[0] - 2 * small;
     if (large > small && is_missed(small) && is_missed(large)) return Dims{large, small, small};
   }

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "andiron/text.h"
@@ -162,9 +161,10 @@ class Planner {
       if (!from || from->leaf != to->leaf) return;
       parts.push_back(*from);
     }
+    const bool is_guess = fusion.is_guess || is_order_doubtful(name);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       rename(*fusion.partners[i], below(to->parent, text_of(parts[i], parts[i].segment, to->leaf)),
-             Evidence::words, fusion.is_guess);
+             Evidence::words, is_guess);
     }
     ++plan_.matched;
     PendingEdit edit = {
@@ -172,8 +172,7 @@ class Planner {
     for (std::size_t i = 1; i < parts.size(); ++i) edit.parts.emplace_back(parts[i].segment);
     edit.whole = std::string(to->segment) + (to->is_joined ? "_" : ".");
     add_edit(std::move(edit), to->parent,
-             below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)),
-             fusion.is_guess || is_order_doubtful(name));
+             below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)), is_guess);
   }
 
   // A split or join for all modules that need it.
@@ -190,7 +189,7 @@ class Planner {
   };
 
   void add_edit(PendingEdit edit, std::string_view parent, std::string name, bool is_guess) {
-    std::string key = edit.segment + '\n' + edit.whole;
+    std::string key = edit.segment + '\n' + edit.whole + (is_guess ? "\n?" : "\n");
     for (const std::string& part : edit.parts) key += '\n' + part;
     for (const std::uint64_t share : edit.shares) key += '\n' + std::to_string(share);
     PendingEdit& known = edits_.try_emplace(std::move(key), std::move(edit)).first->second;
@@ -205,17 +204,14 @@ class Planner {
     const std::string end =
         escaped_for_regex(edit.segment) + (edit.is_joined ? "_" : "\\.") + "(weight|bias)$";
     const bool is_at_top = edit.parents.contains("");
-    std::string pattern = (is_at_top ? "^" : "\\.") + end;
-    std::string before = is_at_top ? "" : ".";
-    std::string leaf = "$1";
-    if (matches_others(pattern, edit.names)) {
+    const bool is_everywhere = is_at_top && edit.parents.size() > 1;
+    std::string pattern = (is_everywhere ? "(^|\\.)" : is_at_top ? "^" : "\\.") + end;
+    std::string before = is_everywhere ? "$1" : is_at_top ? "" : ".";
+    std::string leaf = is_everywhere ? "$2" : "$1";
+    if (!is_everywhere && matches_others(pattern, edit.names)) {
       std::set<std::string> kinds;
       for (const std::string& parent : edit.parents) {
-        std::string kind;
-        for (const char c : name_kind(parent)) {
-          kind += c == '#' ? std::string("\\d+") : escaped_for_regex(std::string(1, c));
-        }
-        kinds.insert(std::move(kind));
+        kinds.insert(pattern_for_kind(name_kind(parent)));
       }
       std::string scope;
       for (const std::string& kind : kinds) scope += (scope.empty() ? "" : "|") + kind;
@@ -225,10 +221,12 @@ class Planner {
     }
     const bool is_split = edit.kind == TensorEdit::Kind::split;
     std::vector<std::string> names;
-    for (const std::string& part : edit.parts) names.push_back(before + part + "." + leaf);
+    for (const std::string& part : edit.parts)
+      names.push_back(before + escaped_for_replacement(part) + "." + leaf);
     TensorEdit written =
         is_split ? TensorEdit::split(pattern, std::move(names), 0, edit.shares)
-                 : TensorEdit::join(pattern, std::move(names), before + edit.whole + leaf);
+                 : TensorEdit::join(pattern, std::move(names),
+                                    before + escaped_for_replacement(edit.whole) + leaf);
     plan_.edits.push_back(
         {std::move(written),
          is_split ? "the file has them in one tensor" : "the module has them in one tensor",
@@ -262,7 +260,7 @@ class Planner {
     for (const std::string& ending : endings) pattern += (pattern.empty() ? "" : "|") + ending;
     plan_.edits.push_back(
         {TensorEdit::transpose(endings.size() == 1 ? pattern + "$" : "(" + pattern + ")$"),
-         "their biases are as long as their second dimension", false});
+         "their biases, shapes or neighbors tell", false});
   }
 
   static std::string ending_of(std::string_view name, const std::set<std::string_view>& others) {

@@ -6,17 +6,15 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
-#include "src/core/parse_index.h"
 #include "src/core/text/digit.h"
 #include "src/proposals/assignment.h"
-#include "src/proposals/name_parts.h"
-#include "src/proposals/word_similarity.h"
+#include "src/proposals/module_label.h"
+#include "src/proposals/shared_forms.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -31,69 +29,17 @@ constexpr double clear_margin = 0.3;
 constexpr double least_score_far_away = 0.7;
 constexpr double sure_score_far_away = 1;
 constexpr double least_score_alone = 0.3;
+constexpr double score_of_neighbour = 0.6;
 // Below this, words contradict each other.
 constexpr double worst_score = -1.5;
 constexpr std::size_t most_compared = 160;  // of a group, on either side
 constexpr std::size_t most_levels = 64;
 constexpr std::size_t many_forms = 4;
 
-// A node as its name tells it, below the place where both sides are looked at.
-struct Label {
-  Meaning meaning = {};
-  std::vector<std::string> words;  // without common ones
-  std::vector<std::uint64_t> numbers;
-  std::string_view last;  // segment, in plain form
-  std::uint32_t position = 0;
-};
-
-// Numbers for the shapes and kinds of tensors; 0 for those that only one side has.
-struct Forms {
-  Forms(std::span<const TreeTensor> in_source, std::span<const TreeTensor> in_wanted) {
-    std::map<std::pair<std::vector<std::uint64_t>, std::uint8_t>, std::uint32_t> numbers;
-    const auto number = [&](const TreeTensor& tensor) {
-      return numbers.try_emplace({tensor.shape, tensor.kind}, numbers.size() + 1).first->second;
-    };
-    for (const TreeTensor& tensor : in_source) source.push_back(number(tensor));
-    for (const TreeTensor& tensor : in_wanted) wanted.push_back(number(tensor));
-    const std::set<std::uint32_t> of_source(source.begin(), source.end());
-    const std::set<std::uint32_t> of_wanted(wanted.begin(), wanted.end());
-    for (std::uint32_t& form : source) form = of_wanted.contains(form) ? form : 0;
-    for (std::uint32_t& form : wanted) form = of_source.contains(form) ? form : 0;
-    drop_without_weight(in_source, source);
-    drop_without_weight(in_wanted, wanted);
-  }
-
-  // The bias of a module whose weight has no counterpart has none either.
-  static void drop_without_weight(std::span<const TreeTensor> tensors,
-                                  std::vector<std::uint32_t>& forms) {
-    struct Weights {
-      bool has_some = false;
-      bool has_counterpart = false;
-    };
-    std::map<std::string_view, Weights> modules;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const std::string_view last = last_segment(tensors[i].name);
-      if (tensors[i].shape.size() < 2 || role_of(last) != TensorRole::weight) continue;
-      Weights& weights = modules[module_path(tensors[i].name)];
-      weights.has_some = true;
-      weights.has_counterpart = weights.has_counterpart || forms[i] != 0;
-    }
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const std::string_view last = last_segment(tensors[i].name);
-      if (last != "bias" && last != "weight") continue;
-      const auto found = modules.find(module_path(tensors[i].name));
-      if (found == modules.end() || found->second.has_counterpart) continue;
-      forms[i] = 0;
-    }
-  }
-  std::vector<std::uint32_t> source;
-  std::vector<std::uint32_t> wanted;
-};
-
 class Aligner {
  public:
   Aligner(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted,
-          const Forms& forms, bool source_is_sorted, WorkBudget& budget)
+          const SharedForms& forms, bool source_is_sorted, WorkBudget& budget)
       : source_(source, forms.source, bags_),
         wanted_(wanted, forms.wanted, bags_),
         source_is_sorted_(source_is_sorted),
@@ -297,7 +243,8 @@ class Aligner {
       if (a.first != b.first) return a.first > b.first;
       return a.second < b.second;
     });
-    for (const auto& [likeness, node] : near) {
+    for (const auto& one : near) {
+      const NodeId node = one.second;
       const bool is_apart = std::none_of(found.begin(), found.end(), [&](NodeId other) {
         return source_.contains(other, node) || source_.contains(node, other);
       });
@@ -353,92 +300,18 @@ class Aligner {
     return are_numbers ? *in_a + 1 == *in_b || *in_b + 1 == *in_a : *in_a == *in_b;
   }
 
-  // Whether a module beside one was given a module beside the other.
-  bool have_matched_neighbours(NodeId wanted, NodeId source) const {
+  // What the modules beside one were given.
+  std::vector<NodeId> given_to_neighbours(NodeId wanted) const {
+    std::vector<NodeId> given;
     for (const NodeId beside : wanted_[wanted_[wanted].parent].children) {
-      const auto given = matched_.find(beside);
-      if (given == matched_.end() || !are_neighbours(wanted_, wanted, beside, true)) continue;
-      if (are_neighbours(source_, source, given->second, !source_is_sorted_)) return true;
+      const auto found = matched_.find(beside);
+      if (found == matched_.end() || !are_neighbours(wanted_, wanted, beside, true)) continue;
+      given.push_back(found->second);
     }
-    return false;
+    return given;
   }
 
   // ---- Which of several modules that hold the same ----
-
-  Label label_of(const NameTree& tree, NodeId node, NodeId scope) const {
-    const NodeId bottom = tree.bottom_of_chain(node);
-    const std::span<const std::string> path = tree.plain_path(bottom);
-    const std::size_t begin = std::min<std::size_t>(tree[scope].depth, path.size());
-    Label label;
-    label.meaning = meaning_of(path, begin);
-    label.position = node;
-    for (const std::string& segment : path.subspan(begin)) {
-      const std::size_t before = label.words.size();
-      for (const std::string& word : words_in(segment)) add_word(word, label);
-      if (label.words.size() > before) label.last = segment;
-    }
-    return label;
-  }
-
-  static void add_word(std::string_view text, Label& label) {
-    for (std::size_t begin = 0; begin < text.size();) {
-      std::size_t end = begin + 1;
-      while (end < text.size() && is_digit(text[end]) == is_digit(text[begin])) ++end;
-      const std::string_view run = text.substr(begin, end - begin);
-      if (is_digit(run[0])) {
-        label.numbers.push_back(parse_index(run).value_or(0));
-      } else if (!is_common_word(run)) {
-        label.words.emplace_back(run);
-      }
-      begin = end;
-    }
-  }
-
-  // How well two labels agree in words.
-  double word_score(const Label& wanted, const Label& source) {
-    double score = 0;
-    for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
-      const bool is_part = i == static_cast<std::size_t>(Question::part);
-      if (wanted.meaning[i] == 0 || source.meaning[i] == 0) {
-        if (wanted.meaning[i] != source.meaning[i] && !is_part) score -= 0.1;
-        continue;
-      }
-      const bool agree = (wanted.meaning[i] & source.meaning[i]) != 0;
-      if (agree) {
-        score += is_part ? 0.4 : 1;
-      } else {
-        score -= is_part ? 1 : 2;
-      }
-    }
-    if (!wanted.last.empty() && wanted.last == source.last) score += 0.5;
-    return score + words_similarity(wanted.words, source.words);
-  }
-
-  // Numbered modules by rank: the first of one side is the first of the other.
-  struct Ranks {
-    std::vector<std::size_t> of;  // for each node
-    std::size_t count = 0;        // of different numbers
-  };
-  static Ranks ranks_of(const std::vector<Label>& labels) {
-    std::map<std::vector<std::uint64_t>, std::size_t> ranks;
-    for (const Label& label : labels) ranks.emplace(label.numbers, 0);
-    std::size_t next = 0;
-    for (auto& [numbers, rank] : ranks) rank = next++;
-    Ranks result;
-    result.count = next;
-    for (const Label& label : labels) result.of.push_back(ranks[label.numbers]);
-    return result;
-  }
-
-  static double number_cost(const Label& wanted, const Label& source) {
-    const std::size_t shared = std::min(wanted.numbers.size(), source.numbers.size());
-    double cost = 0;
-    for (std::size_t i = 0; i < shared; ++i) {
-      if (wanted.numbers[i] != source.numbers[i]) cost += 0.5;
-    }
-    if (wanted.numbers.size() != source.numbers.size()) cost += 0.1;
-    return std::min(cost, 1.0);
-  }
 
   // Whether the numbers of a list run the other way: its members with forms of their own tell.
   bool runs_backwards(NodeId wanted, NodeId source) const {
@@ -455,7 +328,7 @@ class Aligner {
       if (nodes.size() != 1 || same == in_source.end() || same->second.size() != 1) continue;
       const auto a = number_in(wanted_[nodes.front()].segment);
       const auto b = number_in(source_[same->second.front()].segment);
-      if (a && b) numbers.emplace_back(*a, *b);
+      if (a && b && numbers.size() < most_compared) numbers.emplace_back(*a, *b);
     }
     // Groups on their way: the members with this bag against those with forms of their own.
     const auto mean = [&](const NameTree& tree, const std::vector<NodeId>& nodes) {
@@ -485,14 +358,6 @@ class Aligner {
     return forward < 0;
   }
 
-  static std::optional<std::uint64_t> number_in(std::string_view segment) {
-    const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
-    const auto end = std::find_if_not(begin, segment.end(), is_digit);
-    if (begin == end) return std::nullopt;
-    return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
-                                      static_cast<std::size_t>(end - begin)));
-  }
-
   // Whether another module around has a weight of the same form: a bias more or less is no reason.
   bool has_same_weight_beside(NodeId wanted, NodeId source, NodeId scope) const {
     if (!wanted_.is_module(wanted_.bottom_of_chain(wanted))) return false;
@@ -510,13 +375,38 @@ class Aligner {
     return wanted_[wanted].bag == source_[source].bag;
   }
 
+  // The same for groups that are too large to be compared one by one: as many on both sides, each
+  // with a number of its own. Otherwise none is given.
+  std::vector<std::optional<NodeId>> assign_by_numbers(const std::vector<Unit>& group,
+                                                       const std::vector<NodeId>& candidates,
+                                                       NodeId wanted_scope, NodeId source_scope) {
+    std::vector<std::optional<NodeId>> taken(group.size());
+    if (group.size() != candidates.size()) return taken;
+    std::map<std::vector<std::uint64_t>, std::size_t> wanted;
+    std::map<std::vector<std::uint64_t>, std::size_t> source;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      wanted.emplace(label_of(wanted_, group[i].node, wanted_scope).numbers, i);
+      source.emplace(label_of(source_, candidates[i], source_scope).numbers, i);
+    }
+    budget_.spend(group.size());
+    if (wanted.size() != group.size() || source.size() != group.size()) return taken;
+    for (auto at = source.begin(); const auto& [numbers, i] : wanted) {
+      taken[i] = candidates[at++->second];
+      note(group[i].node, *taken[i], Evidence::numbers);
+    }
+    return taken;
+  }
+
   // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
   std::vector<std::optional<NodeId>> assign(const std::vector<Unit>& group,
                                             const std::vector<NodeId>& candidates,
                                             NodeId wanted_scope, NodeId source_scope,
                                             std::size_t level) {
-    const std::size_t rows = std::min(group.size(), most_compared);
-    const std::size_t columns = std::min(candidates.size(), most_compared);
+    if (group.size() > most_compared || candidates.size() > most_compared) {
+      return assign_by_numbers(group, candidates, wanted_scope, source_scope);
+    }
+    const std::size_t rows = group.size();
+    const std::size_t columns = candidates.size();
     std::vector<Label> wanted;
     std::vector<Label> source;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -544,6 +434,7 @@ class Aligner {
     std::vector<std::vector<double>> known(rows, std::vector<double>(columns));
     std::vector<std::vector<double>> costs(rows, std::vector<double>(columns));
     for (std::size_t i = 0; i < rows; ++i) {
+      const std::vector<NodeId> given = given_to_neighbours(group[i].node);
       for (std::size_t j = 0; j < columns; ++j) {
         words[i][j] = word_score(wanted[i], source[j]);
         double away = 0;
@@ -556,16 +447,20 @@ class Aligner {
         } else {
           away = number_cost(wanted[i], source[j]);
         }
-        if (have_matched_neighbours(group[i].node, candidates[j])) words[i][j] += 0.6;
+        const bool has_neighbour = std::any_of(given.begin(), given.end(), [&](NodeId beside) {
+          return are_neighbours(source_, candidates[j], beside, !source_is_sorted_);
+        });
+        if (has_neighbour) words[i][j] += score_of_neighbour;
         known[i][j] = away - words[i][j] -
                       bags_.likeness(wanted_[group[i].node].bag, source_[candidates[j]].bag);
         const auto expected = static_cast<double>(i) / static_cast<double>(rows);
         const auto there = static_cast<double>(j) / static_cast<double>(columns);
         costs[i][j] = known[i][j] + (source_is_sorted_ ? 0.001 : 0.05) * std::abs(expected - there);
       }
-      budget_.spend(1 + columns / 4);
+      budget_.spend(1 + columns * (1 + given.size() / 16) / 4);
     }
     const std::vector<std::optional<std::size_t>> chosen = cheapest_assignment(costs);
+    const std::vector<std::vector<double>> negated_words = negated(words);
     std::vector<std::optional<NodeId>> taken(group.size());
     for (std::size_t i = 0; i < rows; ++i) {
       if (!chosen[i]) continue;
@@ -592,7 +487,7 @@ class Aligner {
             (is_only_here || !is_small(group[i].node) || words[i][j] >= least_score_alone);
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
-        const bool words_tell = margin_of(i, chosen, negated(words)) >= clear_margin;
+        const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
         evidence = words_tell ? Evidence::words : Evidence::numbers;
         // Something that the module has beside it is not there: it may be another kind of module.
         const bool is_named_alike = wanted[i].last == source[j].last;
@@ -684,82 +579,12 @@ class Aligner {
   std::vector<AlignedTensor> pairs_;
 };
 
-// Weights averaged over training, which checkpoints keep beside the model's own.
-bool is_average(std::string_view segment) {
-  const std::vector<std::string> words = words_in(segment);
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
-  });
-}
-
 }  // namespace
-
-bool is_averaged(std::string_view name) {
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find('.', begin), name.size());
-    if (is_average(name.substr(begin, end - begin))) return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
-std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
-  NameTree::Bags bags;
-  const Forms forms(source, wanted);
-  const NameTree tree(source, forms.source, bags);
-  const NameTree wanted_tree(wanted, forms.wanted, bags);
-  // How many of the wanted tensors a node holds.
-  const auto coverage = [&](NodeId node) {
-    const FormCounts& there = bags.counts(tree[node].bag);
-    std::uint64_t shared = 0;
-    for (auto at = there.begin();
-         const auto& [key, count] : bags.counts(wanted_tree[NameTree::root].bag)) {
-      while (at != there.end() && at->first < key) ++at;
-      if (at != there.end() && at->first == key) shared += std::min(count, at->second);
-    }
-    return shared;
-  };
-  NodeId best = NameTree::root;
-  const std::uint64_t all = coverage(best);
-  for (std::size_t level = 0; level < most_levels; ++level) {
-    const std::vector<NodeId>& children = tree[best].children;
-    const auto next = std::find_if(children.begin(), children.end(), [&](NodeId child) {
-      // A single module is no model, unless it is all that is wanted.
-      const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
-      return !tree.is_leaf(child) && is_model && coverage(child) == all;
-    });
-    if (next == children.end()) break;
-    best = *next;
-  }
-  // What the wanted names begin with, too, stays.
-  const NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
-  for (std::size_t kept = std::min(tree[best].depth, wanted_tree[wanted_root].depth); kept > 0;
-       --kept) {
-    const auto path = tree.plain_path(best);
-    const auto wanted_path = wanted_tree.plain_path(wanted_root);
-    if (!std::equal(path.end() - static_cast<std::ptrdiff_t>(kept), path.end(),
-                    wanted_path.begin())) {
-      continue;
-    }
-    for (; kept > 0; --kept) best = tree[best].parent;
-    break;
-  }
-  if (best == NameTree::root) return {};
-  // As the names have it, with its separators.
-  NodeId leaf = best;
-  while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
-  const std::string& name = source[*tree[leaf].tensor].name;
-  std::size_t end = 0;
-  for (std::uint32_t depth = 0; depth < tree[best].depth; ++depth) {
-    end = name.find_first_of(name_separators, end) + 1;
-  }
-  return name.substr(0, end);
-}
 
 std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
                                  std::span<const TreeTensor> wanted, bool source_is_sorted,
                                  WorkBudget& budget) {
-  return Aligner(source, wanted, Forms(source, wanted), source_is_sorted, budget).run();
+  return Aligner(source, wanted, SharedForms(source, wanted), source_is_sorted, budget).run();
 }
 
 }  // namespace andiron::inline v1::detail

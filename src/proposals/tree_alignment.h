@@ -34,14 +34,6 @@ struct AlignedTensor {
   bool is_guess;
 };
 
-// What names begin with in the smallest tree of the file that holds as much of what is wanted as
-// the whole file: "model.". Empty for the file itself.
-std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted);
-
-// Whether a name tells of weights averaged over training, which checkpoints keep beside the model's
-// own.
-bool is_averaged(std::string_view name);
-
 // In the order of the wanted tensors, none twice. `source_is_sorted`: the order of the file's
 // tensors says nothing.
 std::vector<AlignedTensor> align(std::span<const TreeTensor> source,

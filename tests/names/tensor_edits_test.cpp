@@ -183,9 +183,8 @@ TEST(TensorEdits, NameATensorThatCannotBeCut) {
     const TensorEdit edit = TensorEdit::split("qkv", {"q", "k", "v"}, dim, std::move(shares));
     return edit_tensors(archive, {edit}).error();
   };
-  for (const Error& error :
-       {error_of(0, {}), error_of(2, {}), error_of(1, {1, 2}), error_of(1, {4, 2, 1}),
-        error_of(1, {0, 0, 0}), error_of(1, {UINT64_MAX, UINT64_MAX, 8})}) {
+  for (const Error& error : {error_of(0, {}), error_of(2, {}), error_of(1, {4, 2, 1}),
+                             error_of(1, {0, 0, 0}), error_of(1, {UINT64_MAX, UINT64_MAX, 8})}) {
     EXPECT_EQ(error.code, ErrorCode::shape_mismatch);
     EXPECT_EQ(error.tensor, "a.qkv.weight");
     EXPECT_EQ(error.found, "[4, 6]");
@@ -195,6 +194,7 @@ TEST(TensorEdits, NameATensorThatCannotBeCut) {
   EXPECT_EQ(error_of(2, {}).expected, "a dimension 2");
   EXPECT_EQ(error_of(1, {4, 2, 1}).expected,
             "a dimension 1 that can be cut into 3 parts in proportion to the shares");
+  EXPECT_EQ(error_of(1, {1, 2}).code, ErrorCode::invalid_argument);
 }
 
 TEST(TensorEdits, NameATensorThatCannotBeJoined) {

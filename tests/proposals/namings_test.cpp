@@ -33,14 +33,14 @@ std::vector<TreeTensor> blocks_of_width(int count, std::uint64_t width) {
 
 TEST(Differences, AreToldWithTheNumbers) {
   EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(6, 8)),
-            "another depth: the source has 4 blocks at 'layers', the module 6 at 'layers'");
+            "the source has 4 blocks at 'layers', the module 6 at 'layers'");
   EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 16)),
-            "another width: most matrices of the source have a dimension of 8, most of the module "
+            "most matrices of the source have a dimension of 8, most of the module "
             "one of 16");
   EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 8)), "");
   const std::vector<TreeTensor> other = {{"a", {1}, 1}, {"b", {2}, 1}, {"c", {3}, 1}};
   EXPECT_EQ(difference_between(blocks_of_width(1, 8), other),
-            "another model: only 0 of 3 parameters have a tensor of their shape in the source");
+            "only 0 of 3 parameters have a tensor of their shape in the source");
 }
 
 }  // namespace

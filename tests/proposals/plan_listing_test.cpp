@@ -65,6 +65,39 @@ TEST(PlanListing, LeavesASquareEmbeddingAsItIs) {
   EXPECT_EQ(code.find("^pos"), std::string::npos) << code;
 }
 
+TEST(PlanListing, TransposesSquareMatricesLikeTheOthersOfTheirBlock) {
+  std::vector<std::pair<std::string, Shape>> tensors;
+  std::vector<ListedParameter> model;
+  for (const std::string n : {"0", "1"}) {
+    for (const char* name : {"attn.q_proj", "attn.k_proj"}) {
+      tensors.push_back({"layers." + n + "." + name + ".weight", {4, 4}});
+      tensors.push_back({"layers." + n + "." + name + ".bias", {4}});
+      model.push_back({"layers." + n + "." + name + ".weight", DType::f32, {4, 4}});
+      model.push_back({"layers." + n + "." + name + ".bias", DType::f32, {4}});
+    }
+    tensors.push_back({"layers." + n + ".mlp.fc1.weight", {16, 4}});
+    tensors.push_back({"layers." + n + ".mlp.fc1.bias", {16}});
+    model.push_back({"layers." + n + ".mlp.fc1.weight", DType::f32, {4, 16}});
+    model.push_back({"layers." + n + ".mlp.fc1.bias", DType::f32, {16}});
+  }
+  const Plan plan = plan_listing(model, listed_file(tensors)).value();
+  ASSERT_FALSE(plan.result.proposals.empty());
+  EXPECT_NE(plan.result.proposals[0].code.find("q_proj"), std::string::npos)
+      << plan.result.proposals[0].code;
+}
+
+TEST(PlanListing, TakesTheLayoutThatTheFileTells) {
+  Archive file = listed_file({{"x.a.weight", {4, 4}}, {"x.b.weight", {4, 4}}});
+  file.set_metadata({{"format", "pt"}});
+  const Plan plan = plan_listing({{"a.weight", DType::f32, {4, 4}, "Linear"},
+                                  {"b.weight", DType::f32, {4, 4}, "Linear"}},
+                                 file)
+                        .value();
+  ASSERT_FALSE(plan.result.proposals.empty());
+  EXPECT_EQ(plan.result.proposals[0].code,
+            ".with_top_level_key(\"x\")\n.with_from_adapter(PyTorchToBurnAdapter())");
+}
+
 struct Pair {
   Param first = Param(test::f32({2}, 0));
   Param second = Param(test::f32({3}, 0));
@@ -104,6 +137,24 @@ TEST(ApplyProposal, IsNotSearchedForWhereNobodyAsks) {
   Pair model;
   auto store = SafetensorsStore::from_bytes(wrapped_pair("second")).search_proposals(false);
   EXPECT_TRUE(load_from(model, store).error().report->proposals.empty());
+}
+
+TEST(ApplyProposal, CountsTiedParametersOnce) {
+  struct Tied {
+    Param embedding = Param(test::f32({5, 2}, 0));
+    Param output = embedding;
+    Param bias = Param(test::f32({3}, 0));
+    ANDIRON_MODULE(Tied, embedding, output, bias)
+  };
+  Tied model;
+  tie(model.embedding, model.output);
+  const Archive file = listed_file({{"model.embedding", {5, 2}}, {"model.bias", {3}}});
+  const std::vector<Proposal> proposals =
+      propose(model, SafetensorsStore::from_bytes(write_to_memory(file).value())).value();
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].matched, 2u);
+  EXPECT_EQ(proposals[0].wanted, 2u);
+  EXPECT_EQ(proposals[0].code, ".with_top_level_key(\"model\")");
 }
 
 }  // namespace

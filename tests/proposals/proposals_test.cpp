@@ -364,7 +364,8 @@ TEST(SampleOfNames, HasAllOfAFew) {
 
 TEST(SampleOfNames, HasTheFirstOfNumberedListsAndEveryKindOfName) {
   const std::vector<std::string_view> names = {"a.7", "a.5", "a.6", "a.1", "a.9.x", "b"};
-  EXPECT_EQ(sample_of_names(names, 3), (std::vector<std::size_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(sample_of_names(names, 5), (std::vector<std::size_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(sample_of_names(names, 3), (std::vector<std::size_t>{1, 2, 3}));
 }
 
 }  // namespace

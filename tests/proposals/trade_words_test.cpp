@@ -86,12 +86,14 @@ TEST(TradeWords, TheSecondNormMayBeThatOfCrossAttentionOrOfTheMlp) {
 }
 
 TEST(TradeWords, TellTheLayersOfAnMlpApart) {
-  expect_told_apart(Question::feed, {{"fc1", "up_proj", "c_fc", "dense_h_to_4h", "wi", "lin1"},
-                                     {"fc2", "down_proj", "mlp.c_proj", "dense_4h_to_h", "lin2"},
+  expect_told_apart(Question::feed, {{"up_proj", "c_fc", "dense_h_to_4h", "wi", "lin1"},
+                                     {"down_proj", "mlp.c_proj", "dense_4h_to_h", "lin2"},
                                      {"gate_proj", "wi_0", "w_gate"}});
   // With three layers it is the gate, with two the first.
   common_answer(Question::feed, {"w1", "gate_proj"});
-  common_answer(Question::feed, {"w1", "fc1"});
+  common_answer(Question::feed, {"w1", "fc1", "up_proj"});
+  common_answer(Question::feed, {"fc1", "gate_proj"});
+  common_answer(Question::feed, {"fc2", "down_proj"});
 }
 
 TEST(TradeWords, TellPartsOfABlockApart) {

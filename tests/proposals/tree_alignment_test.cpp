@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/proposals/model_root.h"
 #include "src/proposals/name_tree.h"
 #include "src/proposals/work_budget.h"
 

@@ -158,9 +158,7 @@ TEST(PytorchStore, TellsWhenClosingGapsHasMovedWhatTheModuleWants) {
   }
   const ApplyResult moved = load_from(model, store_of(dict).allow_partial()).value();
   ASSERT_EQ(moved.notes.size(), 2u);
-  EXPECT_EQ(moved.notes[1],
-            "what is left over: another depth: the source has 2 blocks at 'fc', the module 3 at "
-            "'fc'");
+  EXPECT_EQ(moved.notes[1], "the source has 2 blocks at 'fc', the module 3 at 'fc'");
   EXPECT_EQ(moved.notes[0],
             "the source has 'fc.2.bias' and 1 other, but closing index gaps moved tensors "
             "to lower numbers; .map_indices_contiguous(false) keeps the source's numbers");

@@ -20,6 +20,8 @@ namespace {
 
 // The records that end a zip archive lie in these, and mostly its directory too.
 constexpr std::uint64_t item_tail_bytes = 66 << 10;
+// What is larger is not held, but read when it is needed.
+constexpr std::uint64_t most_end_bytes = 64 << 20;
 
 // The records that hold the data of tensors, which lie together: from where to where.
 struct DataRange {
@@ -124,19 +126,22 @@ Result<std::shared_ptr<ItemSource>> ItemSource::fetch(const ItemPlace& place,
   ANDIRON_ASSIGN(const ZipDirectory directory, ZipDirectory::read(*item, end, ZipNames::any_case));
   const DataRange data = range_of_data(directory, end);
   ANDIRON_TRY(item->extend_tail(data.end));
-  ANDIRON_ASSIGN(item->head_, item->fetched(0, data.begin));
+  if (data.begin <= most_end_bytes) {
+    ANDIRON_ASSIGN(item->head_, item->fetched(0, data.begin));
+  }
   return item;
 }
 
 Status ItemSource::extend_tail(std::uint64_t begin) {
-  if (begin >= place_.bytes - tail_.size()) return {};
+  const bool is_too_much = place_.bytes - begin > most_end_bytes;
+  if (begin >= place_.bytes - tail_.size() || is_too_much) return {};
   ANDIRON_ASSIGN(tail_, fetched(begin, place_.bytes));
   return {};
 }
 
 Status ItemSource::fetch_rest() {
   if (place_.file->in_memory()) return {};
-  ANDIRON_TRY(extend_tail(0));
+  ANDIRON_ASSIGN(tail_, fetched(0, place_.bytes));
   head_ = {};
   return {};
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/proposals/tree_alignment_test.cpp
+#include "src/proposals/model_root.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/proposals/name_parts.h"
+#include "src/proposals/shared_forms.h"
+#include "src/proposals/word_similarity.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+constexpr std::size_t most_wrappers = 64;
+
+bool is_average(std::string_view segment) {
+  const std::vector<std::string> words = words_in(segment);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
+  });
+}
+
+}  // namespace
+
+bool is_averaged(std::string_view name) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    if (is_average(name.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
+  NameTree::Bags bags;
+  const SharedForms forms(source, wanted);
+  const NameTree tree(source, forms.source, bags);
+  const NameTree wanted_tree(wanted, forms.wanted, bags);
+  // How many of the wanted tensors a node holds.
+  const auto coverage = [&](NameTree::NodeId node) {
+    const FormCounts& there = bags.counts(tree[node].bag);
+    std::uint64_t shared = 0;
+    for (auto at = there.begin();
+         const auto& [key, count] : bags.counts(wanted_tree[NameTree::root].bag)) {
+      while (at != there.end() && at->first < key) ++at;
+      if (at != there.end() && at->first == key) shared += std::min(count, at->second);
+    }
+    return shared;
+  };
+  NameTree::NodeId best = NameTree::root;
+  const std::uint64_t all = coverage(best);
+  for (std::size_t level = 0; level < most_wrappers; ++level) {
+    const std::vector<NameTree::NodeId>& children = tree[best].children;
+    const auto next = std::find_if(children.begin(), children.end(), [&](NameTree::NodeId child) {
+      // A single module is no model, unless it is all that is wanted.
+      const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
+      return !tree.is_leaf(child) && is_model && coverage(child) == all;
+    });
+    if (next == children.end()) break;
+    best = *next;
+  }
+  // What the wanted names begin with, too, stays.
+  const NameTree::NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
+  for (std::size_t kept = std::min(tree[best].depth, wanted_tree[wanted_root].depth); kept > 0;
+       --kept) {
+    const auto path = tree.plain_path(best);
+    const auto wanted_path = wanted_tree.plain_path(wanted_root);
+    if (!std::equal(path.end() - static_cast<std::ptrdiff_t>(kept), path.end(),
+                    wanted_path.begin())) {
+      continue;
+    }
+    for (; kept > 0; --kept) best = tree[best].parent;
+    break;
+  }
+  if (best == NameTree::root) return {};
+  // As the names have it, with its separators.
+  NameTree::NodeId leaf = best;
+  while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
+  const std::string& name = source[*tree[leaf].tensor].name;
+  std::size_t end = 0;
+  for (std::uint32_t depth = 0; depth < tree[best].depth; ++depth) {
+    // Some segments are parts of a name's last one.
+    const std::size_t separator = name.find_first_of(name_separators, end);
+    if (separator == std::string::npos) break;
+    end = separator + 1;
+  }
+  return name.substr(0, end);
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where a model lies in a file.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/proposals/name_tree.h"
+
+namespace andiron::inline v1::detail {
+
+// What names begin with in the smallest tree of the file that holds as much of what is wanted as
+// the whole file: "model.". Empty for the file itself.
+std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted);
+
+// Whether a name tells of weights averaged over training, which checkpoints keep beside the model's
+// own.
+bool is_averaged(std::string_view name);
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/proposals/tree_alignment_test.cpp
+#include "src/proposals/module_label.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "src/core/parse_index.h"
+#include "src/core/text/digit.h"
+#include "src/proposals/word_similarity.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+constexpr std::size_t most_words = 16;
+
+void add_word(std::string_view text, Label& label) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin + 1;
+    while (end < text.size() && is_digit(text[end]) == is_digit(text[begin])) ++end;
+    const std::string_view run = text.substr(begin, end - begin);
+    if (is_digit(run[0])) {
+      label.numbers.push_back(parse_index(run).value_or(0));
+    } else if (!is_common_word(run) && label.words.size() < most_words) {
+      label.words.emplace_back(run);
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
+Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId scope) {
+  const NameTree::NodeId bottom = tree.bottom_of_chain(node);
+  const std::vector<std::string> path = tree.plain_path(bottom);
+  const std::size_t begin = std::min<std::size_t>(tree[scope].depth, path.size());
+  Label label;
+  label.meaning = meaning_of(path, begin);
+  for (const std::string& segment : std::span(path).subspan(begin)) {
+    const std::size_t before = label.words.size();
+    for (const std::string& word : words_in(segment)) add_word(word, label);
+    if (label.words.size() > before) label.last = segment;
+  }
+  return label;
+}
+
+double word_score(const Label& wanted, const Label& source) {
+  double score = 0;
+  for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
+    const bool is_part = i == static_cast<std::size_t>(Question::part);
+    if (wanted.meaning[i] == 0 || source.meaning[i] == 0) {
+      if (wanted.meaning[i] != source.meaning[i] && !is_part) score -= 0.1;
+      continue;
+    }
+    const bool agree = (wanted.meaning[i] & source.meaning[i]) != 0;
+    if (agree) {
+      score += is_part ? 0.4 : 1;
+    } else {
+      score -= is_part ? 1 : 2;
+    }
+  }
+  if (!wanted.last.empty() && wanted.last == source.last) score += 0.5;
+  return score + words_similarity(wanted.words, source.words);
+}
+
+Ranks ranks_of(const std::vector<Label>& labels) {
+  std::map<std::vector<std::uint64_t>, std::size_t> ranks;
+  for (const Label& label : labels) ranks.emplace(label.numbers, 0);
+  std::size_t next = 0;
+  for (auto& [numbers, rank] : ranks) rank = next++;
+  Ranks result;
+  result.count = next;
+  for (const Label& label : labels) result.of.push_back(ranks[label.numbers]);
+  return result;
+}
+
+double number_cost(const Label& wanted, const Label& source) {
+  const std::size_t shared = std::min(wanted.numbers.size(), source.numbers.size());
+  double cost = 0;
+  for (std::size_t i = 0; i < shared; ++i) {
+    if (wanted.numbers[i] != source.numbers[i]) cost += 0.5;
+  }
+  if (wanted.numbers.size() != source.numbers.size()) cost += 0.1;
+  return std::min(cost, 1.0);
+}
+
+std::optional<std::uint64_t> number_in(std::string_view segment) {
+  const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
+  const auto end = std::find_if_not(begin, segment.end(), is_digit);
+  if (begin == end) return std::nullopt;
+  return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
+                                    static_cast<std::size_t>(end - begin)));
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the name of a module says about it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/proposals/name_tree.h"
+#include "src/proposals/trade_words.h"
+
+namespace andiron::inline v1::detail {
+
+// A node as its name tells it, below the place where both sides are looked at.
+struct Label {
+  Meaning meaning = {};
+  std::vector<std::string> words;  // without common ones
+  std::vector<std::uint64_t> numbers;
+  std::string last;  // segment, in plain form
+};
+
+Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId scope);
+
+// How well two labels agree in words; negative if they contradict each other.
+double word_score(const Label& wanted, const Label& source);
+
+// Numbered modules by rank: the first of one side is the first of the other.
+struct Ranks {
+  std::vector<std::size_t> of;  // for each node
+  std::size_t count = 0;        // of different numbers
+};
+Ranks ranks_of(const std::vector<Label>& labels);
+
+// From 0 for the same numbers to 1.
+double number_cost(const Label& wanted, const Label& source);
+
+// The first number in a segment: 2 for layer2.
+std::optional<std::uint64_t> number_in(std::string_view segment);
+
+}  // namespace andiron::inline v1::detail
