@@ -27,8 +27,8 @@ std::string flags_of(const Proposal& proposal) {
   return flags;
 }
 
-void append_names(std::string& out, const std::string& what,
-                  const std::vector<std::string>& names) {
+void append_some_names(std::string& out, const std::string& what,
+                       const std::vector<std::string>& names) {
   constexpr std::size_t shown = 5;
   if (names.empty()) return;
   out += "\n" + what + " (" + std::to_string(names.size()) + "):\n";
@@ -80,22 +80,24 @@ void append_text(std::string& out, const std::string& path, const std::string& m
     out += "Note: " + display_line(in_flags(note)) + "\n";
   for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal, has_names);
   std::vector<std::string> missing;
+  missing.reserve(result.missing.size());
   for (const MissingTensor& one : result.missing) {
     missing.push_back(
         one.path + (one.did_you_mean.empty() ? "" : "  (did you mean " + one.did_you_mean + "?)"));
   }
-  append_names(out, "Missing in the file", missing);
+  append_some_names(out, "Missing in the file", missing);
   std::vector<std::string> wrong;
+  wrong.reserve(result.errors.size());
   for (const Error& error : result.errors) {
     wrong.push_back(error.tensor + ": " + error.found + " in the file, " + error.expected +
                     " in the model");
   }
-  append_names(out, "Of another shape or dtype", wrong);
-  append_names(out, "Not used by the model", result.unused);
+  append_some_names(out, "Of another shape or dtype", wrong);
+  append_some_names(out, "Not used by the model", result.unused);
 }
 
-void append_json(std::string& out, const std::string& path, const std::string& model,
-                 const ApplyResult& result) {
+void append_plan_json(std::string& out, const std::string& path, const std::string& model,
+                      const ApplyResult& result) {
   out += "{\"schema\":1";
   append_json_field(out, "path", path);
   append_json_field(out, "model", model);
@@ -104,6 +106,7 @@ void append_json(std::string& out, const std::string& path, const std::string& m
   append_json_key(out, "report");
   out += to_json(result.to_value());
   std::vector<std::string> flags;
+  flags.reserve(result.proposals.size());
   for (const Proposal& proposal : result.proposals) flags.push_back(flags_of(proposal));
   append_json_field(out, "flags", flags);
   out += "}\n";
@@ -135,7 +138,7 @@ ExitCode run(const PlanOptions& options) {
     if (!planned) return planned.error();
     all_fit = all_fit && fits(planned->result);
     if (reading.json) {
-      append_json(out, path, options.model, planned->result);
+      append_plan_json(out, path, options.model, planned->result);
     } else {
       append_text(out, path, options.model, planned->result, has_names);
     }

@@ -14,7 +14,7 @@ std::string in_quotes(std::string_view text) {
   return quoted + "'";
 }
 
-std::string joined(std::span<const std::string> texts, std::span<const std::uint64_t> shares) {
+std::string comma_list(std::span<const std::string> texts, std::span<const std::uint64_t> shares) {
   std::string list;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     list += (i == 0 ? "" : ",") + texts[i];
@@ -50,9 +50,9 @@ std::string flag_for(const ProposedStep& step) {
     case Kind::rename:
       return "--sub " + in_quotes(given[0]) + " " + in_quotes(given[1]);
     case Kind::split:
-      return "--split " + in_quotes(given[0]) + " " + in_quotes(joined(rest, step.shares));
+      return "--split " + in_quotes(given[0]) + " " + in_quotes(comma_list(rest, step.shares));
     case Kind::join:
-      return "--join " + in_quotes(given[0]) + " " + in_quotes(joined(rest, {}));
+      return "--join " + in_quotes(given[0]) + " " + in_quotes(comma_list(rest, {}));
     case Kind::transpose:
       return "--transpose " + in_quotes(given[0]);
     case Kind::close_gaps:

@@ -152,6 +152,7 @@ class Editor {
       indices.push_back(*other);
     }
     std::vector<TensorSnapshot> parts;
+    parts.reserve(indices.size());
     for (const std::size_t one : indices) parts.push_back(archive_.snapshot(one));
     Result<TensorSnapshot> whole = TensorSnapshot::concat(parts, edit_.dim);
     if (!whole) return about(index, std::move(whole).error());

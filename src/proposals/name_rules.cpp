@@ -383,12 +383,13 @@ class RuleWriter {
       best_count = count;
       best_names = std::move(changed);
     }
-    if (best) {
+    const bool has_best = best.has_value();
+    if (has_best) {
       rules_.push_back(*std::move(best));
       names_ = std::move(best_names);
     }
     close();
-    return best.has_value();
+    return has_best;
   }
 
   // Runs all rules, or all but one, over the names as they were.

@@ -53,7 +53,7 @@ std::vector<std::string_view> segments_of(std::string_view name) {
   return segments;
 }
 
-std::string text_of(const FormCounts& counts) {
+std::string key_of(const FormCounts& counts) {
   std::string text;
   for (const auto& [key, count] : counts) {
     text += std::to_string(key.form) + "/" + std::to_string(static_cast<int>(key.role)) + ":" +
@@ -66,7 +66,7 @@ std::string text_of(const FormCounts& counts) {
 
 std::uint32_t NameTree::Bags::number_of(FormCounts counts) {
   const auto [known, is_new] =
-      numbers_.try_emplace(text_of(counts), static_cast<std::uint32_t>(counts_.size()));
+      numbers_.try_emplace(key_of(counts), static_cast<std::uint32_t>(counts_.size()));
   if (is_new) {
     owned_.push_back(std::make_unique<FormCounts>(std::move(counts)));
     counts_.push_back(owned_.back().get());

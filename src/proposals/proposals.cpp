@@ -97,7 +97,7 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
 }
 
 // The calls as one text. A guess says that it is one.
-std::string code_of(const std::vector<ProposedStep>& steps) {
+std::string joined_code(const std::vector<ProposedStep>& steps) {
   std::string code;
   for (const ProposedStep& step : steps) {
     if (!code.empty()) code += '\n';
@@ -128,7 +128,7 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
     proposal.text += "; choose_variants(model, store) may pick the alternative that the source has";
   }
   proposal.steps = recipe.steps(input.source.names);
-  proposal.code = code_of(proposal.steps);
+  proposal.code = joined_code(proposal.steps);
   const auto guesses = std::count_if(proposal.steps.begin(), proposal.steps.end(),
                                      [](const ProposedStep& step) { return step.is_guess; });
   if (guesses > 0) {
