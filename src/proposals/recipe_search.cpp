@@ -60,6 +60,7 @@ class Search {
 
   SearchResult run() {
     std::vector<AlignedView> aligned;
+    aligned.reserve(views_.size() + 1);
     for (const ModuleView& view : views_) aligned.push_back(align_view(view, source_));
     std::stable_sort(aligned.begin(), aligned.end(),
                      [&](const AlignedView& a, const AlignedView& b) {
@@ -223,6 +224,7 @@ class Search {
   std::vector<Renaming> settle(std::vector<TreeTensor>& source, std::vector<TreeTensor>& wanted,
                                bool& by_closing) const {
     std::vector<std::string> names;
+    names.reserve(source.size());
     for (const TreeTensor& tensor : source) names.push_back(tensor.name);
     for (const bool closes : {false, true}) {
       const std::vector<std::string> now = closes ? closed(names) : names;

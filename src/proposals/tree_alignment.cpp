@@ -137,11 +137,10 @@ class Aligner {
           for (const NodeId rest : match(node, *taken[i], level + 1)) units.push_back({rest, true});
         } else if (!is_last_look && !candidates.empty() && is_small(node)) {
           deferred.push_back(group[i]);
-        } else if (wanted_.is_leaf(node)) {
-          left_over.push_back(node);
-        } else if (some_taken) {
+        } else if (some_taken && !wanted_.is_leaf(node)) {
           // The file has fewer of these: the rest is not there.
-        } else if (wanted_.is_module(node) && !source_.is_module(source_scope)) {
+        } else if (wanted_.is_leaf(node) ||
+                   (wanted_.is_module(node) && !source_.is_module(source_scope))) {
           // The tensors of a module stay together.
           left_over.push_back(node);
         } else {
@@ -409,6 +408,8 @@ class Aligner {
     const std::size_t columns = candidates.size();
     std::vector<Label> wanted;
     std::vector<Label> source;
+    wanted.reserve(rows);
+    source.reserve(columns);
     for (std::size_t i = 0; i < rows; ++i) {
       wanted.push_back(label_of(wanted_, group[i].node, wanted_scope));
     }

@@ -143,6 +143,7 @@ const LeafOps& leaf_ops() {
         if constexpr (is_param) return ParamAccess::identity(*static_cast<const T*>(leaf));
         return leaf;
       },
+      // NOLINTNEXTLINE(performance-unnecessary-value-param): a Param keeps it
       .make = [](const void* leaf, Tensor tensor,
                  std::optional<ParamId> id) -> Result<std::shared_ptr<void>> {
         const T& current = *static_cast<const T*>(leaf);
