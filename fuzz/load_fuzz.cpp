@@ -76,6 +76,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string before = fingerprint(net);
   if ((flags & 64) != 0) static_cast<void>(choose_variants(net, store));
   const Result<Plan> planned = plan(net, store);
+  if (planned) {
+    for (const Proposal& proposal : planned->result.proposals) {
+      SafetensorsStore changed = store;
+      const Result<Plan> better = plan(net, changed.apply(proposal));
+      ANDIRON_HOLDS(better.ok() && better->result.applied.size() >= proposal.matched);
+    }
+  }
   const Result<ApplyResult> result = load_from(net, store);
   ANDIRON_HOLDS(planned.ok() || !result.ok());
   if (!planned) return 0;
