@@ -108,42 +108,42 @@ class PieceSource : public ByteSource {
 
 }  // namespace
 
-Result<Bytes> ItemSource::fetched(std::uint64_t begin, std::uint64_t end) const {
-  ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(end - begin));
-  ANDIRON_TRY(place_.file->read_at(place_.offset + begin, bytes.writable()));
-  return bytes;
-}
-
 Result<std::shared_ptr<ItemSource>> ItemSource::fetch(const ItemPlace& place,
                                                       const Limits& limits) {
   std::shared_ptr<ItemSource> item(new ItemSource(place));
   if (place.file->in_memory()) return item;
   const std::uint64_t size = place.bytes;
-  ANDIRON_ASSIGN(item->tail_, item->fetched(size - std::min(size, item_tail_bytes), size));
-  if (item->tail_.size() == size) return item;
-  ANDIRON_ASSIGN(const ZipEnd end, read_zip_end(*item, size, limits));
-  ANDIRON_TRY(item->extend_tail(end.offset));
-  ANDIRON_ASSIGN(const ZipDirectory directory, ZipDirectory::read(*item, end, ZipNames::any_case));
-  const DataRange data = range_of_data(directory, end);
-  ANDIRON_TRY(item->extend_tail(data.end));
-  if (data.begin <= most_end_bytes) {
-    ANDIRON_ASSIGN(item->head_, item->fetched(0, data.begin));
+  Ends ends = {.head_end = 0, .tail_begin = size - std::min(size, item_tail_bytes)};
+  while (item->tail_.size() < size - ends.tail_begin) {
+    ANDIRON_ASSIGN(item->tail_, Bytes::allocate(size - ends.tail_begin));
+    ANDIRON_TRY(place.file->read_at(place.offset + ends.tail_begin, item->tail_.writable()));
+    if (ends.tail_begin == 0) return item;
+    ANDIRON_ASSIGN(ends, item->needed_ends(limits));
+  }
+  if (ends.head_end > 0) {
+    ANDIRON_ASSIGN(item->head_, Bytes::allocate(ends.head_end));
+    ANDIRON_TRY(place.file->read_at(place.offset, item->head_.writable()));
   }
   return item;
 }
 
-Status ItemSource::extend_tail(std::uint64_t begin) {
-  const bool is_too_much = place_.bytes - begin > most_end_bytes;
-  if (begin >= place_.bytes - tail_.size() || is_too_much) return {};
-  ANDIRON_ASSIGN(tail_, fetched(begin, place_.bytes));
-  return {};
+Result<ItemSource::Ends> ItemSource::needed_ends(const Limits& limits) const {
+  const std::uint64_t size = place_.bytes;
+  const std::uint64_t tail_begin = size - tail_.size();
+  const auto may_fetch_from = [&](std::uint64_t begin) { return size - begin <= most_end_bytes; };
+  ANDIRON_ASSIGN(const ZipEnd end, read_zip_end(*this, size, limits));
+  if (end.offset < tail_begin && may_fetch_from(end.offset)) return Ends{0, end.offset};
+  ANDIRON_ASSIGN(const ZipDirectory directory, ZipDirectory::read(*this, end, ZipNames::any_case));
+  const DataRange data = range_of_data(directory, end);
+  return Ends{.head_end = data.begin <= most_end_bytes ? data.begin : 0,
+              .tail_begin = may_fetch_from(data.end) ? data.end : tail_begin};
 }
 
 Status ItemSource::fetch_rest() {
   if (place_.file->in_memory()) return {};
-  ANDIRON_ASSIGN(tail_, fetched(0, place_.bytes));
+  ANDIRON_ASSIGN(tail_, Bytes::allocate(place_.bytes));
   head_ = {};
-  return {};
+  return place_.file->read_at(place_.offset, tail_.writable());
 }
 
 void ItemSource::release_ends() noexcept {

@@ -40,9 +40,13 @@ class ItemSource final : public ByteSource {
  private:
   explicit ItemSource(const ItemPlace& place) : place_(place) {}
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  Result<Bytes> fetched(std::uint64_t begin, std::uint64_t end) const;
-  // Fetches what lies between `begin` and what is there of the end.
-  Status extend_tail(std::uint64_t begin);
+  // All before `head_end` and from `tail_begin` on.
+  struct Ends {
+    std::uint64_t head_end;
+    std::uint64_t tail_begin;
+  };
+  // What the tail that was fetched says: a longer one that is to be looked at again, or both ends.
+  Result<Ends> needed_ends(const Limits& limits) const;
   Result<Bytes> do_view(std::uint64_t offset, std::uint64_t count) const override;
 
   ItemPlace place_;
