@@ -72,6 +72,16 @@ TEST(DistributedItems, AnItemWithoutDataOfTensorsIsFetchedWhole) {
   EXPECT_EQ(item.file->reads(), 2u);
 }
 
+TEST(DistributedItems, ALongPieceIsOpenedFromItsEnds) {
+  const Item item(zip_file(torch_records(tensor_of_many(), {{"0", memory_of(many)}})));
+  const ByteSourcePtr piece =
+      detail::piece_source(item.place, DType::f32, Shape{many.size()}, 4 * many.size(), {});
+  Floats values(many.size());
+  ASSERT_TRUE(piece->read_at(0, std::as_writable_bytes(std::span(values))));
+  EXPECT_EQ(values, many);
+  EXPECT_EQ(item.file->reads(), 3u);  // the end, the beginning, the data
+}
+
 TEST(DistributedItems, ADeflatedPieceIsReadFromMemory) {
   std::vector<ZipItem> records = torch_records(tensor_of_many(), {{"0", memory_of(many)}});
   std::string noise(300'000, ' ');  // so that the item is long though its data shrinks

@@ -20,6 +20,8 @@ namespace {
 
 // The records that end a zip archive lie in these, and mostly its directory too.
 constexpr std::uint64_t item_tail_bytes = 66 << 10;
+// The header of the first record of data, with its name and padding, lies in these.
+constexpr std::uint64_t data_header_bytes = 4 << 10;
 // What is larger is not held, but read when it is needed.
 constexpr std::uint64_t most_end_bytes = 64 << 20;
 
@@ -135,7 +137,8 @@ Result<ItemSource::Ends> ItemSource::needed_ends(const Limits& limits) const {
   if (end.offset < tail_begin && may_fetch_from(end.offset)) return Ends{0, end.offset};
   ANDIRON_ASSIGN(const ZipDirectory directory, ZipDirectory::read(*this, end, ZipNames::any_case));
   const DataRange data = range_of_data(directory, end);
-  return Ends{.head_end = data.begin <= most_end_bytes ? data.begin : 0,
+  const std::uint64_t head_end = std::min(data.begin + data_header_bytes, data.end);
+  return Ends{.head_end = head_end <= most_end_bytes ? head_end : 0,
               .tail_begin = may_fetch_from(data.end) ? data.end : tail_begin};
 }
 
