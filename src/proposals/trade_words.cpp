@@ -45,7 +45,7 @@ enum Recurrence : std::uint16_t { from_input = 1, from_state = 2 };
 enum Direction : std::uint16_t { forwards = 1, backwards = 2 };
 enum Squeeze : std::uint16_t { reduce = 1, expand = 2 };
 enum Filter : std::uint16_t { depthwise = 1, pointwise = 2 };
-enum Task : std::uint16_t { language = 1, classes = 2, boxes = 4, masks = 8 };
+enum Task : std::uint16_t { language = 1, classes = 2, boxes = 4, masks = 8, summary = 16 };
 enum Mixing : std::uint16_t { of_tokens = 1, of_channels = 2 };
 enum Player : std::uint16_t { actor = 1, critic = 2, generating = 4, judging = 8 };
 
@@ -435,10 +435,16 @@ const Row rows[] = {
     {task,
      classes,
      {"class_embed", "class_head", "cls_score", "class_labels_classifier", "cls_logits"}},
-    {task, language, {"lm_head", "embed_out", "predictions", "output_projection", "generator"}},
+    {task, summary, {"pooler", "pooled", "pooling"}},
+    {task,
+     language,
+     {"lm_head", "embed_out", "predictions", "output_projection", "generator", "vocab_transform",
+      "vocab_layer_norm", "vocab_projector", "mlm_head", "mlm"}},
     {task, language | classes, {"output", "out", "fc", "linear", "to_logits", "head"}, at_top},
     {task, language | classes, {"final_linear"}},
-    {task, classes, {"classifier", "classification_head", "cls_head", "score", "logits_proj"}},
+    {task,
+     classes,
+     {"classifier", "classification_head", "cls_head", "score", "logits_proj", "pre_classifier"}},
 };
 
 struct Told {

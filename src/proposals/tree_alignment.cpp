@@ -75,7 +75,7 @@ class Aligner {
     for (const auto& [bag, nodes] : by_bag) {
       if (nodes.size() != 1) continue;
       const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1);
-      if (free.size() != 1 || !is_only_form(nodes.front(), free.front())) continue;
+      if (free.size() != 1) continue;
       const Label wanted = label_of(wanted_, nodes.front(), NameTree::root);
       const Label source = label_of(source_, free.front(), NameTree::root);
       if (word_score(wanted, source) <= worst_score / 2) continue;
