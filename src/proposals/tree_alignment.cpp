@@ -29,7 +29,7 @@ constexpr double clear_margin = 0.3;
 constexpr double least_score_far_away = 0.7;
 constexpr double sure_score_far_away = 1;
 constexpr double least_score_alone = 0.3;
-constexpr double score_of_neighbour = 0.6;
+constexpr double score_of_neighbour = 1.0;
 // Below this, words contradict each other.
 constexpr double worst_score = -1.5;
 constexpr std::size_t most_compared = 160;  // of a group, on either side
@@ -52,7 +52,8 @@ class Aligner {
   std::vector<AlignedTensor> run() {
     std::vector<AlignedTensor> alignment;
     if (wanted_[NameTree::root].count == 0 || source_[NameTree::root].count == 0) return alignment;
-    const std::vector<NodeId> left_over = match(NameTree::root, NameTree::root, 0);
+    std::vector<NodeId> left_over = match(NameTree::root, NameTree::root, 0);
+    left_over.insert(left_over.end(), not_there_.begin(), not_there_.end());
     pair_what_is_left(left_over);
     alignment = std::move(pairs_);
     std::sort(alignment.begin(), alignment.end(),
@@ -138,7 +139,8 @@ class Aligner {
         } else if (!is_last_look && !candidates.empty() && is_small(node)) {
           deferred.push_back(group[i]);
         } else if (some_taken && !wanted_.is_leaf(node)) {
-          // The file has fewer of these: the rest is not there.
+          // The file has fewer of these around here.
+          not_there_.push_back(node);
         } else if (wanted_.is_leaf(node) ||
                    (wanted_.is_module(node) && !source_.is_module(source_scope))) {
           // The tensors of a module stay together.
@@ -576,6 +578,7 @@ class Aligner {
   std::vector<std::uint32_t> free_;  // tensors of the file below a node that nothing got yet
   std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
   std::unordered_map<NodeId, Evidence> reasons_;
+  std::vector<NodeId> not_there_;  // wanted nodes of which others got all that there was
   std::set<NodeId> guesses_;  // wanted nodes at or below a guess
   std::vector<AlignedTensor> pairs_;
 };
