@@ -3,6 +3,7 @@
 #include "src/proposals/module_label.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <span>
 
@@ -45,6 +46,15 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
   return label;
 }
 
+bool contradict(const Label& wanted, const Label& source) {
+  for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
+    const bool is_part = i == static_cast<std::size_t>(Question::part);
+    const bool both_tell = wanted.meaning[i] != 0 && source.meaning[i] != 0;
+    if (!is_part && both_tell && (wanted.meaning[i] & source.meaning[i]) == 0) return true;
+  }
+  return false;
+}
+
 double word_score(const Label& wanted, const Label& source) {
   double score = 0;
   for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
@@ -56,6 +66,10 @@ double word_score(const Label& wanted, const Label& source) {
     const bool agree = (wanted.meaning[i] & source.meaning[i]) != 0;
     if (agree) {
       score += is_part ? 0.4 : 1;
+      // A norm of the embedding is a norm, and so is one of the head.
+      const bool differ_too = (wanted.meaning[i] & ~source.meaning[i]) != 0 &&
+                              (source.meaning[i] & ~wanted.meaning[i]) != 0;
+      if (is_part && differ_too) score -= 0.8;
     } else {
       score -= is_part ? 1 : 2;
     }
@@ -88,6 +102,15 @@ double number_cost(const Label& wanted, const Label& source) {
 std::optional<std::uint64_t> number_in(std::string_view segment) {
   const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
   const auto end = std::find_if_not(begin, segment.end(), is_digit);
+  if (begin == end) return std::nullopt;
+  return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
+                                    static_cast<std::size_t>(end - begin)));
+}
+
+std::optional<std::uint64_t> last_number_in(std::string_view segment) {
+  const auto end = std::find_if(segment.rbegin(), segment.rend(), is_digit).base();
+  const auto begin =
+      std::find_if_not(std::make_reverse_iterator(end), segment.rend(), is_digit).base();
   if (begin == end) return std::nullopt;
   return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
                                     static_cast<std::size_t>(end - begin)));

@@ -27,6 +27,9 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
 // How well two labels agree in words; negative if they contradict each other.
 double word_score(const Label& wanted, const Label& source);
 
+// Whether a question has different answers in both.
+bool contradict(const Label& wanted, const Label& source);
+
 // Numbered modules by rank: the first of one side is the first of the other.
 struct Ranks {
   std::vector<std::size_t> of;  // for each node
@@ -37,7 +40,8 @@ Ranks ranks_of(const std::vector<Label>& labels);
 // From 0 for the same numbers to 1.
 double number_cost(const Label& wanted, const Label& source);
 
-// The first number in a segment: 2 for layer2.
+// The first number in a segment: 2 for layer2_conv1; the last: 1.
 std::optional<std::uint64_t> number_in(std::string_view segment);
+std::optional<std::uint64_t> last_number_in(std::string_view segment);
 
 }  // namespace andiron::inline v1::detail

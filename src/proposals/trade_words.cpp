@@ -319,7 +319,7 @@ const Row rows[] = {
       "pre_feedforward_layernorm",
       "norm_ffn"}},
     {norm, before_mlp | last, {"final_layer_norm", "final_norm", "final_layernorm"}},
-    {norm, last, {"norm", "ln", "layer_norm", "layernorm", "norm_out", "out_norm"}, at_top},
+    {norm, last, {"norm", "ln", "layer_norm", "layernorm", "norm_out", "out_norm", "output_norm"}, at_top},
     {norm,
      last,
      {"ln_f", "ln_post", "norm_f", "post_layernorm", "ln_final", "norm_final", "fc_norm"}},

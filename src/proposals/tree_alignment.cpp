@@ -79,7 +79,7 @@ class Aligner {
       if (free.size() != 1) continue;
       const Label wanted = label_of(wanted_, nodes.front(), NameTree::root);
       const Label source = label_of(source_, free.front(), NameTree::root);
-      if (word_score(wanted, source) <= worst_score / 2) continue;
+      if (contradict(wanted, source) || word_score(wanted, source) <= worst_score / 2) continue;
       note(nodes.front(), free.front(), Evidence::order);
       if (!wanted_.is_leaf(nodes.front())) match(nodes.front(), free.front(), 1);
     }
@@ -289,27 +289,50 @@ class Aligner {
 
   // ---- What is beside a module ----
 
-  // Modules that belong together: a convolution and its norm.
-  static bool are_neighbours(const NameTree& tree, NodeId a, NodeId b, bool in_order) {
-    if (a == b || tree[a].parent != tree[b].parent) return false;
-    if (tree[tree[a].parent].children.size() <= 3) return true;
-    if (in_order && (tree[a].end == b || tree[b].end == a)) return true;
-    const auto in_a = number_in(tree[a].segment);
-    const auto in_b = number_in(tree[b].segment);
-    if (!in_a || !in_b) return false;
-    const bool are_numbers = is_digit(tree[a].segment[0]) && is_digit(tree[b].segment[0]);
-    return are_numbers ? *in_a + 1 == *in_b || *in_b + 1 == *in_a : *in_a == *in_b;
+  // Where a module stands beside another that belongs to it, as a norm does to its convolution.
+  enum class Side : std::uint8_t { before, after, either };
+
+  static std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside,
+                                     bool in_order) {
+    if (node == beside || tree[node].parent != tree[beside].parent) return std::nullopt;
+    const std::size_t count = tree[tree[node].parent].children.size();
+    if (count == 2) return Side::either;
+    const auto here = last_number_in(tree[node].segment);
+    const auto there = last_number_in(tree[beside].segment);
+    if (here && there) {
+      const bool are_numbers =
+          is_digit(tree[node].segment[0]) && is_digit(tree[beside].segment[0]);
+      if (!are_numbers && *here == *there) return Side::either;
+      if (are_numbers && *there + 1 == *here) return Side::after;
+      if (are_numbers && *here + 1 == *there) return Side::before;
+      return std::nullopt;
+    }
+    if (count == 3) return Side::either;
+    if (in_order && tree[beside].end == node) return Side::after;
+    if (in_order && tree[node].end == beside) return Side::before;
+    return std::nullopt;
   }
 
-  // What the modules beside one were given.
-  std::vector<NodeId> given_to_neighbours(NodeId wanted) const {
-    std::vector<NodeId> given;
+  // What a module beside one was given.
+  struct Neighbour {
+    NodeId given;
+    Side side;
+  };
+  std::vector<Neighbour> neighbours_of(NodeId wanted) const {
+    std::vector<Neighbour> neighbours;
     for (const NodeId beside : wanted_[wanted_[wanted].parent].children) {
       const auto found = matched_.find(beside);
-      if (found == matched_.end() || !are_neighbours(wanted_, wanted, beside, true)) continue;
-      given.push_back(found->second);
+      if (found == matched_.end()) continue;
+      const std::optional<Side> side = side_of(wanted_, wanted, beside, true);
+      if (side) neighbours.push_back({found->second, *side});
     }
-    return given;
+    return neighbours;
+  }
+  bool is_beside(NodeId source, const Neighbour& neighbour) const {
+    const std::optional<Side> side =
+        side_of(source_, source, neighbour.given, !source_is_sorted_);
+    return side && (*side == neighbour.side || *side == Side::either ||
+                    neighbour.side == Side::either);
   }
 
   // ---- Which of several modules that hold the same ----
@@ -437,7 +460,7 @@ class Aligner {
     std::vector<std::vector<double>> known(rows, std::vector<double>(columns));
     std::vector<std::vector<double>> costs(rows, std::vector<double>(columns));
     for (std::size_t i = 0; i < rows; ++i) {
-      const std::vector<NodeId> given = given_to_neighbours(group[i].node);
+      const std::vector<Neighbour> neighbours = neighbours_of(group[i].node);
       for (std::size_t j = 0; j < columns; ++j) {
         words[i][j] = word_score(wanted[i], source[j]);
         double away = 0;
@@ -450,9 +473,9 @@ class Aligner {
         } else {
           away = number_cost(wanted[i], source[j]);
         }
-        const bool has_neighbour = std::any_of(given.begin(), given.end(), [&](NodeId beside) {
-          return are_neighbours(source_, candidates[j], beside, !source_is_sorted_);
-        });
+        const bool has_neighbour =
+            std::any_of(neighbours.begin(), neighbours.end(),
+                        [&](const Neighbour& one) { return is_beside(candidates[j], one); });
         if (has_neighbour) words[i][j] += score_of_neighbour;
         known[i][j] = away - words[i][j] -
                       bags_.likeness(wanted_[group[i].node].bag, source_[candidates[j]].bag);
@@ -460,7 +483,7 @@ class Aligner {
         const auto there = static_cast<double>(j) / static_cast<double>(columns);
         costs[i][j] = known[i][j] + (source_is_sorted_ ? 0.001 : 0.05) * std::abs(expected - there);
       }
-      budget_.spend(1 + columns * (1 + given.size() / 16) / 4);
+      budget_.spend(1 + columns * (1 + neighbours.size() / 16) / 4);
     }
     const std::vector<std::optional<std::size_t>> chosen = cheapest_assignment(costs);
     const std::vector<std::vector<double>> negated_words = negated(words);
