@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -67,21 +68,31 @@ class Aligner {
     bool is_left_over;  // from a module in which nothing was found for it
   };
 
-  // Once almost all is aligned, what is left on both sides and is the only one of its form may be
-  // the same. That is a guess.
+  // Once almost all is aligned, what is left on both sides and has the same forms may be the same,
+  // in the order of its numbers. That is a guess.
   void pair_what_is_left(const std::vector<NodeId>& left_over) {
     if (4 * pairs_.size() < 3 * wanted_[NameTree::root].count) return;
     std::map<std::uint32_t, std::vector<NodeId>> by_bag;
     for (const NodeId node : left_over) by_bag[wanted_[node].bag].push_back(node);
-    for (const auto& [bag, nodes] : by_bag) {
-      if (nodes.size() != 1) continue;
+    for (auto& [bag, nodes] : by_bag) {
       const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1);
-      if (free.size() != 1) continue;
-      const Label wanted = label_of(wanted_, nodes.front(), NameTree::root);
-      const Label source = label_of(source_, free.front(), NameTree::root);
-      if (contradict(wanted, source) || word_score(wanted, source) <= worst_score / 2) continue;
-      note(nodes.front(), free.front(), Evidence::order);
-      if (!wanted_.is_leaf(nodes.front())) match(nodes.front(), free.front(), 1);
+      if (free.size() != nodes.size() || free.size() > most_compared) continue;
+      std::vector<Label> wanted;
+      std::vector<Label> source;
+      for (const NodeId node : nodes) wanted.push_back(label_of(wanted_, node, NameTree::root));
+      for (const NodeId node : free) source.push_back(label_of(source_, node, NameTree::root));
+      const Ranks wanted_ranks = ranks_of(wanted);
+      const Ranks source_ranks = ranks_of(source);
+      if (wanted_ranks.count != nodes.size() || source_ranks.count != nodes.size()) continue;
+      std::vector<std::size_t> partners(nodes.size());
+      for (std::size_t j = 0; j < free.size(); ++j) partners[source_ranks.of[j]] = j;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const std::size_t j = partners[wanted_ranks.of[i]];
+        if (contradict(wanted[i], source[j])) continue;
+        if (word_score(wanted[i], source[j]) <= worst_score / 2) continue;
+        note(nodes[i], free[j], Evidence::order);
+        if (!wanted_.is_leaf(nodes[i])) match(nodes[i], free[j], 1);
+      }
     }
   }
 
@@ -421,6 +432,21 @@ class Aligner {
     return taken;
   }
 
+  static bool have_the_same_words(const std::vector<Label>& labels) {
+    return std::all_of(labels.begin(), labels.end(),
+                       [&](const Label& label) { return label.words == labels.front().words; });
+  }
+
+  // Ranks of nodes that are listed in order. Numbers below different parents say nothing of what
+  // comes first: "features.19" comes before "extra.0" if it is listed first.
+  static Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
+    Ranks ranks = ranks_of(labels);
+    if (order_tells && ranks.count == labels.size() && !have_the_same_words(labels)) {
+      std::iota(ranks.of.begin(), ranks.of.end(), std::size_t{0});
+    }
+    return ranks;
+  }
+
   // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
   std::vector<std::optional<NodeId>> assign(const std::vector<Unit>& group,
                                             const std::vector<NodeId>& candidates,
@@ -441,8 +467,9 @@ class Aligner {
     for (std::size_t j = 0; j < columns; ++j) {
       source.push_back(label_of(source_, candidates[j], source_scope));
     }
-    const Ranks wanted_ranks = ranks_of(wanted);
-    const Ranks source_ranks = ranks_of(source);
+    const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
+    const Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
+    const Ranks source_ranks = ranks_in_order(source, order_tells);
     const bool same_parents =
         std::all_of(group.begin(), group.end(),
                     [&](const Unit& unit) {
