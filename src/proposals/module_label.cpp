@@ -3,6 +3,7 @@
 #include "src/proposals/module_label.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <span>
@@ -86,6 +87,23 @@ Ranks ranks_of(const std::vector<Label>& labels) {
   Ranks result;
   result.count = next;
   for (const Label& label : labels) result.of.push_back(ranks[label.numbers]);
+  return result;
+}
+
+Ranks ranks_of_projections(const std::vector<Label>& labels) {
+  std::map<std::uint16_t, std::size_t> ranks;
+  const auto projection_of = [](const Label& label) {
+    return label.meaning[static_cast<std::size_t>(Question::projection)];
+  };
+  for (const Label& label : labels) {
+    if (std::has_single_bit(projection_of(label))) ranks.emplace(projection_of(label), 0);
+  }
+  Ranks result = {std::vector<std::size_t>(labels.size()), 1};
+  if (ranks.size() != labels.size()) return result;
+  std::size_t next = 0;
+  for (auto& [projection, rank] : ranks) rank = next++;
+  for (std::size_t i = 0; i < labels.size(); ++i) result.of[i] = ranks[projection_of(labels[i])];
+  result.count = next;
   return result;
 }
 

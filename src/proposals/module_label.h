@@ -36,6 +36,8 @@ struct Ranks {
   std::size_t count = 0;        // of different numbers
 };
 Ranks ranks_of(const std::vector<Label>& labels);
+// The projections of attention: query, key, value, output. One rank for all if they are not known.
+Ranks ranks_of_projections(const std::vector<Label>& labels);
 
 // From 0 for the same numbers to 1.
 double number_cost(const Label& wanted, const Label& source);

@@ -46,6 +46,7 @@ enum Direction : std::uint16_t { forwards = 1, backwards = 2 };
 enum Squeeze : std::uint16_t { reduce = 1, expand = 2 };
 enum Filter : std::uint16_t { depthwise = 1, pointwise = 2 };
 enum Task : std::uint16_t { language = 1, classes = 2, boxes = 4, masks = 8, summary = 16 };
+enum Branch : std::uint16_t { straight = 1, shortcut = 2 };
 enum Mixing : std::uint16_t { of_tokens = 1, of_channels = 2 };
 enum Player : std::uint16_t { actor = 1, critic = 2, generating = 4, judging = 8 };
 
@@ -414,6 +415,12 @@ const Row rows[] = {
      {"conv_pw", "conv_pwl", "pointwise", "pwconv", "pw", "conv_1x1", "reduce_1x1", "expand_1x1",
       "pointwise_conv"}},
 
+    {branch, straight, {"conv1", "conv2", "conv3", "in_layers", "out_layers", "f"}},
+    {branch,
+     shortcut,
+     {"downsample", "shortcut", "skip", "skip_connection", "conv_shortcut", "nin_shortcut",
+      "identity_conv", "residual_conv", "res_conv", "conv_skip", "projection_shortcut",
+      "skip_conv"}},
     {mixing,
      of_tokens,
      {"mlp_tokens", "token_mix", "token_mixing", "tokens_mlp", "token_mlp", "tm"}},

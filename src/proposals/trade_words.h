@@ -30,6 +30,7 @@ enum class Question : std::uint8_t {
   squeeze,     // of squeeze-and-excitation
   filter,      // depthwise, pointwise
   task,        // of a head: words, classes, boxes
+  branch,      // of a residual block: the layers, or the way around them
   mixing,      // of tokens or of channels
   player,      // actor or critic, generator or discriminator
   count

@@ -468,8 +468,15 @@ class Aligner {
       source.push_back(label_of(source_, candidates[j], source_scope));
     }
     const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
-    const Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
-    const Ranks source_ranks = ranks_in_order(source, order_tells);
+    Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
+    Ranks source_ranks = ranks_in_order(source, order_tells);
+    // Numbers on one side, query, key and value on the other: most count them in this order.
+    const bool is_usual_order = rows == columns && wanted_ranks.count != source_ranks.count &&
+                                (wanted_ranks.count == rows || source_ranks.count == rows);
+    if (is_usual_order) {
+      Ranks& unnumbered = wanted_ranks.count == rows ? source_ranks : wanted_ranks;
+      unnumbered = ranks_of_projections(wanted_ranks.count == rows ? source : wanted);
+    }
     const bool same_parents =
         std::all_of(group.begin(), group.end(),
                     [&](const Unit& unit) {
@@ -541,7 +548,9 @@ class Aligner {
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
-        evidence = words_tell ? Evidence::words : Evidence::numbers;
+        evidence = words_tell       ? Evidence::words
+                   : is_usual_order ? Evidence::order
+                                    : Evidence::numbers;
         // Something that the module has beside it is not there: it may be another kind of module.
         const bool is_named_alike = wanted[i].last == source[j].last;
         if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
