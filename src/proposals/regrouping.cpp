@@ -189,6 +189,26 @@ std::string part_name(std::string_view name, const FusedName& fused, std::string
   return changed;
 }
 
+// "q_bias" beside a "qkv" that was taken apart is the bias of its query, unless the other side has
+// such names too.
+void name_lone_biases(TornList& list, Tensors other) {
+  constexpr std::string_view end = "_bias";
+  std::set<std::string_view> known;
+  for (const TreeTensor& tensor : other) known.insert(last_segment(tensor.name));
+  std::set<std::string> parts;
+  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    if (list.part_counts[list.origins[i].whole] == 1) continue;
+    parts.emplace(module_path(list.tensors[i].name));
+  }
+  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    std::string& name = list.tensors[i].name;
+    if (list.part_counts[list.origins[i].whole] != 1 || !name.ends_with(end)) continue;
+    if (known.contains(last_segment(name))) continue;
+    std::string part = name.substr(0, name.size() - end.size());
+    if (parts.contains(part)) name = std::move(part) + ".bias";
+  }
+}
+
 TornList torn(Tensors tensors, Tensors other) {
   const std::map<Dims, std::size_t> here = shapes_of(tensors);
   const std::map<Dims, std::size_t> there = shapes_of(other);
@@ -215,6 +235,7 @@ TornList torn(Tensors tensors, Tensors other) {
       list.origins.push_back({i, part, std::string(fused.segment), parts[part]});
     }
   }
+  name_lone_biases(list, other);
   return list;
 }
 
