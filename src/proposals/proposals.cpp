@@ -25,6 +25,9 @@ constexpr std::size_t most_excluded = 3;
 // A tenth of a module can be fed by chance, and with other names half of it.
 constexpr double least_share = 0.1;
 constexpr double least_share_of_renamed = 0.6;
+// A file that is used up is for a model of this kind, if it has some tensors.
+constexpr double most_of_file = 0.9;
+constexpr std::size_t some_tensors = 8;
 // What is no simpler than that is no alternative.
 constexpr double much_costlier = 0.5;
 
@@ -140,13 +143,17 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
 }
 
 // Whether so few parameters are fed that it may be chance.
-bool may_be_chance(const TriedRecipe& tried, std::size_t wanted) {
+bool may_be_chance(const TriedRecipe& tried, std::size_t wanted, std::size_t tensors) {
+  const auto matched = static_cast<double>(tried.trial.matched);
+  const bool uses_up_file =
+      tensors >= some_tensors && matched >= most_of_file * static_cast<double>(tensors);
+  if (uses_up_file) return false;
   const Recipe& recipe = tried.found.recipe;
   const bool is_by_name = std::all_of(
       recipe.rules.begin(), recipe.rules.end(),
       [](const NameRule& rule) { return rule.evidence == Evidence::name && !rule.is_guess; });
   const double share = is_by_name ? least_share : least_share_of_renamed;
-  return static_cast<double>(tried.trial.matched) < share * static_cast<double>(wanted);
+  return matched < share * static_cast<double>(wanted);
 }
 
 }  // namespace
@@ -186,7 +193,7 @@ Guidance guide(const ProposalInput& input) {
     const bool is_present = one.found.recipe.cost() == 0;
     const bool helps =
         is_present ? !proposal.code.empty()
-                   : one.trial.matched > present->matched && !may_be_chance(one, proposal.wanted);
+                   : one.trial.matched > present->matched && !may_be_chance(one, proposal.wanted, input.source.named.size());
     if (helps) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }

@@ -279,7 +279,9 @@ const Row rows[] = {
       "pre_attention_layernorm",
       "layernorm_attn",
       "ln_self_attn",
-      "norm_sa"}},
+      "norm_sa",
+      "before_norm",
+      "norm_before"}},
     {norm,
      before_cross,
      {"encoder_attn_layer_norm", "cross_attn_layer_norm", "cross_attn_ln", "norm_cross",
@@ -320,7 +322,9 @@ const Row rows[] = {
       "mlp_layer_norm",
       "ffn_ln",
       "pre_feedforward_layernorm",
-      "norm_ffn"}},
+      "norm_ffn",
+      "after_norm",
+      "norm_after"}},
     {norm, before_mlp | last, {"final_layer_norm", "final_norm", "final_layernorm"}},
     {norm, last, {"norm", "ln", "layer_norm", "layernorm", "norm_out", "out_norm", "output_norm"}, at_top},
     {norm,
@@ -449,7 +453,10 @@ const Row rows[] = {
      language,
      {"lm_head", "embed_out", "predictions", "output_projection", "generator", "vocab_transform",
       "vocab_layer_norm", "vocab_projector", "mlm_head", "mlm"}},
-    {task, language | classes, {"output", "out", "fc", "linear", "to_logits", "head"}, at_top},
+    {task,
+     language | classes | summary,
+     {"output", "out", "fc", "linear", "to_logits", "head"},
+     at_top},
     {task, language | classes, {"final_linear"}},
     {task,
      classes,
@@ -520,7 +527,7 @@ TensorRole role_of(std::string_view last_segment, bool is_in_module) {
   static const std::unordered_set<std::string_view> biases = {"bias", "beta", "shift", "b_2",
                                                               "offset"};
   if (biases.contains(plain) || (plain == "b" && is_in_module) || plain.ends_with("_bias") ||
-      plain.starts_with("bias_")) {
+      plain.starts_with("bias_") || plain.find("_bias_") != std::string::npos) {
     return TensorRole::bias;
   }
   if (plain.ends_with("running_mean") || plain == "moving_mean") return TensorRole::mean;

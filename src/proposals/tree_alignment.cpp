@@ -89,7 +89,6 @@ class Aligner {
       for (std::size_t i = 0; i < nodes.size(); ++i) {
         const std::size_t j = partners[wanted_ranks.of[i]];
         if (contradict(wanted[i], source[j])) continue;
-        if (word_score(wanted[i], source[j]) <= worst_score / 2) continue;
         note(nodes[i], free[j], Evidence::order);
         if (!wanted_.is_leaf(nodes[i])) match(nodes[i], free[j], 1);
       }
