@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/proposals/model_root.h"
+#include "src/proposals/name_parts.h"
 #include "src/proposals/recipe.h"
 #include "src/proposals/recipe_search.h"
 #include "src/proposals/tree_alignment.h"
@@ -25,9 +29,7 @@ constexpr std::size_t most_excluded = 3;
 // A tenth of a module can be fed by chance, and with other names half of it.
 constexpr double least_share = 0.1;
 constexpr double least_share_of_renamed = 0.6;
-// A file that is used up is for a model of this kind, if it has some tensors.
-constexpr double most_of_file = 0.9;
-constexpr std::size_t some_tensors = 8;
+constexpr double least_share_of_kinds = 0.8;
 // What is no simpler than that is no alternative.
 constexpr double much_costlier = 0.5;
 
@@ -142,18 +144,33 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   return proposal;
 }
 
+// How many parameters are fed, from 0 to 1. Those that differ in numbers alone count once: a deeper
+// model has more of the same.
+double share_of_kinds(std::span<const WantedTensor> wanted, const Trial& trial) {
+  std::vector<bool> is_unfed(wanted.size());
+  for (const Trial::Unfed& unfed : trial.unfed) is_unfed[unfed.wanted] = true;
+  std::set<std::string> fed;
+  std::set<std::string> all;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::string kind = name_kind(wanted[i].place.path);
+    if (!is_unfed[i]) fed.insert(kind);
+    all.insert(std::move(kind));
+  }
+  return static_cast<double>(fed.size()) / static_cast<double>(std::max<std::size_t>(1, all.size()));
+}
+
 // Whether so few parameters are fed that it may be chance.
-bool may_be_chance(const TriedRecipe& tried, std::size_t wanted, std::size_t tensors) {
-  const auto matched = static_cast<double>(tried.trial.matched);
-  const bool uses_up_file =
-      tensors >= some_tensors && matched >= most_of_file * static_cast<double>(tensors);
-  if (uses_up_file) return false;
+bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wanted) {
   const Recipe& recipe = tried.found.recipe;
   const bool is_by_name = std::all_of(
       recipe.rules.begin(), recipe.rules.end(),
       [](const NameRule& rule) { return rule.evidence == Evidence::name && !rule.is_guess; });
-  const double share = is_by_name ? least_share : least_share_of_renamed;
-  return matched < share * static_cast<double>(wanted);
+  const double least = is_by_name ? least_share : least_share_of_renamed;
+  const double share =
+      static_cast<double>(tried.trial.matched) / static_cast<double>(wanted.size());
+  const bool is_deeper = !recipe.is_guess() &&
+                         share_of_kinds(wanted, tried.trial) >= least_share_of_kinds;
+  return share < least && !is_deeper;
 }
 
 }  // namespace
@@ -193,7 +210,7 @@ Guidance guide(const ProposalInput& input) {
     const bool is_present = one.found.recipe.cost() == 0;
     const bool helps =
         is_present ? !proposal.code.empty()
-                   : one.trial.matched > present->matched && !may_be_chance(one, proposal.wanted, input.source.named.size());
+                   : one.trial.matched > present->matched && !may_be_chance(one, wanted_by(input, one.found.recipe));
     if (helps) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }
