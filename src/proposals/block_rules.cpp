@@ -20,6 +20,8 @@ constexpr std::size_t most_segments = 12;
 constexpr std::size_t most_rounds = 6;
 constexpr std::size_t most_characters = 20'000'000;  // of all halves
 constexpr std::size_t most_rules_in_order = 200;
+// Before names that no other rule shall change.
+constexpr const char* done_mark = "~";
 
 struct Change {
   std::string from;
@@ -145,6 +147,54 @@ std::vector<General> generalized(const std::set<Change>& changes) {
   return all;
 }
 
+// "conv1.weight" and "conv1.bias" change alike: the change of their module, if the last segment
+// stays.
+std::optional<Change> module_change(const Change& change) {
+  const std::string_view last = last_segment(change.from);
+  if (last != last_segment(change.to) || module_path(change.from).empty() ||
+      module_path(change.to).empty()) {
+    return std::nullopt;
+  }
+  return Change{std::string(module_path(change.from)), std::string(module_path(change.to))};
+}
+
+std::vector<NameRule> rules_for_whole_names(const std::vector<Change>& changes) {
+  std::set<Change> modules;
+  std::set<Change> tensors;
+  for (const Change& change : changes) {
+    if (change.from == change.to) continue;
+    if (std::optional<Change> module = module_change(change)) {
+      modules.insert(*std::move(module));
+    } else {
+      tensors.insert(change);
+    }
+  }
+  std::vector<NameRule> rules;
+  for (const General& general : generalized(modules)) {
+    rules.push_back(
+        {.pattern = "^" + general.pattern + "\\.([^.]+)$",
+         .replacement = general.replacement + ".$" + std::to_string(general.groups + 1)});
+  }
+  for (const General& general : generalized(tensors)) {
+    rules.push_back({.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
+  }
+  return rules;
+}
+
+std::vector<std::string> renamed(std::span<const Renaming> renamings,
+                                 const std::vector<NameRule>& rules) {
+  std::vector<std::string> names;
+  for (const Renaming& one : renamings) names.push_back(one.from);
+  for (const NameRule& rule : rules) {
+    const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
+    if (!pattern) continue;
+    for (std::string& name : names) {
+      if (pattern->matches(name)) name = pattern->replace_all(name, rule.replacement);
+    }
+  }
+  return names;
+}
+
 class BlockRules {
  public:
   explicit BlockRules(std::span<const Renaming> renamings) : renamings_(renamings) {}
@@ -161,7 +211,7 @@ class BlockRules {
       // What does not become what it shall is odd, too.
       bool is_right = true;
       bool has_new = false;
-      const std::vector<std::string> names = renamed(all);
+      const std::vector<std::string> names = renamed(renamings_, all);
       for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == renamings_[i].to) continue;
         is_right = false;
@@ -175,19 +225,6 @@ class BlockRules {
   }
 
  private:
-  std::vector<std::string> renamed(const std::vector<NameRule>& rules) const {
-    std::vector<std::string> names;
-    for (const Renaming& one : renamings_) names.push_back(one.from);
-    for (const NameRule& rule : rules) {
-      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
-      if (!pattern) continue;
-      for (std::string& name : names) {
-        if (pattern->matches(name)) name = pattern->replace_all(name, rule.replacement);
-      }
-    }
-    return names;
-  }
-
   // Cuts each name so that both halves occur with many other halves: such are worth a rule.
   void choose_cuts() {
     std::map<Change, std::uint64_t> blocks;
@@ -250,40 +287,14 @@ class BlockRules {
     }
   }
 
-  // "conv1.weight" and "conv1.bias" change alike: the change of their module, if the last segment
-  // stays.
-  static std::optional<Change> module_change(const Change& change) {
-    const std::string_view last = last_segment(change.from);
-    if (last != last_segment(change.to) || module_path(change.from).empty() ||
-        module_path(change.to).empty()) {
-      return std::nullopt;
-    }
-    return Change{std::string(module_path(change.from)), std::string(module_path(change.to))};
-  }
-
   std::vector<NameRule> rules_for_odd() const {
-    std::set<Change> modules;
-    std::set<Change> tensors;
+    std::vector<Change> odd;
     for (std::size_t i = 0; i < cuts_.size(); ++i) {
-      if (!is_odd_[i] && !cuts_[i].block.from.empty()) continue;
-      const Change whole = {renamings_[i].from, renamings_[i].to};
-      if (whole.from == whole.to) continue;
-      if (std::optional<Change> module = module_change(whole)) {
-        modules.insert(*std::move(module));
-      } else {
-        tensors.insert(whole);
+      if (is_odd_[i] || cuts_[i].block.from.empty()) {
+        odd.push_back({renamings_[i].from, renamings_[i].to});
       }
     }
-    std::vector<NameRule> rules;
-    for (const General& general : generalized(modules)) {
-      rules.push_back(
-          {.pattern = "^" + general.pattern + "\\.([^.]+)$",
-           .replacement = general.replacement + ".$" + std::to_string(general.groups + 1)});
-    }
-    for (const General& general : generalized(tensors)) {
-      rules.push_back({.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
-    }
-    return rules;
+    return rules_for_whole_names(odd);
   }
 
   std::vector<NameRule> rules_for_places() const {
@@ -444,6 +455,20 @@ std::optional<std::vector<NameRule>> block_rules(std::span<const Renaming> renam
   }
   if (work > most_characters) return std::nullopt;
   return BlockRules(renamings).write();
+}
+
+std::vector<NameRule> module_rules(std::span<const Renaming> renamings) {
+  std::vector<Change> changes;
+  for (const Renaming& one : renamings) changes.push_back({one.from, one.to});
+  std::vector<NameRule> rules = rules_for_whole_names(changes);
+  const std::vector<std::string> names = renamed(renamings, rules);
+  const bool are_right =
+      std::equal(names.begin(), names.end(), renamings.begin(), renamings.end(),
+                 [](const std::string& name, const Renaming& one) { return name == one.to; });
+  if (are_right) return rules;
+  for (NameRule& rule : rules) rule.replacement.insert(0, done_mark);
+  rules.push_back({.pattern = "^" + escaped_for_regex(done_mark), .replacement = ""});
+  return rules;
 }
 
 }  // namespace andiron::inline v1::detail

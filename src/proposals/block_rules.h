@@ -14,4 +14,9 @@ namespace andiron::inline v1::detail {
 // Returns rules in an order in which they work; nothing if there is none.
 std::optional<std::vector<NameRule>> block_rules(std::span<const Renaming> renamings);
 
+// A rule for each module, or for each tensor that changes otherwise than its module: many, but
+// names may also change places. Where a new name is another's old one, what is done is marked until
+// all are.
+std::vector<NameRule> module_rules(std::span<const Renaming> renamings);
+
 }  // namespace andiron::inline v1::detail

@@ -30,6 +30,7 @@ constexpr std::size_t most_blocks = 8;  // in one rule
 constexpr std::size_t most_rules = 32;
 constexpr std::size_t few_rules = 12;
 constexpr std::size_t most_block_rules = 120;
+constexpr std::size_t most_module_rules = 250;
 constexpr std::size_t most_tries = 6;      // of rules that look useful
 constexpr std::size_t most_of_a_kind = 3;  // of names that differ in numbers
 constexpr std::size_t most_collected = 50'000;
@@ -290,7 +291,12 @@ class RuleWriter {
       rules_ = *std::move(in_blocks);
       has_blocks = do_rules_work();
     }
-    if (!is_learnt && !has_blocks) return std::nullopt;
+    if (!is_learnt && !has_blocks) {
+      rules_ = module_rules(task_.renamings);
+      if (rules_.size() > most_module_rules || !do_rules_work()) return std::nullopt;
+      explain();
+      return std::move(rules_);
+    }
     if (!has_blocks || (is_learnt && learnt.size() <= rules_.size())) rules_ = std::move(learnt);
     drop_needless();
     explain();

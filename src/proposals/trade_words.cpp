@@ -545,6 +545,8 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
       {"c_attn", {"q", "k", "v"}},
       {"in_proj", {"q", "k", "v"}},
       {"pack", {"q", "k", "v"}},
+      {"query_key_value", {"q", "k", "v"}},
+      {"att", {"q", "k", "v"}},
       {"kv", {"k", "v"}},
       {"wkv", {"k", "v"}},
       {"qk", {"q", "k"}},
@@ -552,7 +554,8 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
       {"gate_up", {"gate", "up"}},
       {"w12", {"gate", "up"}},
       {"w13", {"gate", "up"}},
-      {"gate_and_up", {"gate", "up"}}};
+      {"gate_and_up", {"gate", "up"}},
+      {"ff", {"up", "gate"}}};
   std::string plain = plain_segment(segment);
   for (const std::string_view end : {"_weight", "_bias"}) {
     if (plain.ends_with(end)) plain.resize(plain.size() - end.size());
@@ -573,8 +576,10 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
 }
 
 bool is_order_doubtful(std::string_view name) {
-  // InternLM2 stores heads by turns in wqkv, CodeGen in qkv_proj; metaseq's order is k, v, q.
+  // InternLM2 stores heads by turns in wqkv, CodeGen in qkv_proj, GPT-NeoX, BLOOM and Falcon in
+  // query_key_value; metaseq's order is k, v, q.
   return name.find("attention.wqkv.") != std::string_view::npos ||
+         name.find("query_key_value.") != std::string_view::npos ||
          (name.find("qkv_proj.") != std::string_view::npos &&
           (name.find("h.") == 0 || name.find(".h.") != std::string_view::npos ||
            name.find("decoder.layers.") != std::string_view::npos || name.find("layers.") == 0));

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the held-out makers share: modules from attribute names, names of published files, rules for both directions.
 
-Run all makers:  for name in vision conv text sound other; do python held_out_$name.py; done
+Run all makers:  for name in vision conv text sound other patches cells sequences generators; do
+                     python held_out_$name.py; done
 
 Packages beside requirements.txt: segment-anything, segmentation-models-pytorch, pytorchcv, monai, encodec, mambapy,
-torch_geometric, stable-baselines3, gymnasium.
+torch_geometric, stable-baselines3, gymnasium, fair-esm.
 """
 import logging
 import re
