@@ -15,6 +15,7 @@
 #include "src/core/text/digit.h"
 #include "src/proposals/assignment.h"
 #include "src/proposals/module_label.h"
+#include "src/proposals/name_parts.h"
 #include "src/proposals/shared_forms.h"
 
 namespace andiron::inline v1::detail {
@@ -349,13 +350,17 @@ class Aligner {
 
   // Whether the numbers of a list run the other way: its members with forms of their own tell.
   bool runs_backwards(NodeId wanted, NodeId source) const {
-    const auto unique = [](const NameTree& tree, NodeId parent) {
+    // What is called the same but for its number: others count by themselves.
+    const auto list_of = [](const NameTree& tree, NodeId node) {
       std::map<std::uint32_t, std::vector<NodeId>> by_bag;
-      for (const NodeId child : tree[parent].children) by_bag[tree[child].bag].push_back(child);
+      for (const NodeId child : tree[tree[node].parent].children) {
+        if (name_kind(tree[child].segment) != name_kind(tree[node].segment)) continue;
+        by_bag[tree[child].bag].push_back(child);
+      }
       return by_bag;
     };
-    const auto in_wanted = unique(wanted_, wanted_[wanted].parent);
-    const auto in_source = unique(source_, source_[source].parent);
+    const auto in_wanted = list_of(wanted_, wanted);
+    const auto in_source = list_of(source_, source);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
     for (const auto& [bag, nodes] : in_wanted) {
       const auto same = in_source.find(bag);
