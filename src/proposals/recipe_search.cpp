@@ -201,7 +201,9 @@ class Search {
         for (TreeTensor& tensor : *side) tensor.shape.clear();
       }
     }
-    AlignedView result = {&view, find_root(source, wanted), {}, false};
+    // Fused tensors may have the shapes of others by chance.
+    const Regrouping whole = regroup(source, wanted);
+    AlignedView result = {&view, find_root(whole.source.tensors, whole.wanted.tensors), {}, false};
     std::erase_if(source,
                   [&](const TreeTensor& tensor) { return !tensor.name.starts_with(result.root); });
     for (TreeTensor& tensor : source) tensor.name.erase(0, result.root.size());
