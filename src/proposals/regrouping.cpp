@@ -98,19 +98,21 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
   }
   std::map<std::string, Votes> by_block;
   std::map<std::string_view, Votes> by_last;
-  // What comes before the last segment that is a number.
-  const auto block_of = [](std::string_view name) {
+  // What comes before each segment that is a number, the innermost first.
+  const auto blocks_of = [](std::string_view name) {
+    std::vector<std::string> blocks;
     for (std::string_view rest = module_path(name); !rest.empty(); rest = module_path(rest)) {
-      if (parse_index(last_segment(rest))) return name_kind(module_path(rest));
+      if (parse_index(last_segment(rest))) blocks.push_back(name_kind(module_path(rest)));
     }
-    return std::string();
+    return blocks;
   };
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (outputs[i] == Output::unknown || odd == Output::unknown) continue;
-    for (Votes* votes :
-         {&by_block[block_of(source[i].name)], &by_last[last_segment(source[i].name)]}) {
-      (outputs[i] == odd ? votes->is_turned : votes->is_plain) = true;
-    }
+    const auto vote = [&](Votes& votes) {
+      (outputs[i] == odd ? votes.is_turned : votes.is_plain) = true;
+    };
+    for (const std::string& block : blocks_of(source[i].name)) vote(by_block[block]);
+    vote(by_last[last_segment(source[i].name)]);
   }
   for (std::size_t i = 0; i < source.size(); ++i) {
     const Dims& shape = source[i].shape;
@@ -120,10 +122,15 @@ std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
     } else if (shape[0] != shape[1]) {
       transposed[i] = is_missed_turned(shape);
     } else if (odd != Output::unknown) {
-      const std::string block = block_of(source[i].name);
+      const std::vector<std::string> blocks = blocks_of(source[i].name);
       // Outside of blocks, what has no bias may be an embedding.
-      const bool follows = !block.empty() || has_bias.contains(module_path(source[i].name));
-      const Votes votes = block.empty() ? by_last[last_segment(source[i].name)] : by_block[block];
+      const bool follows = !blocks.empty() || has_bias.contains(module_path(source[i].name));
+      const auto known = std::find_if(blocks.begin(), blocks.end(), [&](const std::string& block) {
+        return by_block.contains(block);
+      });
+      const Votes votes = known != blocks.end() ? by_block[*known]
+                          : blocks.empty()      ? by_last[last_segment(source[i].name)]
+                                                : Votes();
       transposed[i] = follows && votes.is_turned && !votes.is_plain;
     }
   }

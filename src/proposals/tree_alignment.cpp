@@ -9,6 +9,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "src/proposals/module_label.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/shared_forms.h"
+#include "src/proposals/word_similarity.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -89,7 +92,7 @@ class Aligner {
       for (std::size_t j = 0; j < free.size(); ++j) partners[source_ranks.of[j]] = j;
       for (std::size_t i = 0; i < nodes.size(); ++i) {
         const std::size_t j = partners[wanted_ranks.of[i]];
-        if (contradict(wanted[i], source[j])) continue;
+        if (contradict(wanted[i], source[j]) && !is_only_form(nodes[i], free[j])) continue;
         note(nodes[i], free[j], Evidence::order);
         if (!wanted_.is_leaf(nodes[i])) match(nodes[i], free[j], 1);
       }
@@ -646,12 +649,72 @@ class Aligner {
   std::vector<AlignedTensor> pairs_;
 };
 
+std::uint16_t answer_of(std::string_view name, Question question) {
+  std::vector<std::string> path;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
+    path.push_back(plain_segment(name.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return meaning_of(path, 0)[static_cast<std::size_t>(question)];
+}
+
+// A file may hold several models: of texts and of images, an encoder and a decoder. Where the
+// module does not say which it is, but almost all of it comes from one, none of it comes from
+// another. Returns which tensors of the file are another's; empty if none was taken.
+std::vector<bool> find_strangers(std::span<const TreeTensor> source,
+                                 std::span<const TreeTensor> wanted,
+                                 const std::vector<AlignedTensor>& alignment) {
+  std::vector<bool> is_stranger(source.size());
+  bool was_taken = false;
+  for (const Question question : {Question::medium, Question::coder, Question::player}) {
+    const bool is_told =
+        std::any_of(wanted.begin(), wanted.end(),
+                    [&](const TreeTensor& one) { return answer_of(one.name, question) != 0; });
+    if (is_told) continue;
+    std::map<std::uint16_t, std::size_t> counts;
+    for (const AlignedTensor& pair : alignment) {
+      ++counts[answer_of(source[pair.source].name, question)];
+    }
+    for (const auto& [usual, count] : counts) {
+      if (usual == 0 || 10 * count < 9 * alignment.size()) continue;
+      const auto is_other = [&](std::uint32_t tensor) {
+        const std::uint16_t answer = answer_of(source[tensor].name, question);
+        return answer != 0 && (answer & usual) == 0;
+      };
+      for (std::uint32_t i = 0; i < source.size(); ++i) {
+        if (is_other(i)) is_stranger[i] = true;
+      }
+      was_taken = was_taken || std::any_of(alignment.begin(), alignment.end(),
+                                           [&](const AlignedTensor& pair) {
+                                             return is_other(pair.source);
+                                           });
+    }
+  }
+  return was_taken ? is_stranger : std::vector<bool>();
+}
+
 }  // namespace
 
 std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
                                  std::span<const TreeTensor> wanted, bool source_is_sorted,
                                  WorkBudget& budget) {
-  return Aligner(source, wanted, SharedForms(source, wanted), source_is_sorted, budget).run();
+  const auto run = [&](std::span<const TreeTensor> tensors) {
+    return Aligner(tensors, wanted, SharedForms(tensors, wanted), source_is_sorted, budget).run();
+  };
+  std::vector<AlignedTensor> alignment = run(source);
+  const std::vector<bool> is_stranger = find_strangers(source, wanted, alignment);
+  if (is_stranger.empty()) return alignment;
+  std::vector<TreeTensor> own;
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t i = 0; i < source.size(); ++i) {
+    if (is_stranger[i]) continue;
+    own.push_back(source[i]);
+    places.push_back(i);
+  }
+  alignment = run(own);
+  for (AlignedTensor& pair : alignment) pair.source = places[pair.source];
+  return alignment;
 }
 
 }  // namespace andiron::inline v1::detail
