@@ -28,7 +28,13 @@ enum Part : std::uint16_t {
 };
 enum Projection : std::uint16_t { q = 1, k = 2, v = 4, o = 8, fused = 16 };
 enum Feed : std::uint16_t { up = 1, gate = 2, down = 4 };
-enum Norm : std::uint16_t { before_attn = 1, before_cross = 2, before_mlp = 4, last = 8 };
+enum Norm : std::uint16_t {
+  before_attn = 1,
+  before_cross = 2,
+  before_mlp = 4,
+  last = 8,
+  first = 16
+};
 enum Attention : std::uint16_t { self = 1, cross = 2 };
 enum Coder : std::uint16_t { encoder = 1, decoder = 2 };
 enum Medium : std::uint16_t { text = 1, image = 2, sound = 4 };
@@ -326,7 +332,13 @@ const Row rows[] = {
       "after_norm",
       "norm_after"}},
     {norm, before_mlp | last, {"final_layer_norm", "final_norm", "final_layernorm"}},
-    {norm, last, {"norm", "ln", "layer_norm", "layernorm", "norm_out", "out_norm", "output_norm"}, at_top},
+    {norm, first | last, {"norm", "ln", "layer_norm", "layernorm"}, at_top},
+    {norm, last, {"norm_out", "out_norm", "output_norm"}, at_top},
+    {norm,
+     first,
+     {"ln_pre", "pre_layrnorm", "pre_layernorm", "norm_pre", "word_embeddings_layernorm",
+      "embed_norm", "embedding_norm", "emb_norm", "emb_layer_norm", "embed_layer_norm",
+      "layernorm_embedding", "embeddings_layernorm", "emb_ln", "ln_emb"}},
     {norm,
      last,
      {"ln_f", "ln_post", "norm_f", "post_layernorm", "ln_final", "norm_final", "fc_norm"}},
