@@ -292,6 +292,8 @@ struct Tally {
   std::size_t wrong_and_sure = 0;
   std::size_t wrong_and_loads = 0;
   std::size_t silent = 0;
+  std::size_t hints = 0;  // "did you mean"
+  std::size_t wrong_hints = 0;
 };
 
 class Corpus : public testing::Test {
@@ -323,18 +325,37 @@ class Corpus : public testing::Test {
   }
 
  private:
+  // A hint is right if it names one of the tensors that feed the parameter, or one tied to it.
+  static void count_hints(const Case& one, const detail::Guidance& guidance, Tally& tally) {
+    for (std::size_t i = 0; i < one.model.size(); ++i) {
+      const auto hint = guidance.meant.find(one.model[i].place.path);
+      if (hint == guidance.meant.end() || hint->second == one.model_names[i]) continue;
+      ++tally.hints;
+      const auto& pieces = one.truths[i].pieces;
+      const bool is_right = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+        const std::size_t first = one.first_of[piece.tensor];
+        for (std::size_t t = 0; t < one.file_names.size(); ++t) {
+          if (one.first_of[t] == first && one.file_names[t] == hint->second) return true;
+        }
+        return false;
+      });
+      if (!is_right) ++tally.wrong_hints;
+    }
+  }
+
   static std::string take(const Case& one, Tally& tally) {
     ++tally.cases;
     const NameOptions no_names;
     const ApplyOptions no_options;
     const detail::LoadSource source = {one.file, no_names, one.file};
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<Proposal> proposals =
-        detail::propose({one.model, one.model, source, no_options});
+    const detail::Guidance guidance = detail::guide({one.model, one.model, source, no_options});
+    const std::vector<Proposal>& proposals = guidance.proposals;
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (std::getenv("ANDIRON_CORPUS_TIMES") != nullptr) {
       std::cout << one.name << ": " << time.count() << " s\n";
     }
+    count_hints(one, guidance, tally);
     NameOptions names;
     ApplyOptions options;
     const bool is_silent = proposals.empty();
@@ -371,12 +392,14 @@ class Corpus : public testing::Test {
     Tally all;
     std::cout << std::left << std::setw(12) << part << std::right << std::setw(8) << "cases"
               << std::setw(8) << "right" << std::setw(8) << "sure" << std::setw(12) << "wrong+sure"
-              << std::setw(13) << "wrong+loads" << std::setw(8) << "silent" << '\n';
+              << std::setw(13) << "wrong+loads" << std::setw(8) << "silent" << std::setw(8)
+              << "hints" << std::setw(13) << "wrong hints" << '\n';
     const auto line = [](const std::string& kind, const Tally& one) {
       std::cout << std::left << std::setw(12) << kind << std::right << std::setw(8) << one.cases
                 << std::setw(8) << one.right << std::setw(8) << one.right_and_sure << std::setw(12)
                 << one.wrong_and_sure << std::setw(13) << one.wrong_and_loads << std::setw(8)
-                << one.silent << '\n';
+                << one.silent << std::setw(8) << one.hints << std::setw(13) << one.wrong_hints
+                << '\n';
     };
     for (const auto& [kind, one] : by_kind) {
       line(kind, one);
@@ -386,6 +409,8 @@ class Corpus : public testing::Test {
       all.wrong_and_sure += one.wrong_and_sure;
       all.wrong_and_loads += one.wrong_and_loads;
       all.silent += one.silent;
+      all.hints += one.hints;
+      all.wrong_hints += one.wrong_hints;
     }
     line("all", all);
     return all;
