@@ -559,7 +559,6 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
       {"c_attn", {"q", "k", "v"}},
       {"in_proj", {"q", "k", "v"}},
       {"pack", {"q", "k", "v"}},
-      {"query_key_value", {"q", "k", "v"}},
       {"att", {"q", "k", "v"}},
       {"kv", {"k", "v"}},
       {"wkv", {"k", "v"}},
@@ -590,10 +589,8 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
 }
 
 bool is_order_doubtful(std::string_view name) {
-  // InternLM2 stores heads by turns in wqkv, CodeGen in qkv_proj, GPT-NeoX, BLOOM and Falcon in
-  // query_key_value; metaseq's order is k, v, q.
+  // InternLM2 stores heads by turns in wqkv, CodeGen in qkv_proj; metaseq's order is k, v, q.
   return name.find("attention.wqkv.") != std::string_view::npos ||
-         name.find("query_key_value.") != std::string_view::npos ||
          (name.find("qkv_proj.") != std::string_view::npos &&
           (name.find("h.") == 0 || name.find(".h.") != std::string_view::npos ||
            name.find("decoder.layers.") != std::string_view::npos || name.find("layers.") == 0));

@@ -543,8 +543,11 @@ class Aligner {
       taken[i] = candidates[j];
       Evidence evidence = Evidence::order;
       if (is_alone) {
+        // At the top everything stands beside everything, so that words must tell, too.
         const bool words_tell =
-            words[i][j] >= (is_far ? sure_score_far_away : least_score_far_away);
+            is_far ? words[i][j] >= sure_score_far_away &&
+                         word_score(wanted[i], source[j]) >= least_score_alone
+                   : words[i][j] >= least_score_far_away;
         const bool has_twin = has_same_weight_beside(group[i].node, candidates[j], source_scope);
         const bool is_only_here =
             (has_many_forms_ || level > 0) &&

@@ -162,6 +162,26 @@ TEST(BlockRules, AreRightWhereThereAreAny) {
   EXPECT_GT(written, 0);
 }
 
+TEST(ModuleRules, LetNamesChangePlaces) {
+  const NamePairs pairs = {{"a.weight", "b.weight"}, {"a.bias", "b.bias"},  {"b.weight", "a.weight"},
+                           {"b.bias", "a.bias"},     {"c.0.scale", "c.1.g"}, {"c.1.scale", "c.0.g"}};
+  std::vector<Renaming> renamings;
+  for (const auto& [from, to] : pairs) renamings.push_back({from, to});
+  KeyRemapper remapper;
+  for (const NameRule& rule : detail::module_rules(renamings)) {
+    remapper.add_pattern(rule.pattern, rule.replacement);
+  }
+  for (const auto& [from, to] : pairs) EXPECT_EQ(remapper.remap(from), to) << remapper;
+  EXPECT_EQ(remapper.remap("other.weight"), "other.weight");
+}
+
+TEST(ModuleRules, MarkNothingWhereNoNameIsInTheWay) {
+  const std::vector<Renaming> renamings = {{"a.weight", "x.weight"}, {"b.weight", "y.weight"}};
+  const std::vector<NameRule> rules = detail::module_rules(renamings);
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].replacement, "x.$1");
+}
+
 TEST(BlockRules, AreNoneWhereThereWouldBeTooMany) {
   NamePairs pairs;
   for (int i = 0; i < 300; ++i) {

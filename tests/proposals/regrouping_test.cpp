@@ -59,6 +59,15 @@ TEST(FindTransposed, GoesByBiases) {
   EXPECT_EQ(names_of_transposed(gpt2_block(false), gpt2_block(true)), expected);
 }
 
+TEST(FindTransposed, SquaresFollowTheBlocksAroundThem) {
+  const Tensors source = {{"h.0.att.out.weight", {4, 4}},   {"h.0.att.out.bias", {4}},
+                          {"h.0.ff.layers.0.weight", {16, 4}}, {"h.0.ff.layers.0.bias", {16}},
+                          {"h.0.ff.layers.2.weight", {4, 16}}, {"h.0.ff.layers.2.bias", {4}}};
+  EXPECT_EQ(names_of_transposed(source, gpt2_block(true)),
+            (std::vector<std::string>{"h.0.att.out.weight", "h.0.ff.layers.0.weight",
+                                      "h.0.ff.layers.2.weight"}));
+}
+
 TEST(FindTransposed, IsNothingWhereBothSidesAgree) {
   for (const bool is_conv1d : {true, false}) {
     EXPECT_TRUE(names_of_transposed(gpt2_block(is_conv1d), gpt2_block(is_conv1d)).empty());
@@ -138,6 +147,26 @@ TEST(Regroup, TearsTensorsThatHaveTheirOwnNames) {
             (std::vector<std::string>{"attn.q.weight", "attn.k.weight", "attn.v.weight",
                                       "attn.q.bias", "attn.k.bias", "attn.v.bias"}));
   EXPECT_EQ(result.source.origins[0].segment, "in_proj_weight");
+}
+
+TEST(Regroup, GivesLoneBiasesToThePartsTheyBelongTo) {
+  const Tensors source = {
+      {"attn.qkv.weight", {12, 4}}, {"attn.q_bias", {4}}, {"attn.v_bias", {4}}};
+  const Tensors wanted = {{"attn.q_proj.weight", {4, 4}},
+                          {"attn.q_proj.bias", {4}},
+                          {"attn.k_proj.weight", {4, 4}},
+                          {"attn.v_proj.weight", {4, 4}},
+                          {"attn.v_proj.bias", {4}}};
+  EXPECT_EQ(torn_names(regroup(source, wanted).source),
+            (std::vector<std::string>{"attn.q.weight", "attn.k.weight", "attn.v.weight",
+                                      "attn.q.bias", "attn.v.bias"}));
+  // The other side has such names, too.
+  const Tensors alike = {{"attn.q.weight", {4, 4}},
+                         {"attn.k.weight", {4, 4}},
+                         {"attn.v.weight", {4, 4}},
+                         {"attn.q_bias", {4}},
+                         {"attn.v_bias", {4}}};
+  EXPECT_EQ(torn_names(regroup(source, alike).source)[3], "attn.q_bias");
 }
 
 TEST(Regroup, TearsKeysAndValuesOfFewerHeads) {

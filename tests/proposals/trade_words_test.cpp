@@ -171,7 +171,7 @@ TEST(RoleOf, GoesByTheLastSegment) {
   for (const char* name : {"weight", "gamma", "kernel", "scale", "weight_ih", "embedding", ""}) {
     EXPECT_EQ(role_of(name), TensorRole::weight) << name;
   }
-  for (const char* name : {"bias", "beta", "shift", "bias_hh", "in_proj_bias", "b"}) {
+  for (const char* name : {"bias", "beta", "shift", "bias_hh", "in_proj_bias", "pos_bias_u", "b"}) {
     EXPECT_EQ(role_of(name), TensorRole::bias) << name;
   }
   EXPECT_EQ(role_of("b", false), TensorRole::weight);
@@ -185,7 +185,7 @@ TEST(RoleOf, GoesByTheLastSegment) {
 TEST(FusedParts, AreListedInOrder) {
   using Parts = std::vector<std::string_view>;
   for (const char* name : {"qkv", "Wqkv", "to_qkv", "qkv_proj", "c_attn", "in_proj", "W_pack",
-                           "in_proj_weight", "in_proj_bias", "attn_qkv", "qkv_linear"}) {
+                           "in_proj_weight", "in_proj_bias", "attn_qkv", "qkv_linear", "att_proj"}) {
     EXPECT_EQ(fused_parts(name), (Parts{"q", "k", "v"})) << name;
   }
   for (const char* name : {"kv", "to_kv", "kv_proj", "Wkv"}) {
@@ -194,10 +194,11 @@ TEST(FusedParts, AreListedInOrder) {
   for (const char* name : {"gate_up_proj", "w12", "gate_and_up_proj"}) {
     EXPECT_EQ(fused_parts(name), (Parts{"gate", "up"})) << name;
   }
+  EXPECT_EQ(fused_parts("ff_proj"), (Parts{"up", "gate"}));  // as OLMo has them
 }
 
 TEST(FusedParts, OfOtherSegmentsAreNone) {
-  // Of query_key_value nobody knows how it is laid out.
+  // GPT-NeoX, BLOOM and Falcon keep the heads of query_key_value by turns, others do not.
   for (const char* name :
        {"", "q", "q_proj", "query_key_value", "weight", "bias", "proj", "attn"}) {
     EXPECT_TRUE(fused_parts(name).empty()) << name;

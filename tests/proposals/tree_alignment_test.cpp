@@ -446,6 +446,94 @@ TEST(Align, MarksWhatOnlyTheOrderTells) {
   EXPECT_EQ(found.guesses.size(), 4u);
 }
 
+TEST(Align, TakesWhatIsLeftAloneOnBothSidesAsAGuess) {
+  Side source = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1}));
+  Side wanted = source;
+  add_layer(source, "stem", 4, 4);
+  add_layer(wanted, "adapter", 4, 4);
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("adapter.weight"), "stem.weight");
+  EXPECT_TRUE(found.guesses.contains("adapter.weight"));
+  EXPECT_FALSE(found.guesses.contains("h.0.q.weight"));
+}
+
+TEST(Align, DoesNotTakeTheHeadOfAnotherTask) {
+  Side source = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1}));
+  Side wanted = source;
+  add_layer(source, "pooler.dense", 4, 4);
+  add_layer(wanted, "predictions.dense", 4, 4);
+  EXPECT_EQ(alignment_of(source, wanted).pairs.count("predictions.dense.weight"), 0u);
+}
+
+// A block of two convolutions, each with its norm.
+Side double_convolution(const std::vector<std::string>& names) {
+  Side side;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i % 2 == 0) side.push_back({names[i] + ".weight", {8, i == 0 ? 4u : 8u, 3, 3}});
+    if (i % 2 == 1) side.push_back({names[i] + ".weight", {8}});
+    if (i % 2 == 1) side.push_back({names[i] + ".bias", {8}});
+  }
+  return side;
+}
+
+TEST(Align, GivesNormsToTheConvolutionsTheyFollow) {
+  const Side named = double_convolution(
+      {"enc1.enc1conv1", "enc1.enc1norm1", "enc1.enc1conv2", "enc1.enc1norm2"});
+  const Side numbered = double_convolution({"inc.0", "inc.1", "inc.3", "inc.4"});
+  for (const bool is_sorted : {false, true}) {
+    const Alignment found =
+        alignment_of(is_sorted ? sorted_by_name(named) : named, numbered, is_sorted);
+    EXPECT_EQ(found.pairs.at("inc.1.weight"), "enc1.enc1norm1.weight") << is_sorted;
+    EXPECT_EQ(found.pairs.at("inc.4.weight"), "enc1.enc1norm2.weight") << is_sorted;
+  }
+}
+
+TEST(Align, NumbersBelowDifferentParentsFollowTheList) {
+  const Side source = layers_named({"vgg.0", "vgg.2", "vgg.5", "vgg.7"});
+  const Side wanted = layers_named({"features.19", "features.21", "extra.0", "extra.2"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("features.19.weight"), "vgg.0.weight");
+  EXPECT_EQ(found.pairs.at("extra.2.weight"), "vgg.7.weight");
+}
+
+TEST(Align, NumberedProjectionsAreQueryKeyValueAndOutput) {
+  const Side source = layers_named({"attn.linears.0", "attn.linears.1", "attn.linears.2",
+                                    "attn.linears.3"});
+  const Side wanted = layers_named({"attn.k_proj", "attn.v_proj", "attn.q_proj", "attn.out_proj"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("attn.q_proj.weight"), "attn.linears.0.weight");
+  EXPECT_EQ(found.pairs.at("attn.out_proj.weight"), "attn.linears.3.weight");
+  EXPECT_EQ(found.guesses.size(), wanted.size());
+}
+
+TEST(Align, OtherMembersOfABlockDoNotTurnAListAround) {
+  // snake1 and conv1 stand beside the list and are not a part of it.
+  const auto block = [](const std::vector<std::string>& names) {
+    Side side;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      add_layer(side, "block.0." + names[i], i == 3 ? 8 : 4, 4);
+    }
+    return side;
+  };
+  const Side source = block({"res_unit1", "res_unit2", "res_unit3", "conv1"});
+  const Side wanted = block({"0", "1", "2", "3"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("block.0.0.weight"), "block.0.res_unit1.weight");
+  EXPECT_EQ(found.pairs.at("block.0.3.weight"), "block.0.conv1.weight");
+}
+
+TEST(Align, LeavesTheTensorsOfAnotherModelInTheFile) {
+  Side source = below_prefix("visual.", layers_named(block_names("h.", {"q", "k", "v", "o"},
+                                                                 {0, 1, 2, 3})));
+  const Side wanted = [&] {
+    Side side = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2, 3}));
+    side.push_back({"position_embedding", {9, 4}});
+    return side;
+  }();
+  source.push_back({"text.positional_embedding", {9, 4}});
+  EXPECT_EQ(alignment_of(source, wanted).pairs.count("position_embedding"), 0u);
+}
+
 TEST(Align, GivesTheBestReason) {
   const Side source = layers_named({"attn.q_proj", "attn.key"});
   const Side wanted = layers_named({"attn.q_proj", "attn.k"});
