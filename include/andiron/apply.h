@@ -42,15 +42,16 @@ struct MissingTensor {
 struct ProposedStep {
   /// The builder that makes the setting.
   enum class Kind : std::uint8_t {
-    top_level_key,  ///< with_top_level_key(arguments[0])
-    rename,         ///< with_key_remapping(arguments[0], arguments[1])
-    split,          ///< split_tensors(arguments[0], the others, 0, shares)
-    join,           ///< join_tensors(arguments[0], the others, the last)
-    transpose,      ///< transpose_tensors(arguments[0])
-    close_gaps,     ///< map_indices_contiguous(arguments[0])
-    exclude,        ///< exclude_regex(arguments[0])
-    adapter,        ///< with_from_adapter(arguments[0])
-    skip_variants,  ///< skip_enum_variants(arguments[0])
+    top_level_key,     ///< with_top_level_key(arguments[0])
+    fold_weight_norm,  ///< fold_weight_norm(arguments[0])
+    rename,            ///< with_key_remapping(arguments[0], arguments[1])
+    split,             ///< split_tensors(arguments[0], the others, 0, shares)
+    join,              ///< join_tensors(arguments[0], the others, the last)
+    transpose,         ///< transpose_tensors(arguments[0])
+    close_gaps,        ///< map_indices_contiguous(arguments[0])
+    exclude,           ///< exclude_regex(arguments[0])
+    adapter,           ///< with_from_adapter(arguments[0])
+    skip_variants,     ///< skip_enum_variants(arguments[0])
   };
 
   Kind kind = Kind::rename;

@@ -156,7 +156,8 @@ double share_of_kinds(std::span<const WantedTensor> wanted, const Trial& trial) 
     if (!is_unfed[i]) fed.insert(kind);
     all.insert(std::move(kind));
   }
-  return static_cast<double>(fed.size()) / static_cast<double>(std::max<std::size_t>(1, all.size()));
+  return static_cast<double>(fed.size()) /
+         static_cast<double>(std::max<std::size_t>(1, all.size()));
 }
 
 // Whether so few parameters are fed that it may be chance.
@@ -168,8 +169,8 @@ bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wante
   const double least = is_by_name ? least_share : least_share_of_renamed;
   const double share =
       static_cast<double>(tried.trial.matched) / static_cast<double>(wanted.size());
-  const bool is_deeper = !recipe.is_guess() &&
-                         share_of_kinds(wanted, tried.trial) >= least_share_of_kinds;
+  const bool is_deeper =
+      !recipe.is_guess() && share_of_kinds(wanted, tried.trial) >= least_share_of_kinds;
   return share < least && !is_deeper;
 }
 
@@ -208,9 +209,9 @@ Guidance guide(const ProposalInput& input) {
     Proposal proposal = proposal_for(input, one);
     // The present settings, with parameters left out, feed no more but load.
     const bool is_present = one.found.recipe.cost() == 0;
-    const bool helps =
-        is_present ? !proposal.code.empty()
-                   : one.trial.matched > present->matched && !may_be_chance(one, wanted_by(input, one.found.recipe));
+    const bool helps = is_present ? !proposal.code.empty()
+                                  : one.trial.matched > present->matched &&
+                                        !may_be_chance(one, wanted_by(input, one.found.recipe));
     if (helps) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }
@@ -264,6 +265,9 @@ void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& 
     switch (step.kind) {
       case Kind::top_level_key:
         names.top_level_key = given[0];
+        break;
+      case Kind::fold_weight_norm:
+        names.fold_weight_norm = flag;
         break;
       case Kind::rename:
         names.remapper.add_pattern(given[0], given[1]);

@@ -104,6 +104,8 @@ std::string code_of(const ProposedStep& step) {
   switch (step.kind) {
     case StepKind::top_level_key:
       return ".with_top_level_key(" + literal(given[0]) + ")";
+    case StepKind::fold_weight_norm:
+      return ".fold_weight_norm(" + given[0] + ")";
     case StepKind::rename:
       return ".with_key_remapping(" + raw_literal(given[0]) + ", " + literal(given[1]) + ")";
     case StepKind::split: {
@@ -195,6 +197,7 @@ double Recipe::cost() const {
   constexpr double of_setting = 0.9;
   double cost = 0;
   if (!top_level_key.empty()) cost += of_setting;
+  if (folds_weight_norm) cost += of_setting;
   if (closes_gaps) cost += of_setting;
   if (adapter != AdapterChoice::present) cost += of_setting;
   if (skips_variants) cost += of_setting;
@@ -211,6 +214,7 @@ NameOptions Recipe::added_to(NameOptions present) const {
   if (!top_level_key.empty()) {
     present.top_level_key += (present.top_level_key.empty() ? "" : ".") + top_level_key;
   }
+  present.fold_weight_norm = present.fold_weight_norm || folds_weight_norm;
   for (const NameRule& rule : rules) present.remapper.add_pattern(rule.pattern, rule.replacement);
   for (const ProposedEdit& one : edits) present.edits.push_back(one.edit);
   present.close_gaps = closes_gaps.value_or(present.close_gaps);
@@ -237,6 +241,9 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
   };
   if (!top_level_key.empty()) {
     add(StepKind::top_level_key, {added_to(present).top_level_key}, "the tensors lie under it");
+  }
+  if (folds_weight_norm) {
+    add(StepKind::fold_weight_norm, {"true"}, "the file has the parts of weight norm");
   }
   for (const NameRule& rule : rules) {
     add(StepKind::rename, {rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess);
@@ -276,6 +283,7 @@ std::string Recipe::text() const {
   if (!top_level_key.empty()) {
     parts.push_back("taking the tensors under " + quoted(top_level_key));
   }
+  if (folds_weight_norm) parts.emplace_back("computing the weights of weight norm");
   for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {
     parts.push_back(in_words(rules[i]));
   }

@@ -34,6 +34,7 @@ struct ProposedEdit {
 // Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
+  bool folds_weight_norm = false;
   std::vector<NameRule> rules = {};
   std::vector<ProposedEdit> edits = {};
   std::optional<bool> closes_gaps = {};
@@ -47,7 +48,8 @@ struct Recipe {
   // The calls, in the order of stages, to add to the calls that made `present`.
   std::vector<ProposedStep> steps(const NameOptions& present) const;
   bool changes_names() const {
-    return !top_level_key.empty() || !rules.empty() || !edits.empty() || closes_gaps;
+    return !top_level_key.empty() || folds_weight_norm || !rules.empty() || !edits.empty() ||
+           closes_gaps;
   }
   // The settings with these calls added: a new key is under the present one, and new rules run
   // after the present ones.

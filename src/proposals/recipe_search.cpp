@@ -49,6 +49,7 @@ class Search {
   explicit Search(const ProposalInput& input)
       : input_(input),
         base_(input.source.named.before(NameStage::index_gaps).value_or(input.source.named)) {
+    fold_weights();
     take_sample();
     views_ = views_of(input, places_);
     for (const std::string& pattern : input.source.names.except) {
@@ -133,6 +134,21 @@ class Search {
       if (renaming.is_guess || place == places.end()) continue;
       result.meant.emplace(wanted[place->second].place.path, aligned.root + renaming.from);
     }
+  }
+
+  // A file with the parts of weight norm for a module that wants the weights.
+  void fold_weights() {
+    const auto has_parts = [](const auto& names) {
+      return std::any_of(names.begin(), names.end(),
+                         [](const auto& name) { return is_weight_part(name); });
+    };
+    std::vector<std::string_view> wanted;
+    for (const WantedTensor& one : input_.wanted) wanted.push_back(one.place.path);
+    if (has_parts(wanted) || !has_parts(names_and_aliases(base_))) return;
+    Result<Archive> folded = pass_on_out_of_memory(fold_weight_norm(base_));
+    if (!folded || folded->size() == base_.size()) return;
+    base_ = *std::move(folded);
+    folds_weight_norm_ = true;
   }
 
   bool closes_gaps_now() const { return input_.source.names.close_gaps; }
@@ -298,6 +314,7 @@ class Search {
       } else if (!one.root.empty()) {
         recipe.rules.push_back({.pattern = "^" + escaped_for_regex(one.root), .replacement = ""});
       }
+      recipe.folds_weight_norm = folds_weight_norm_;
       recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());
       recipe.edits = one.plan.edits;
       if (closes_gaps != closes_gaps_now()) recipe.closes_gaps = closes_gaps;
@@ -312,7 +329,8 @@ class Search {
 
   const ProposalInput& input_;
   WorkBudget all_rules_{budget_of_all_rules};
-  const Archive base_;  // before index gaps are closed, where rules see it
+  Archive base_;  // before index gaps are closed, where rules see it
+  bool folds_weight_norm_ = false;
   std::vector<TreeTensor> source_;
   std::vector<TreeTensor> averaged_;  // weights averaged over training, beside the others
   std::vector<std::size_t> places_;   // wanted tensors that are looked at

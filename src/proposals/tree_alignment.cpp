@@ -314,8 +314,7 @@ class Aligner {
     const auto here = last_number_in(tree[node].segment);
     const auto there = last_number_in(tree[beside].segment);
     if (here && there) {
-      const bool are_numbers =
-          is_digit(tree[node].segment[0]) && is_digit(tree[beside].segment[0]);
+      const bool are_numbers = is_digit(tree[node].segment[0]) && is_digit(tree[beside].segment[0]);
       if (!are_numbers && *here == *there) return Side::either;
       if (are_numbers && *there + 1 == *here) return Side::after;
       if (are_numbers && *here + 1 == *there) return Side::before;
@@ -343,10 +342,9 @@ class Aligner {
     return neighbours;
   }
   bool is_beside(NodeId source, const Neighbour& neighbour) const {
-    const std::optional<Side> side =
-        side_of(source_, source, neighbour.given, !source_is_sorted_);
-    return side && (*side == neighbour.side || *side == Side::either ||
-                    neighbour.side == Side::either);
+    const std::optional<Side> side = side_of(source_, source, neighbour.given, !source_is_sorted_);
+    return side &&
+           (*side == neighbour.side || *side == Side::either || neighbour.side == Side::either);
   }
 
   // ---- Which of several modules that hold the same ----
@@ -544,10 +542,9 @@ class Aligner {
       Evidence evidence = Evidence::order;
       if (is_alone) {
         // At the top everything stands beside everything, so that words must tell, too.
-        const bool words_tell =
-            is_far ? words[i][j] >= sure_score_far_away &&
-                         word_score(wanted[i], source[j]) >= least_score_alone
-                   : words[i][j] >= least_score_far_away;
+        const bool words_tell = is_far ? words[i][j] >= sure_score_far_away &&
+                                             word_score(wanted[i], source[j]) >= least_score_alone
+                                       : words[i][j] >= least_score_far_away;
         const bool has_twin = has_same_weight_beside(group[i].node, candidates[j], source_scope);
         const bool is_only_here =
             (has_many_forms_ || level > 0) &&
@@ -648,7 +645,7 @@ class Aligner {
   std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
   std::unordered_map<NodeId, Evidence> reasons_;
   std::vector<NodeId> not_there_;  // wanted nodes of which others got all that there was
-  std::set<NodeId> guesses_;  // wanted nodes at or below a guess
+  std::set<NodeId> guesses_;       // wanted nodes at or below a guess
   std::vector<AlignedTensor> pairs_;
 };
 
@@ -671,9 +668,9 @@ std::vector<bool> find_strangers(std::span<const TreeTensor> source,
   std::vector<bool> is_stranger(source.size());
   bool was_taken = false;
   for (const Question question : {Question::medium, Question::coder, Question::player}) {
-    const bool is_told =
-        std::any_of(wanted.begin(), wanted.end(),
-                    [&](const TreeTensor& one) { return answer_of(one.name, question) != 0; });
+    const bool is_told = std::any_of(wanted.begin(), wanted.end(), [&](const TreeTensor& one) {
+      return answer_of(one.name, question) != 0;
+    });
     if (is_told) continue;
     std::map<std::uint16_t, std::size_t> counts;
     for (const AlignedTensor& pair : alignment) {
@@ -688,10 +685,9 @@ std::vector<bool> find_strangers(std::span<const TreeTensor> source,
       for (std::uint32_t i = 0; i < source.size(); ++i) {
         if (is_other(i)) is_stranger[i] = true;
       }
-      was_taken = was_taken || std::any_of(alignment.begin(), alignment.end(),
-                                           [&](const AlignedTensor& pair) {
-                                             return is_other(pair.source);
-                                           });
+      was_taken = was_taken ||
+                  std::any_of(alignment.begin(), alignment.end(),
+                              [&](const AlignedTensor& pair) { return is_other(pair.source); });
     }
   }
   return was_taken ? is_stranger : std::vector<bool>();

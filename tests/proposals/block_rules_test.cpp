@@ -163,8 +163,9 @@ TEST(BlockRules, AreRightWhereThereAreAny) {
 }
 
 TEST(ModuleRules, LetNamesChangePlaces) {
-  const NamePairs pairs = {{"a.weight", "b.weight"}, {"a.bias", "b.bias"},  {"b.weight", "a.weight"},
-                           {"b.bias", "a.bias"},     {"c.0.scale", "c.1.g"}, {"c.1.scale", "c.0.g"}};
+  const NamePairs pairs = {{"a.weight", "b.weight"}, {"a.bias", "b.bias"},
+                           {"b.weight", "a.weight"}, {"b.bias", "a.bias"},
+                           {"c.0.scale", "c.1.g"},   {"c.1.scale", "c.0.g"}};
   std::vector<Renaming> renamings;
   for (const auto& [from, to] : pairs) renamings.push_back({from, to});
   KeyRemapper remapper;

@@ -120,6 +120,21 @@ TEST(ApplyProposal, MakesAStoreFit) {
   EXPECT_TRUE(propose(model, store).value().empty());
 }
 
+TEST(ApplyProposal, ComputesTheWeightsOfWeightNorm) {
+  struct Layer {
+    Param weight = Param(test::f32({2, 1}, 0));
+    ANDIRON_MODULE(Layer, weight)
+  };
+  Archive parts;
+  parts.add(TensorSnapshot("weight_g", test::f32({2, 1}, 3))).value();
+  parts.add(TensorSnapshot("weight_v", test::f32({2, 1}, 7))).value();
+  Layer model;
+  auto store = SafetensorsStore::from_bytes(write_to_memory(parts).value());
+  const std::vector<Proposal> proposals = propose(model, store).value();
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(load_from(model, store.apply(proposals[0])).value().applied.size(), 1u);
+}
+
 TEST(ApplyProposal, SaysInTheResultThatThereIsAGuess) {
   Pair model;
   auto store = SafetensorsStore::from_bytes(wrapped_pair("zorg"));

@@ -115,6 +115,20 @@ TEST(Propose, ClosesGapsInNumbers) {
             ".map_indices_contiguous(true)");
 }
 
+TEST(Propose, ComputesTheWeightsOfWeightNorm) {
+  const auto parts = [](const std::string& prefix) {
+    return file_of({{prefix + "conv1.weight_g", {4, 1, 1, 1}},
+                    {prefix + "conv1.weight_v", {4, 3, 3, 3}},
+                    {prefix + "conv1.bias", {4}},
+                    {prefix + "conv2.parametrizations.weight.original0", {8, 1, 1, 1}},
+                    {prefix + "conv2.parametrizations.weight.original1", {8, 4, 3, 3}},
+                    {prefix + "conv2.bias", {8}}});
+  };
+  EXPECT_EQ(code_for(two_convolutions, parts("")), ".fold_weight_norm(true)");
+  EXPECT_EQ(code_for(two_convolutions, parts("net.")),
+            ".with_top_level_key(\"net\")\n.fold_weight_norm(true)");
+}
+
 TEST(Propose, KnowsWhatPyTorchWrites) {
   const std::vector<WantedTensor> module = {wanted("fc.weight", {2, 3}, "Linear"),
                                             wanted("norm.gamma", {3}, "LayerNorm")};

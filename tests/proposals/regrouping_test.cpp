@@ -60,7 +60,7 @@ TEST(FindTransposed, GoesByBiases) {
 }
 
 TEST(FindTransposed, SquaresFollowTheBlocksAroundThem) {
-  const Tensors source = {{"h.0.att.out.weight", {4, 4}},   {"h.0.att.out.bias", {4}},
+  const Tensors source = {{"h.0.att.out.weight", {4, 4}},      {"h.0.att.out.bias", {4}},
                           {"h.0.ff.layers.0.weight", {16, 4}}, {"h.0.ff.layers.0.bias", {16}},
                           {"h.0.ff.layers.2.weight", {4, 16}}, {"h.0.ff.layers.2.bias", {4}}};
   EXPECT_EQ(names_of_transposed(source, gpt2_block(true)),
@@ -150,8 +150,7 @@ TEST(Regroup, TearsTensorsThatHaveTheirOwnNames) {
 }
 
 TEST(Regroup, GivesLoneBiasesToThePartsTheyBelongTo) {
-  const Tensors source = {
-      {"attn.qkv.weight", {12, 4}}, {"attn.q_bias", {4}}, {"attn.v_bias", {4}}};
+  const Tensors source = {{"attn.qkv.weight", {12, 4}}, {"attn.q_bias", {4}}, {"attn.v_bias", {4}}};
   const Tensors wanted = {{"attn.q_proj.weight", {4, 4}},
                           {"attn.q_proj.bias", {4}},
                           {"attn.k_proj.weight", {4, 4}},

@@ -184,8 +184,9 @@ TEST(RoleOf, GoesByTheLastSegment) {
 
 TEST(FusedParts, AreListedInOrder) {
   using Parts = std::vector<std::string_view>;
-  for (const char* name : {"qkv", "Wqkv", "to_qkv", "qkv_proj", "c_attn", "in_proj", "W_pack",
-                           "in_proj_weight", "in_proj_bias", "attn_qkv", "qkv_linear", "att_proj"}) {
+  for (const char* name :
+       {"qkv", "Wqkv", "to_qkv", "qkv_proj", "c_attn", "in_proj", "W_pack", "in_proj_weight",
+        "in_proj_bias", "attn_qkv", "qkv_linear", "att_proj"}) {
     EXPECT_EQ(fused_parts(name), (Parts{"q", "k", "v"})) << name;
   }
   for (const char* name : {"kv", "to_kv", "kv_proj", "Wkv"}) {

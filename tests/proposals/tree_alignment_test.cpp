@@ -477,8 +477,8 @@ Side double_convolution(const std::vector<std::string>& names) {
 }
 
 TEST(Align, GivesNormsToTheConvolutionsTheyFollow) {
-  const Side named = double_convolution(
-      {"enc1.enc1conv1", "enc1.enc1norm1", "enc1.enc1conv2", "enc1.enc1norm2"});
+  const Side named =
+      double_convolution({"enc1.enc1conv1", "enc1.enc1norm1", "enc1.enc1conv2", "enc1.enc1norm2"});
   const Side numbered = double_convolution({"inc.0", "inc.1", "inc.3", "inc.4"});
   for (const bool is_sorted : {false, true}) {
     const Alignment found =
@@ -497,8 +497,8 @@ TEST(Align, NumbersBelowDifferentParentsFollowTheList) {
 }
 
 TEST(Align, NumberedProjectionsAreQueryKeyValueAndOutput) {
-  const Side source = layers_named({"attn.linears.0", "attn.linears.1", "attn.linears.2",
-                                    "attn.linears.3"});
+  const Side source =
+      layers_named({"attn.linears.0", "attn.linears.1", "attn.linears.2", "attn.linears.3"});
   const Side wanted = layers_named({"attn.k_proj", "attn.v_proj", "attn.q_proj", "attn.out_proj"});
   const Alignment found = alignment_of(source, wanted);
   EXPECT_EQ(found.pairs.at("attn.q_proj.weight"), "attn.linears.0.weight");
@@ -523,8 +523,8 @@ TEST(Align, OtherMembersOfABlockDoNotTurnAListAround) {
 }
 
 TEST(Align, LeavesTheTensorsOfAnotherModelInTheFile) {
-  Side source = below_prefix("visual.", layers_named(block_names("h.", {"q", "k", "v", "o"},
-                                                                 {0, 1, 2, 3})));
+  Side source =
+      below_prefix("visual.", layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2, 3})));
   const Side wanted = [&] {
     Side side = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2, 3}));
     side.push_back({"position_embedding", {9, 4}});
