@@ -5,6 +5,7 @@ The makers call these always and they do something only with `--check` on the co
 weights and a forward pass:  python held_out_patches.py --check
 """
 import sys
+import tempfile
 
 import torch
 
@@ -96,3 +97,14 @@ def renamed(f, name, names):
         assert torch.equal(converted[tensor].reshape(found.shape), found), f"{name}: {tensor} is another tensor"
         compared += 1
     print(f"{f.data['family']}/{name}: {compared} tensors as converted")
+
+
+def loaded(kind, config):
+    """For `renamed`: what transformers makes of a file with the published names."""
+    def names(state):
+        from safetensors.torch import save_file
+        with tempfile.TemporaryDirectory() as folder:
+            config.save_pretrained(folder)
+            save_file(state, f"{folder}/model.safetensors", {"format": "pt"})
+            return kind.from_pretrained(folder).state_dict()
+    return names

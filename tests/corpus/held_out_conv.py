@@ -199,7 +199,7 @@ def squeezenet():
 
 
 def unet():
-    f = family("unet")
+    f = family("unet_segmentation")
     widths = (8, 16, 32, 64, 128)
 
     def double(a, b):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the held-out makers share: modules from attribute names, names of published files, rules for both directions.
 
-Run all makers:  for name in vision conv text sound other patches cells sequences generators; do
-                     python held_out_$name.py; done
+Run all makers:  for name in vision conv text sound other patches cells sequences generators words images pixels
+                     features; do python held_out_$name.py; done
 
 Packages beside requirements.txt: segment-anything, segmentation-models-pytorch, pytorchcv, monai, encodec, mambapy,
 torch_geometric, stable-baselines3, gymnasium, fair-esm.
@@ -23,24 +23,66 @@ logging.disable(logging.WARNING)
 # Families that were opened since, and count as tuning.
 opened = {
     "albert",
+    "alexnet",
+    "ast",
+    "bark",
     "beit",
+    "blip",
     "bloom",
+    "crnn",
+    "dac",
     "dcgan",
+    "deeplab",
+    "densenet",
     "detr",
+    "dinov2",
     "dlrm",
+    "edsr",
+    "electra",
     "encodec",
+    "esm",
+    "esrgan",
     "falcon",
+    "flux",
+    "gemma",
+    "glm",
     "graph_networks",
+    "hiera",
+    "hifigan",
     "mamba",
+    "mlp_mixer",
     "mmdit",
+    "mobilenet_v1",
+    "mobilenet_v3",
+    "musicgen",
     "nerf",
+    "olmo2",
+    "parakeet",
+    "phi",
     "pixart",
+    "pointnet",
+    "poolformer",
     "pvt_v2",
+    "raft",
     "regnet",
+    "reinforcement",
+    "retinanet",
+    "roberta_original",
+    "rwkv",
     "sam",
+    "segformer",
+    "shufflenet_v2",
+    "siglip",
     "squeezenet",
+    "ssd",
     "stablelm",
+    "superpoint",
+    "swin",
     "tacotron2",
+    "transformer_mt",
+    "unet_segmentation",
+    "videomae",
+    "wan",
 }
 
 

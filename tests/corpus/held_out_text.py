@@ -288,7 +288,7 @@ def albert():
 
 
 def roberta():
-    f = family("roberta", "transformers")
+    f = family("roberta_original", "transformers")
     config = hf.RobertaConfig(vocab_size=120, hidden_size=32, num_hidden_layers=3, num_attention_heads=4,
                               intermediate_size=128, max_position_embeddings=66, type_vocab_size=1, num_labels=3)
 
