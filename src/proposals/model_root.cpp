@@ -23,6 +23,13 @@ bool is_average(std::string_view segment) {
   });
 }
 
+// A network that follows the one that is trained.
+bool is_copy(std::string_view segment) {
+  const std::string plain = plain_segment(segment);
+  return plain == "encoder_k" || plain == "key_encoder" || plain == "teacher" ||
+         plain.find("momentum") != std::string::npos || plain.find("target") != std::string::npos;
+}
+
 }  // namespace
 
 bool is_averaged(std::string_view name) {
@@ -34,7 +41,7 @@ bool is_averaged(std::string_view name) {
   return false;
 }
 
-std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
+ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
   NameTree::Bags bags;
   const SharedForms forms(source, wanted);
   const NameTree tree(source, forms.source, bags);
@@ -51,16 +58,22 @@ std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTe
     return shared;
   };
   NameTree::NodeId best = NameTree::root;
+  bool has_rival = false;
   const std::uint64_t all = coverage(best);
   for (std::size_t level = 0; level < most_wrappers; ++level) {
     const std::vector<NameTree::NodeId>& children = tree[best].children;
-    const auto next = std::find_if(children.begin(), children.end(), [&](NameTree::NodeId child) {
+    std::vector<NameTree::NodeId> models;
+    for (const NameTree::NodeId child : children) {
       // A single module is no model, unless it is all that is wanted.
       const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
-      return !tree.is_leaf(child) && is_model && coverage(child) == all;
+      if (!tree.is_leaf(child) && is_model && coverage(child) == all) models.push_back(child);
+    }
+    if (models.empty()) break;
+    has_rival = has_rival || models.size() > 1;
+    const auto trained = std::find_if(models.begin(), models.end(), [&](NameTree::NodeId child) {
+      return !is_copy(tree[child].segment);
     });
-    if (next == children.end()) break;
-    best = *next;
+    best = trained == models.end() ? models.front() : *trained;
   }
   // What the wanted names begin with, too, stays.
   const NameTree::NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
@@ -75,7 +88,7 @@ std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTe
     for (; kept > 0; --kept) best = tree[best].parent;
     break;
   }
-  if (best == NameTree::root) return {};
+  if (best == NameTree::root) return {{}, has_rival};
   // As the names have it, with its separators.
   NameTree::NodeId leaf = best;
   while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
@@ -87,7 +100,7 @@ std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTe
     if (separator == std::string::npos) break;
     end = separator + 1;
   }
-  return name.substr(0, end);
+  return {name.substr(0, end), has_rival};
 }
 
 }  // namespace andiron::inline v1::detail

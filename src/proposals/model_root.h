@@ -10,9 +10,14 @@
 
 namespace andiron::inline v1::detail {
 
+struct ModelRoot {
+  std::string prefix;      // "model."; empty for the file itself
+  bool has_rival = false;  // another tree holds as much: a teacher, a network of a pair
+};
+
 // What names begin with in the smallest tree of the file that holds as much of what is wanted as
-// the whole file: "model.". Empty for the file itself.
-std::string find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted);
+// the whole file.
+ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted);
 
 // Whether a name tells of weights averaged over training, which checkpoints keep beside the model's
 // own.

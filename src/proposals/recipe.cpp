@@ -222,7 +222,8 @@ NameOptions Recipe::added_to(NameOptions present) const {
 }
 
 bool Recipe::is_guess() const {
-  return std::any_of(rules.begin(), rules.end(), [](const auto& one) { return one.is_guess; }) ||
+  return (!top_level_key.empty() && is_key_doubtful) ||
+         std::any_of(rules.begin(), rules.end(), [](const auto& one) { return one.is_guess; }) ||
          std::any_of(edits.begin(), edits.end(), [](const auto& one) { return one.is_guess; });
 }
 
@@ -240,7 +241,9 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
     steps.push_back(std::move(step));
   };
   if (!top_level_key.empty()) {
-    add(StepKind::top_level_key, {added_to(present).top_level_key}, "the tensors lie under it");
+    add(StepKind::top_level_key, {added_to(present).top_level_key},
+        is_key_doubtful ? "the file has another model like it" : "the tensors lie under it",
+        is_key_doubtful);
   }
   if (folds_weight_norm) {
     add(StepKind::fold_weight_norm, {"true"}, "the file has the parts of weight norm");

@@ -34,6 +34,7 @@ struct ProposedEdit {
 // Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
+  bool is_key_doubtful = false;  // another one holds as much
   bool folds_weight_norm = false;
   std::vector<NameRule> rules = {};
   std::vector<ProposedEdit> edits = {};

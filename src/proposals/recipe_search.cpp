@@ -39,7 +39,7 @@ constexpr std::size_t most_written = 4;  // alignments that are written down as 
 // One way to look at both sides, aligned.
 struct AlignedView {
   const ModuleView* view;
-  std::string root;
+  ModelRoot root;
   RenamingPlan plan;
   bool settled_by_closing;  // names are right once gaps are closed
 };
@@ -132,7 +132,7 @@ class Search {
     for (const Renaming& renaming : aligned.plan.renamings) {
       const auto place = places.find(renaming.to);
       if (renaming.is_guess || place == places.end()) continue;
-      result.meant.emplace(wanted[place->second].place.path, aligned.root + renaming.from);
+      result.meant.emplace(wanted[place->second].place.path, aligned.root.prefix + renaming.from);
     }
   }
 
@@ -221,8 +221,8 @@ class Search {
     const Regrouping whole = regroup(source, wanted);
     AlignedView result = {&view, find_root(whole.source.tensors, whole.wanted.tensors), {}, false};
     std::erase_if(source,
-                  [&](const TreeTensor& tensor) { return !tensor.name.starts_with(result.root); });
-    for (TreeTensor& tensor : source) tensor.name.erase(0, result.root.size());
+                  [&](const TreeTensor& tensor) { return !tensor.name.starts_with(result.root.prefix); });
+    for (TreeTensor& tensor : source) tensor.name.erase(0, result.root.prefix.size());
 
     const std::vector<bool> transposed = find_transposed(source, wanted);
     std::vector<Renaming> settled;
@@ -308,11 +308,15 @@ class Search {
           write_rules({one.plan.renamings, one.plan.others, closes_gaps, gap_exceptions_}, budget);
       if (!rules) continue;
       Recipe recipe;
-      const bool is_key = one.root.ends_with('.') && input_.source.names.remapper.is_empty();
+      const std::string& root = one.root.prefix;
+      const bool is_key = root.ends_with('.') && input_.source.names.remapper.is_empty();
+      recipe.is_key_doubtful = one.root.has_rival;
       if (is_key) {
-        recipe.top_level_key = one.root.substr(0, one.root.size() - 1);
-      } else if (!one.root.empty()) {
-        recipe.rules.push_back({.pattern = "^" + escaped_for_regex(one.root), .replacement = ""});
+        recipe.top_level_key = root.substr(0, root.size() - 1);
+      } else if (!root.empty()) {
+        recipe.rules.push_back({.pattern = "^" + escaped_for_regex(root),
+                                .replacement = "",
+                                .is_guess = one.root.has_rival});
       }
       recipe.folds_weight_norm = folds_weight_norm_;
       recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());
@@ -324,7 +328,7 @@ class Search {
       }
       if (!best || recipe.cost() < best->cost()) best = std::move(recipe);
     }
-    if (best) found_.push_back({*std::move(best), one.root});
+    if (best) found_.push_back({*std::move(best), one.root.prefix});
   }
 
   const ProposalInput& input_;

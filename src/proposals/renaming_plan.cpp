@@ -60,7 +60,19 @@ class Planner {
 
   RenamingPlan plan() {
     for (const AlignedTensor& one : alignment_) take(one);
-    for (const auto& [whole, fusion] : splits_) add_split(whole, fusion);
+    for (std::size_t i = 0; i < regrouping_.source.origins.size(); ++i) {
+      const TornPart& part = regrouping_.source.origins[i];
+      const auto split = splits_.find(part.whole);
+      if (split == splits_.end()) continue;
+      split->second.sizes[part.number] = regrouping_.source.tensors[i].shape[0];
+    }
+    for (const auto& [whole, fusion] : splits_) {
+      if (is_complete(fusion)) add_split(whole, fusion);
+    }
+    // The module may lack the bias of one part.
+    for (const auto& [whole, fusion] : splits_) {
+      if (!is_complete(fusion)) add_split(whole, fusion);
+    }
     for (const auto& [whole, fusion] : joins_) add_join(whole, fusion);
     std::set<std::string_view> renamed;
     for (const Renaming& one : plan_.renamings) renamed.insert(one.from);
@@ -83,7 +95,6 @@ class Planner {
       ++plan_.matched;
     } else if (to_parts == 1) {
       note(splits_[from.whole], from, from_parts, to.whole, one);
-      splits_[from.whole].sizes[from.number] = regrouping_.source.tensors[one.source].shape[0];
     } else if (from_parts == 1) {
       note(joins_[to.whole], to, to_parts, from.whole, one);
     }
@@ -111,20 +122,27 @@ class Planner {
   static bool is_usual(std::string_view leaf) { return leaf == "weight" || leaf == "bias"; }
 
   void add_split(std::size_t whole, const Fusion& fusion) {
-    if (!is_complete(fusion)) return;
     const std::string& name = source_[whole].name;
     const bool is_joined = fusion.segment == last_segment(name);
     const std::optional<LayerName> from = layer_name(name, is_joined);
     if (!from || !is_usual(from->leaf)) return;
+    const std::string module = below(from->parent, from->segment);
     std::vector<std::string> parts;
     std::string_view parent;
-    for (const auto& partner : fusion.partners) {
-      const std::optional<LayerName> to = layer_name(wanted_[*partner].name, false);
+    for (std::size_t i = 0; i < fusion.partners.size(); ++i) {
+      if (!fusion.partners[i]) {
+        const auto known = part_names_.find(module);
+        if (known == part_names_.end() || known->second.size() != fusion.partners.size()) return;
+        parts.push_back(known->second[i]);
+        continue;
+      }
+      const std::optional<LayerName> to = layer_name(wanted_[*fusion.partners[i]].name, false);
       if (!to || to->leaf != from->leaf) return;
-      if (!parts.empty() && to->parent != parent) return;
+      if (!parent.empty() && to->parent != parent) return;
       parent = to->parent;
       parts.emplace_back(to->segment);
     }
+    part_names_.try_emplace(module, parts);
     // Two fused tensors of one module keep different names until they are cut.
     std::string segment(from->segment);
     const auto name_now = [&] { return below(parent, text_of(*from, segment, from->leaf)); };
@@ -134,7 +152,9 @@ class Planner {
     }
     const bool is_guess = fusion.is_guess || is_order_doubtful(name);
     rename(whole, name_now(), Evidence::words, is_guess);
-    plan_.matched += parts.size();
+    plan_.matched += static_cast<std::size_t>(
+        std::count_if(fusion.partners.begin(), fusion.partners.end(),
+                      [](const auto& partner) { return partner.has_value(); }));
     std::vector<std::uint64_t> shares = fusion.sizes;
     const std::uint64_t unit =
         std::accumulate(shares.begin(), shares.end(), std::uint64_t{0},
@@ -284,6 +304,7 @@ class Planner {
   std::map<std::size_t, Fusion> splits_;            // by the tensor of the file
   std::map<std::size_t, Fusion> joins_;             // by the wanted tensor
   std::map<std::size_t, std::string> final_names_;  // of tensors of the file
+  std::map<std::string, std::vector<std::string>> part_names_;  // of modules that are cut
   std::set<std::string> fused_names_;               // that tensors have before they are cut
   std::map<std::string, PendingEdit> edits_;
   RenamingPlan plan_;

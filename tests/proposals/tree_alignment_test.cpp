@@ -174,44 +174,53 @@ const Side small_model = [] {
 }();
 
 TEST(FindRoot, IsNothingForTheModelItself) {
-  EXPECT_EQ(find_root(small_model, small_model), "");
-  EXPECT_EQ(find_root({}, small_model), "");
-  EXPECT_EQ(find_root(small_model, {}), "");
+  EXPECT_EQ(find_root(small_model, small_model).prefix, "");
+  EXPECT_EQ(find_root({}, small_model).prefix, "");
+  EXPECT_EQ(find_root(small_model, {}).prefix, "");
 }
 
 TEST(FindRoot, GoesThroughWrappers) {
-  EXPECT_EQ(find_root(below_prefix("module.", small_model), small_model), "module.");
+  EXPECT_EQ(find_root(below_prefix("module.", small_model), small_model).prefix, "module.");
   Side file = below_prefix("state_dict.model.", small_model);
   file.push_back({"state_dict.loss.weight", {9}});
   file.push_back({"optimizer.step", {1}});
-  EXPECT_EQ(find_root(file, small_model), "state_dict.model.");
+  EXPECT_EQ(find_root(file, small_model).prefix, "state_dict.model.");
 }
 
 TEST(FindRoot, KeepsTheSeparatorsOfTheFile) {
   Side file = below_prefix("model/net/", small_model);
-  EXPECT_EQ(find_root(file, small_model), "model/net/");
+  EXPECT_EQ(find_root(file, small_model).prefix, "model/net/");
 }
 
 TEST(FindRoot, LeavesWhatBothSidesBeginWith) {
   const Side wanted = below_prefix("net.", small_model);
-  EXPECT_EQ(find_root(wanted, wanted), "");
-  EXPECT_EQ(find_root(below_prefix("module.net.", small_model), wanted), "module.");
+  EXPECT_EQ(find_root(wanted, wanted).prefix, "");
+  EXPECT_EQ(find_root(below_prefix("module.net.", small_model), wanted).prefix, "module.");
 }
 
 TEST(FindRoot, StopsWhereTheModelIsSpreadOverTrees) {
   Side spread = below_prefix("backbone.", small_model);
   spread.resize(4);
   add_layer(spread, "classifier.head", 2, 5);
-  EXPECT_EQ(find_root(spread, small_model), "");
+  EXPECT_EQ(find_root(spread, small_model).prefix, "");
+}
+
+TEST(FindRoot, TellsOfAnotherModelThatHoldsAsMuch) {
+  Side file = below_prefix("encoder_k.", small_model);
+  EXPECT_FALSE(find_root(file, small_model).has_rival);
+  for (const TreeTensor& tensor : below_prefix("encoder_q.", small_model)) file.push_back(tensor);
+  const detail::ModelRoot root = find_root(file, small_model);
+  EXPECT_TRUE(root.has_rival);
+  EXPECT_EQ(root.prefix, "encoder_q.");  // the one that is trained
 }
 
 TEST(FindRoot, TakesTheModelOnceItsAverageIsLeftOut) {
   Side file = below_prefix("ema_model.", small_model);
   for (const TreeTensor& tensor : below_prefix("model.", small_model)) file.push_back(tensor);
-  EXPECT_EQ(find_root(file, small_model), "ema_model.");
+  EXPECT_EQ(find_root(file, small_model).prefix, "ema_model.");
   std::erase_if(file, [](const TreeTensor& tensor) { return is_averaged(tensor.name); });
   EXPECT_EQ(file.size(), small_model.size());
-  EXPECT_EQ(find_root(file, small_model), "model.");
+  EXPECT_EQ(find_root(file, small_model).prefix, "model.");
 }
 
 TEST(IsAveraged, GoesByWordsOfSegments) {
