@@ -220,8 +220,9 @@ class Search {
     // Fused tensors may have the shapes of others by chance.
     const Regrouping whole = regroup(source, wanted);
     AlignedView result = {&view, find_root(whole.source.tensors, whole.wanted.tensors), {}, false};
-    std::erase_if(source,
-                  [&](const TreeTensor& tensor) { return !tensor.name.starts_with(result.root.prefix); });
+    std::erase_if(source, [&](const TreeTensor& tensor) {
+      return !tensor.name.starts_with(result.root.prefix);
+    });
     for (TreeTensor& tensor : source) tensor.name.erase(0, result.root.prefix.size());
 
     const std::vector<bool> transposed = find_transposed(source, wanted);

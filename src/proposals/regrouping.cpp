@@ -153,7 +153,9 @@ FusedName fused_name(std::string_view name) {
   if (std::vector<std::string_view> parts = fused_parts(last); !parts.empty()) {
     return {last, true, std::move(parts)};
   }
-  return {module, false, fused_parts(module)};
+  // A mask or a scale beside them is cut by nobody.
+  const bool is_usual = last == "weight" || last == "bias" || last == "kernel";
+  return {module, false, is_usual ? fused_parts(module) : std::vector<std::string_view>()};
 }
 
 // The sizes of the parts along the first dimension, if the other side has tensors for them.

@@ -301,11 +301,11 @@ class Planner {
   std::span<const TreeTensor> wanted_;
   const Regrouping& regrouping_;
   std::span<const AlignedTensor> alignment_;
-  std::map<std::size_t, Fusion> splits_;            // by the tensor of the file
-  std::map<std::size_t, Fusion> joins_;             // by the wanted tensor
-  std::map<std::size_t, std::string> final_names_;  // of tensors of the file
+  std::map<std::size_t, Fusion> splits_;                        // by the tensor of the file
+  std::map<std::size_t, Fusion> joins_;                         // by the wanted tensor
+  std::map<std::size_t, std::string> final_names_;              // of tensors of the file
   std::map<std::string, std::vector<std::string>> part_names_;  // of modules that are cut
-  std::set<std::string> fused_names_;               // that tensors have before they are cut
+  std::set<std::string> fused_names_;  // that tensors have before they are cut
   std::map<std::string, PendingEdit> edits_;
   RenamingPlan plan_;
 };

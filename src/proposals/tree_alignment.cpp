@@ -28,6 +28,7 @@ using NodeId = NameTree::NodeId;
 
 // Modules that share this much of their tensors may be the same.
 constexpr double least_likeness = 0.65;
+constexpr double least_likeness_of_counted = 0.55;
 // Below this, a difference of scores says nothing.
 constexpr double clear_margin = 0.3;
 // Far from where it is wanted, a tensor is taken only if its words agree.
@@ -230,6 +231,13 @@ class Aligner {
       });
       return found;
     }
+    // A weight alone is a module without a bias, and comes from a module.
+    for (NodeId& node : found) {
+      const NodeId parent = source_[node].parent;
+      const bool has_more = source_.is_leaf(node) && source_[parent].count > 1;
+      if (has_more && source_.is_module(parent) && is_free(parent)) node = parent;
+    }
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     if (!found.empty() || has_parts_there(wanted, scope)) return found;
     // A module that wraps almost all of the model may be what the file has without a wrapper.
     const bool may_be_whole =
@@ -240,13 +248,16 @@ class Aligner {
     std::vector<std::pair<double, NodeId>> near;
     for (const std::uint32_t other : source_.bags()) {
       const double likeness = bags_.likeness(bag, other);
-      if (likeness < least_likeness || likeness < best - 0.1) continue;
+      // A norm may have no parameters but what it has counted.
+      const bool are_counted = is_module && has_statistics(bag) && has_statistics(other);
+      if (likeness < (are_counted ? least_likeness_of_counted : least_likeness)) continue;
+      if (likeness < best - 0.1) continue;
       for (const NodeId node : free_with_bag(other, scope)) {
         if (node == scope && !may_be_whole) continue;
         if (source_.is_leaf(source_.bottom_of_chain(node))) continue;
         // A module is another without its bias, but not without its weight.
         if (is_module != source_.is_module(source_.bottom_of_chain(node))) continue;
-        if (is_module && weight_form(other) != weight) continue;
+        if (is_module && weight_form(other) != weight && !are_counted) continue;
         near.emplace_back(likeness, node);
         best = std::max(best, likeness);
       }
@@ -279,6 +290,12 @@ class Aligner {
       if (free_with_bag(wanted_[child].bag, scope).empty()) return false;
     }
     return has_some;
+  }
+
+  bool has_statistics(std::uint32_t bag) const {
+    const FormCounts& counts = bags_.counts(bag);
+    return std::any_of(counts.begin(), counts.end(),
+                       [](const auto& one) { return one.first.role == TensorRole::variance; });
   }
 
   // The form of a module's weight; 0 if it has none.

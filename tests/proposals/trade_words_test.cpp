@@ -74,7 +74,7 @@ TEST(TradeWords, TellTheProjectionsOfAttentionApart) {
 TEST(TradeWords, TellTheNormsOfABlockApart) {
   expect_told_apart(Question::norm,
                     {{"ln_1", "attention_norm", "input_layernorm", "norm1", "layernorm_before"},
-                     {"ffn_norm", "post_attention_layernorm", "layernorm_after", "norm3"},
+                     {"ffn_norm", "pre_feedforward_layernorm", "layernorm_after", "norm3"},
                      {"ln_f", "norm_f", "ln_post", "norm.weight"},
                      {"encoder_attn_layer_norm", "cross_attn_ln"}});
 }
@@ -83,6 +83,13 @@ TEST(TradeWords, TheSecondNormMayBeThatOfCrossAttentionOrOfTheMlp) {
   common_answer(Question::norm, {"ln_2", "norm2", "ffn_norm"});
   common_answer(Question::norm, {"ln_2", "norm2", "cross_attn_ln"});
   EXPECT_EQ(answer_of("ln_2", Question::norm) & answer_of("ln_1", Question::norm), 0);
+}
+
+TEST(TradeWords, TheFirstNormMayBeBeforeOrAfterAttention) {
+  common_answer(Question::norm, {"norm1", "input_layernorm"});
+  common_answer(Question::norm, {"norm1", "post_attention_layernorm"});
+  common_answer(Question::norm, {"norm2", "post_attention_layernorm"});
+  common_answer(Question::norm, {"norm2", "post_mlp_layernorm"});
 }
 
 TEST(TradeWords, TellTheLayersOfAnMlpApart) {

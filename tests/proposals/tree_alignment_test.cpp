@@ -543,6 +543,15 @@ TEST(Align, LeavesTheTensorsOfAnotherModelInTheFile) {
   EXPECT_EQ(alignment_of(source, wanted).pairs.count("position_embedding"), 0u);
 }
 
+TEST(Align, AWeightAloneComesFromAModuleWithABias) {
+  const Side source = layers_named({"attn.q", "attn.k", "attn.v", "attn.proj"});
+  Side wanted = layers_named({"attention.q_proj", "attention.v_proj", "attention.o_proj"});
+  wanted.push_back({"attention.k_proj.weight", {4, 4}});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.size(), wanted.size());
+  EXPECT_EQ(found.pairs.at("attention.k_proj.weight"), "attn.k.weight");
+}
+
 TEST(Align, GivesTheBestReason) {
   const Side source = layers_named({"attn.q_proj", "attn.key"});
   const Side wanted = layers_named({"attn.q_proj", "attn.k"});
