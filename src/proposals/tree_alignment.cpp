@@ -61,6 +61,7 @@ class Aligner {
     std::vector<NodeId> left_over = match(NameTree::root, NameTree::root, 0);
     left_over.insert(left_over.end(), not_there_.begin(), not_there_.end());
     pair_what_is_left(left_over);
+    trust_what_was_alone();
     alignment = std::move(pairs_);
     std::sort(alignment.begin(), alignment.end(),
               [](const AlignedTensor& a, const AlignedTensor& b) { return a.wanted < b.wanted; });
@@ -95,8 +96,33 @@ class Aligner {
         const std::size_t j = partners[wanted_ranks.of[i]];
         if (contradict(wanted[i], source[j]) && !is_only_form(nodes[i], free[j])) continue;
         note(nodes[i], free[j], Evidence::order);
+        if (nodes.size() == 1) alone_.insert(nodes[i]);
         if (!wanted_.is_leaf(nodes[i])) match(nodes[i], free[j], 1);
       }
+    }
+  }
+
+  // Where all of the file and all of the module have found each other, what had one place to go to
+  // is in the right one.
+  void trust_what_was_alone() {
+    const bool is_complete =
+        pairs_.size() == wanted_[NameTree::root].count && free_[NameTree::root] == 0;
+    const auto sure = static_cast<std::size_t>(std::count_if(
+        pairs_.begin(), pairs_.end(), [](const AlignedTensor& pair) { return !pair.is_guess; }));
+    // Where little is known, there may have been other ways.
+    if (!is_complete || 4 * sure < 3 * pairs_.size()) return;
+    for (AlignedTensor& pair : pairs_) {
+      const std::optional<NodeId> leaf = wanted_.leaf_of(pair.wanted);
+      if (!pair.is_guess || !leaf) continue;
+      bool is_alone = true;
+      for (NodeId node = *leaf; node != NameTree::root; node = wanted_parent(node)) {
+        const auto reason = reasons_.find(node);
+        const bool is_by_order = reason != reasons_.end() && reason->second == Evidence::order;
+        is_alone = is_alone && (!is_by_order || alone_.contains(node));
+      }
+      if (!is_alone) continue;
+      pair.is_guess = false;
+      pair.evidence = Evidence::shape;
     }
   }
 
@@ -580,6 +606,7 @@ class Aligner {
         if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
       }
       note(group[i].node, candidates[j], evidence);
+      if (is_alone && !contradict(wanted[i], source[j])) alone_.insert(group[i].node);
     }
     return taken;
   }
@@ -662,6 +689,7 @@ class Aligner {
   std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
   std::unordered_map<NodeId, Evidence> reasons_;
   std::vector<NodeId> not_there_;  // wanted nodes of which others got all that there was
+  std::set<NodeId> alone_;         // wanted nodes that had one place to go to
   std::set<NodeId> guesses_;       // wanted nodes at or below a guess
   std::vector<AlignedTensor> pairs_;
 };

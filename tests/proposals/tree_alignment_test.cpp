@@ -455,11 +455,20 @@ TEST(Align, MarksWhatOnlyTheOrderTells) {
   EXPECT_EQ(found.guesses.size(), 4u);
 }
 
-TEST(Align, TakesWhatIsLeftAloneOnBothSidesAsAGuess) {
+TEST(Align, TakesWhatIsLeftAloneOnBothSides) {
   Side source = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1}));
   Side wanted = source;
   add_layer(source, "stem", 4, 4);
   add_layer(wanted, "adapter", 4, 4);
+  const Alignment complete = alignment_of(source, wanted);
+  EXPECT_EQ(complete.pairs.at("adapter.weight"), "stem.weight");
+  EXPECT_EQ(complete.evidence.at("adapter.weight"), Evidence::shape);
+  EXPECT_TRUE(complete.guesses.empty());
+
+  // Both sides have something else, too: it may be another part.
+  add_layer(source, "aux", 9, 4);
+  add_layer(wanted, "aux", 9, 4);
+  wanted.push_back({"scale.table", {9, 4}});
   const Alignment found = alignment_of(source, wanted);
   EXPECT_EQ(found.pairs.at("adapter.weight"), "stem.weight");
   EXPECT_TRUE(found.guesses.contains("adapter.weight"));
