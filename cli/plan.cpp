@@ -16,7 +16,14 @@
 namespace andiron::cli {
 namespace {
 
-bool fits(const ApplyResult& result) { return result.missing.empty() && result.errors.empty(); }
+bool takes_none(const ApplyResult& result) {
+  return result.applied.empty() && result.missing.empty() && result.errors.empty() &&
+         !result.skipped.empty();
+}
+
+bool fits(const ApplyResult& result) {
+  return result.missing.empty() && result.errors.empty() && !takes_none(result);
+}
 
 std::string flags_of(const Proposal& proposal) {
   std::string flags;
@@ -76,6 +83,7 @@ void append_text(std::string& out, const std::string& path, const std::string& m
   out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
          ": " + std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
          " parameters get a tensor\n";
+  if (takes_none(result)) out += "Note: --include and --exclude leave out all parameters\n";
   for (const std::string& note : result.notes)
     out += "Note: " + display_line(in_flags(note)) + "\n";
   for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal, has_names);

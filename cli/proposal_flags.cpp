@@ -48,7 +48,7 @@ std::string flag_for(const ProposedStep& step) {
     case Kind::top_level_key:
       return "--top-level-key " + in_quotes(given[0]);
     case Kind::fold_weight_norm:
-      return given[0] == "true" ? "--fold-weight-norm" : "";
+      return "--fold-weight-norm";
     case Kind::rename:
       return "--sub " + in_quotes(given[0]) + " " + in_quotes(given[1]);
     case Kind::split:

@@ -57,9 +57,13 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   for (std::size_t i = 0; i < result.missing.size(); ++i) {
     MissingTensor& missing = result.missing[i];
     const auto meant = guidance.meant.find(missing.path);
+    const auto guessed = guidance.guessed.find(missing.path);
+    const bool is_guessed =
+        guessed != guidance.guessed.end() && guessed->second == missing.did_you_mean;
     if (meant != guidance.meant.end()) {
-      if (i < ApplyResult::shown) missing.did_you_mean = meant->second;
-    } else if (is_hopeless || !guidance.meant.empty()) {
+      const bool helps = i < ApplyResult::shown && meant->second != missing.path;
+      missing.did_you_mean = helps ? meant->second : "";
+    } else if (is_hopeless || (!result.proposals.empty() && !is_guessed)) {
       missing.did_you_mean.clear();
     }
   }

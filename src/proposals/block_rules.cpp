@@ -20,8 +20,6 @@ constexpr std::size_t most_segments = 12;
 constexpr std::size_t most_rounds = 6;
 constexpr std::size_t most_characters = 20'000'000;  // of all halves
 constexpr std::size_t most_rules_in_order = 200;
-// Before names that no other rule shall change.
-constexpr const char* done_mark = "~";
 
 struct Change {
   std::string from;
@@ -100,20 +98,26 @@ std::vector<General> generalized(const std::set<Change>& changes) {
   std::vector<General> all;
   for (const auto& of_kind : by_kind) {
     const std::vector<const Change*>& members = of_kind.second;
-    const std::size_t from_count = numbers_in(members[0]->from).size();
-    const std::size_t to_count = numbers_in(members[0]->to).size();
+    std::vector<std::vector<std::string_view>> from_numbers;
+    std::vector<std::vector<std::string_view>> to_numbers;
+    for (const Change* change : members) {
+      from_numbers.push_back(numbers_in(change->from));
+      to_numbers.push_back(numbers_in(change->to));
+    }
+    const std::size_t from_count = from_numbers[0].size();
+    const std::size_t to_count = to_numbers[0].size();
     // For each number of the new name the one of the old name that it always is.
     std::vector<std::optional<std::size_t>> source(to_count);
     std::vector<bool> is_captured(from_count);
     for (std::size_t to = 0; to < to_count && members.size() > 1; ++to) {
       for (std::size_t from = 0; from < from_count && !source[to]; ++from) {
-        const bool varies = std::any_of(members.begin(), members.end(), [&](const Change* change) {
-          return numbers_in(change->from)[from] != numbers_in(members[0]->from)[from];
-        });
-        const bool is_same = varies && !is_captured[from] &&
-                             std::all_of(members.begin(), members.end(), [&](const Change* change) {
-                               return numbers_in(change->from)[from] == numbers_in(change->to)[to];
-                             });
+        bool varies = false;
+        bool is_same = !is_captured[from];
+        for (std::size_t i = 0; i < members.size() && is_same; ++i) {
+          varies = varies || from_numbers[i][from] != from_numbers[0][from];
+          is_same = from_numbers[i][from] == to_numbers[i][to];
+        }
+        is_same = is_same && varies;
         if (!is_same) continue;
         source[to] = from;
         is_captured[from] = true;
@@ -457,17 +461,22 @@ std::optional<std::vector<NameRule>> block_rules(std::span<const Renaming> renam
   return BlockRules(renamings).write();
 }
 
-std::vector<NameRule> module_rules(std::span<const Renaming> renamings) {
+std::optional<std::vector<NameRule>> module_rules(std::span<const Renaming> renamings,
+                                                  std::size_t most) {
   std::vector<Change> changes;
+  changes.reserve(renamings.size());
   for (const Renaming& one : renamings) changes.push_back({one.from, one.to});
   std::vector<NameRule> rules = rules_for_whole_names(changes);
+  if (rules.size() >= most) return std::nullopt;
   const std::vector<std::string> names = renamed(renamings, rules);
   const bool are_right =
       std::equal(names.begin(), names.end(), renamings.begin(), renamings.end(),
                  [](const std::string& name, const Renaming& one) { return name == one.to; });
   if (are_right) return rules;
-  for (NameRule& rule : rules) rule.replacement.insert(0, done_mark);
-  rules.push_back({.pattern = "^" + escaped_for_regex(done_mark), .replacement = ""});
+  for (NameRule& rule : rules) rule.replacement.insert(0, 1, done_mark);
+  rules.push_back({.pattern = std::string("^") + done_mark,
+                   .replacement = "",
+                   .reason = "takes away the mark of names that are done"});
   return rules;
 }
 

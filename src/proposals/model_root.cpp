@@ -58,22 +58,21 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     return shared;
   };
   NameTree::NodeId best = NameTree::root;
-  bool has_rival = false;
+  std::uint32_t rival_depth = 0;  // of the first that has one; 0 if none has
   const std::uint64_t all = coverage(best);
   for (std::size_t level = 0; level < most_wrappers; ++level) {
-    const std::vector<NameTree::NodeId>& children = tree[best].children;
     std::vector<NameTree::NodeId> models;
-    for (const NameTree::NodeId child : children) {
+    for (const NameTree::NodeId child : tree[best].children) {
       // A single module is no model, unless it is all that is wanted.
       const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
       if (!tree.is_leaf(child) && is_model && coverage(child) == all) models.push_back(child);
     }
     if (models.empty()) break;
-    has_rival = has_rival || models.size() > 1;
     const auto trained = std::find_if(models.begin(), models.end(), [&](NameTree::NodeId child) {
       return !is_copy(tree[child].segment);
     });
     best = trained == models.end() ? models.front() : *trained;
+    if (rival_depth == 0 && models.size() > 1) rival_depth = tree[best].depth;
   }
   // What the wanted names begin with, too, stays.
   const NameTree::NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
@@ -88,7 +87,8 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     for (; kept > 0; --kept) best = tree[best].parent;
     break;
   }
-  if (best == NameTree::root) return {{}, has_rival};
+  if (best == NameTree::root) return {};
+  const bool has_rival = rival_depth != 0 && tree[best].depth >= rival_depth;
   // As the names have it, with its separators.
   NameTree::NodeId leaf = best;
   while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();

@@ -6,6 +6,7 @@
 #include <bit>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "src/core/parse_index.h"
@@ -47,6 +48,14 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
   return label;
 }
 
+std::vector<Label> labels_of(const NameTree& tree, const std::vector<NameTree::NodeId>& nodes,
+                             NameTree::NodeId scope) {
+  std::vector<Label> labels;
+  labels.reserve(nodes.size());
+  for (const NameTree::NodeId node : nodes) labels.push_back(label_of(tree, node, scope));
+  return labels;
+}
+
 bool contradict(const Label& wanted, const Label& source) {
   for (std::size_t i = 0; i < wanted.meaning.size(); ++i) {
     const bool is_part = i == static_cast<std::size_t>(Question::part);
@@ -67,7 +76,8 @@ double word_score(const Label& wanted, const Label& source) {
     const bool agree = (wanted.meaning[i] & source.meaning[i]) != 0;
     if (agree) {
       score += is_part ? 0.4 : 1;
-      // A norm of the embedding is a norm, and so is one of the head.
+      // Beside a part that both have, others that differ count against it: a norm of the embedding
+      // and one of the head.
       const bool differ_too = (wanted.meaning[i] & ~source.meaning[i]) != 0 &&
                               (source.meaning[i] & ~wanted.meaning[i]) != 0;
       if (is_part && differ_too) score -= 0.8;
@@ -88,6 +98,19 @@ Ranks ranks_of(const std::vector<Label>& labels) {
   result.count = next;
   for (const Label& label : labels) result.of.push_back(ranks[label.numbers]);
   return result;
+}
+
+bool have_the_same_words(const std::vector<Label>& labels) {
+  return std::all_of(labels.begin(), labels.end(),
+                     [&](const Label& label) { return label.words == labels.front().words; });
+}
+
+Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
+  Ranks ranks = ranks_of(labels);
+  if (order_tells && ranks.count == labels.size() && !have_the_same_words(labels)) {
+    std::iota(ranks.of.begin(), ranks.of.end(), std::size_t{0});
+  }
+  return ranks;
 }
 
 Ranks ranks_of_projections(const std::vector<Label>& labels) {
@@ -120,18 +143,14 @@ double number_cost(const Label& wanted, const Label& source) {
 std::optional<std::uint64_t> number_in(std::string_view segment) {
   const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
   const auto end = std::find_if_not(begin, segment.end(), is_digit);
-  if (begin == end) return std::nullopt;
-  return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
-                                    static_cast<std::size_t>(end - begin)));
+  return parse_index(std::string_view(begin, end));
 }
 
 std::optional<std::uint64_t> last_number_in(std::string_view segment) {
   const auto end = std::find_if(segment.rbegin(), segment.rend(), is_digit).base();
   const auto begin =
       std::find_if_not(std::make_reverse_iterator(end), segment.rend(), is_digit).base();
-  if (begin == end) return std::nullopt;
-  return parse_index(segment.substr(static_cast<std::size_t>(begin - segment.begin()),
-                                    static_cast<std::size_t>(end - begin)));
+  return parse_index(std::string_view(begin, end));
 }
 
 }  // namespace andiron::inline v1::detail

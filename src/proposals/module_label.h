@@ -23,11 +23,14 @@ struct Label {
 };
 
 Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId scope);
+std::vector<Label> labels_of(const NameTree& tree, const std::vector<NameTree::NodeId>& nodes,
+                             NameTree::NodeId scope);
 
 // How well two labels agree in words; negative if they contradict each other.
 double word_score(const Label& wanted, const Label& source);
 
-// Whether a question has different answers in both.
+// Whether a question has different answers in both. Not what part it is: a norm of the head is also
+// of the head.
 bool contradict(const Label& wanted, const Label& source);
 
 // Numbered modules by rank: the first of one side is the first of the other.
@@ -36,6 +39,10 @@ struct Ranks {
   std::size_t count = 0;        // of different numbers
 };
 Ranks ranks_of(const std::vector<Label>& labels);
+// The same for nodes that are listed in order, if that tells. Numbers below different parents say
+// nothing of what comes first: "features.19" comes before "extra.0" if it is listed first.
+Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells);
+bool have_the_same_words(const std::vector<Label>& labels);
 // The projections of attention: query, key, value, output. One rank for all if they are not known.
 Ranks ranks_of_projections(const std::vector<Label>& labels);
 

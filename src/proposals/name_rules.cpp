@@ -292,8 +292,14 @@ class RuleWriter {
       has_blocks = do_rules_work();
     }
     if (!is_learnt && !has_blocks) {
-      rules_ = module_rules(task_.renamings);
-      if (rules_.size() > most_module_rules || !do_rules_work()) return std::nullopt;
+      const bool has_marks = std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
+        return name.starts_with(done_mark);
+      });
+      std::optional<std::vector<NameRule>> for_modules;
+      if (!has_marks) for_modules = module_rules(task_.renamings, most_module_rules);
+      if (!for_modules) return std::nullopt;
+      rules_ = *std::move(for_modules);
+      if (!do_rules_work()) return std::nullopt;
       explain();
       return std::move(rules_);
     }

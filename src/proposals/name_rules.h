@@ -24,6 +24,7 @@ struct NameRule {
   // The weakest reason for a name that it changes, and whether it says what was guessed.
   Evidence evidence = Evidence::name;
   bool is_guess = false;
+  std::string reason = {};  // in words, where the evidence does not say it
 };
 
 // Whether a name needs no escaping in C++ source or on a terminal.

@@ -141,4 +141,16 @@ std::string_view naming_of(std::span<const TreeTensor> tensors) {
   return best == nullptr ? std::string_view() : best->name;
 }
 
+std::string_view caveat_between(std::string_view naming, std::string_view other) {
+  constexpr std::string_view meta = "LLaMA as Meta names it";
+  constexpr std::string_view hugging_face = "LLaMA as Hugging Face names it";
+  const bool is_llama =
+      (naming == meta && other == hugging_face) || (naming == hugging_face && other == meta);
+  // transformers, convert_llama_weights_to_hf.py: permute().
+  return is_llama ? "Meta and Hugging Face keep the rows of the query and key weights in different "
+                    "orders, for their rotary embeddings; no setting changes that: use a file of "
+                    "the other side, or permute these rows"
+                  : "";
+}
+
 }  // namespace andiron::inline v1::detail

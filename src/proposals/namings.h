@@ -14,4 +14,7 @@ namespace andiron::inline v1::detail {
 // Names are taken as they are, and without one to four segments before them.
 std::string_view naming_of(std::span<const TreeTensor> tensors);
 
+// What differs between two namings beside names, and no setting mends. Empty if nothing is known.
+std::string_view caveat_between(std::string_view naming, std::string_view other);
+
 }  // namespace andiron::inline v1::detail

@@ -14,6 +14,7 @@
 #include "src/core/try.h"
 #include "src/proposals/model_root.h"
 #include "src/proposals/name_parts.h"
+#include "src/proposals/namings.h"
 #include "src/proposals/recipe.h"
 #include "src/proposals/recipe_search.h"
 #include "src/proposals/tree_alignment.h"
@@ -169,9 +170,10 @@ bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wante
   const double least = is_by_name ? least_share : least_share_of_renamed;
   const double share =
       static_cast<double>(tried.trial.matched) / static_cast<double>(wanted.size());
+  if (share >= least) return false;
   const bool is_deeper =
       !recipe.is_guess() && share_of_kinds(wanted, tried.trial) >= least_share_of_kinds;
-  return share < least && !is_deeper;
+  return !is_deeper;
 }
 
 }  // namespace
@@ -228,6 +230,8 @@ Guidance guide(const ProposalInput& input) {
       note += ", the module like " + std::string(search.wanted_naming);
     }
     guidance.notes.push_back(std::move(note));
+    const std::string_view caveat = caveat_between(search.naming, search.wanted_naming);
+    if (!caveat.empty()) guidance.notes.emplace_back(caveat);
   }
   const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
   const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
@@ -237,7 +241,10 @@ Guidance guide(const ProposalInput& input) {
   } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {
     guidance.notes.emplace_back("no settings were found that make it fit");
   }
-  if (!proposals.empty()) guidance.meant = std::move(search.meant);
+  if (!proposals.empty()) {
+    guidance.meant = std::move(search.meant);
+    guidance.guessed = std::move(search.guessed);
+  }
   guidance.proposals = std::move(proposals);
   return guidance;
 }

@@ -31,6 +31,7 @@ struct Guidance {
   std::vector<std::string> notes = {};  // whose naming it is; what differs
   // For parameters of the module the tensor of the source that was meant, if that is sure.
   std::map<std::string, std::string> meant = {};
+  std::map<std::string, std::string> guessed = {};  // the same, where it is a guess
 };
 
 // Returns at most three complete recipes, best first. Each was tried on the source with the stages

@@ -66,6 +66,7 @@ std::string in_words(const NameRule& rule) {
 // Why a rule is believed.
 std::string reason_for(const NameRule& rule) {
   constexpr const char* by_chance = "by order or shape alone";
+  if (!rule.reason.empty()) return rule.reason;
   if (rule.is_guess) return by_chance;
   switch (rule.evidence) {
     case Evidence::name:
@@ -76,6 +77,8 @@ std::string reason_for(const NameRule& rule) {
       return "the same place in a numbered list";
     case Evidence::shape:
       return "the only place of that shape";
+    case Evidence::rest:
+      return "all others of that shape are taken";
     case Evidence::order:
       break;
   }
@@ -222,7 +225,7 @@ NameOptions Recipe::added_to(NameOptions present) const {
 }
 
 bool Recipe::is_guess() const {
-  return (!top_level_key.empty() && is_key_doubtful) ||
+  return is_key_doubtful ||
          std::any_of(rules.begin(), rules.end(), [](const auto& one) { return one.is_guess; }) ||
          std::any_of(edits.begin(), edits.end(), [](const auto& one) { return one.is_guess; });
 }
@@ -242,8 +245,7 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
   };
   if (!top_level_key.empty()) {
     add(StepKind::top_level_key, {added_to(present).top_level_key},
-        is_key_doubtful ? "the file has another model like it" : "the tensors lie under it",
-        is_key_doubtful);
+        is_key_doubtful ? another_model : "the tensors lie under it", is_key_doubtful);
   }
   if (folds_weight_norm) {
     add(StepKind::fold_weight_norm, {"true"}, "the file has the parts of weight norm");

@@ -18,6 +18,9 @@
 
 namespace andiron::inline v1::detail {
 
+// Why a key is a guess.
+inline constexpr const char* another_model = "the file has another model like it";
+
 enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
 
 AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present);

@@ -121,7 +121,7 @@ class Search {
     }
   }
 
-  // The tensors that parameters get by an alignment, as far as it is sure.
+  // The tensors that parameters get by an alignment.
   void note_meant(const AlignedView& aligned, SearchResult& result) const {
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < aligned.view->asked.size(); ++i) {
@@ -131,8 +131,12 @@ class Search {
         aligned.view->flips_variants ? input_.wanted_other : input_.wanted;
     for (const Renaming& renaming : aligned.plan.renamings) {
       const auto place = places.find(renaming.to);
-      if (renaming.is_guess || place == places.end()) continue;
-      result.meant.emplace(wanted[place->second].place.path, aligned.root.prefix + renaming.from);
+      // A weight that is computed has a name that the file does not have.
+      const bool is_there =
+          input_.source.named.find(aligned.root.prefix + renaming.from).has_value();
+      if (place == places.end() || !is_there) continue;
+      (renaming.is_guess ? result.guessed : result.meant)
+          .emplace(wanted[place->second].place.path, aligned.root.prefix + renaming.from);
     }
   }
 
@@ -311,13 +315,14 @@ class Search {
       Recipe recipe;
       const std::string& root = one.root.prefix;
       const bool is_key = root.ends_with('.') && input_.source.names.remapper.is_empty();
-      recipe.is_key_doubtful = one.root.has_rival;
       if (is_key) {
+        recipe.is_key_doubtful = one.root.has_rival;
         recipe.top_level_key = root.substr(0, root.size() - 1);
       } else if (!root.empty()) {
         recipe.rules.push_back({.pattern = "^" + escaped_for_regex(root),
                                 .replacement = "",
-                                .is_guess = one.root.has_rival});
+                                .is_guess = one.root.has_rival,
+                                .reason = one.root.has_rival ? another_model : ""});
       }
       recipe.folds_weight_norm = folds_weight_norm_;
       recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());

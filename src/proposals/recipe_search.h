@@ -25,6 +25,7 @@ struct SearchResult {
   std::string difference;          // between both, if one stands out
   // For parameters the tensor of the source that was meant, if that is sure.
   std::map<std::string, std::string> meant = {};
+  std::map<std::string, std::string> guessed = {};  // the same, where it is a guess
 };
 
 // Returns the recipes of the alignments that feed the most parameters; after one with guesses the

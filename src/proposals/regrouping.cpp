@@ -59,8 +59,8 @@ std::vector<Output> outputs_of(Tensors tensors) {
 }  // namespace
 
 // In PyTorch's layout the first dimension is the output, but GPT-2's Conv1D and TensorFlow's
-// kernels have it last. Square matrices follow the others of their block, or those whose last
-// segment is the same.
+// kernels have it last. Square matrices follow the others of the blocks around them, or those whose
+// last segment is the same.
 std::vector<bool> find_transposed(Tensors source, Tensors wanted) {
   std::vector<bool> transposed(source.size());
   const std::vector<Output> outputs = outputs_of(source);
@@ -205,7 +205,9 @@ void name_lone_biases(TornList& list, Tensors other) {
   std::set<std::string_view> known;
   for (const TreeTensor& tensor : other) known.insert(last_segment(tensor.name));
   std::set<std::string> parts;
+  std::set<std::string> names;
   for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    names.insert(list.tensors[i].name);
     if (list.part_counts[list.origins[i].whole] == 1) continue;
     parts.emplace(module_path(list.tensors[i].name));
   }
@@ -214,7 +216,8 @@ void name_lone_biases(TornList& list, Tensors other) {
     if (list.part_counts[list.origins[i].whole] != 1 || !name.ends_with(end)) continue;
     if (known.contains(last_segment(name))) continue;
     std::string part = name.substr(0, name.size() - end.size());
-    if (parts.contains(part)) name = std::move(part) + ".bias";
+    part += ".bias";
+    if (parts.contains(std::string(module_path(part))) && !names.contains(part)) name = part;
   }
 }
 

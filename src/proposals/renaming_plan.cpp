@@ -128,7 +128,7 @@ class Planner {
     if (!from || !is_usual(from->leaf)) return;
     const std::string module = below(from->parent, from->segment);
     std::vector<std::string> parts;
-    std::string_view parent;
+    std::optional<std::string_view> parent;
     for (std::size_t i = 0; i < fusion.partners.size(); ++i) {
       if (!fusion.partners[i]) {
         const auto known = part_names_.find(module);
@@ -138,14 +138,15 @@ class Planner {
       }
       const std::optional<LayerName> to = layer_name(wanted_[*fusion.partners[i]].name, false);
       if (!to || to->leaf != from->leaf) return;
-      if (!parent.empty() && to->parent != parent) return;
+      if (parent && to->parent != *parent) return;
       parent = to->parent;
       parts.emplace_back(to->segment);
     }
+    if (!parent) return;
     part_names_.try_emplace(module, parts);
     // Two fused tensors of one module keep different names until they are cut.
     std::string segment(from->segment);
-    const auto name_now = [&] { return below(parent, text_of(*from, segment, from->leaf)); };
+    const auto name_now = [&] { return below(*parent, text_of(*from, segment, from->leaf)); };
     if (!fused_names_.insert(name_now()).second) {
       segment += "_" + parts.front();
       fused_names_.insert(name_now());
@@ -166,7 +167,7 @@ class Planner {
     PendingEdit edit = {TensorEdit::Kind::split, segment, from->is_joined, {}, {}, {}, false};
     edit.parts = std::move(parts);
     edit.shares = std::move(shares);
-    add_edit(std::move(edit), parent, name_now(), is_guess);
+    add_edit(edit, *parent, name_now(), is_guess);
   }
 
   void add_join(std::size_t whole, const Fusion& fusion) {
@@ -191,8 +192,8 @@ class Planner {
         TensorEdit::Kind::join, std::string(parts[0].segment), false, {}, {}, {}, false};
     for (std::size_t i = 1; i < parts.size(); ++i) edit.parts.emplace_back(parts[i].segment);
     edit.whole = std::string(to->segment) + (to->is_joined ? "_" : ".");
-    add_edit(std::move(edit), to->parent,
-             below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)), is_guess);
+    add_edit(edit, to->parent, below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)),
+             is_guess);
   }
 
   // A split or join for all modules that need it.
@@ -208,11 +209,11 @@ class Planner {
     std::set<std::string> names = {};  // that it is for
   };
 
-  void add_edit(PendingEdit edit, std::string_view parent, std::string name, bool is_guess) {
+  void add_edit(const PendingEdit& edit, std::string_view parent, std::string name, bool is_guess) {
     std::string key = edit.segment + '\n' + edit.whole + (is_guess ? "\n?" : "\n");
     for (const std::string& part : edit.parts) key += '\n' + part;
     for (const std::uint64_t share : edit.shares) key += '\n' + std::to_string(share);
-    PendingEdit& known = edits_.try_emplace(std::move(key), std::move(edit)).first->second;
+    PendingEdit& known = edits_.try_emplace(std::move(key), edit).first->second;
     known.parents.emplace(parent);
     known.names.insert(std::move(name));
     known.is_guess = known.is_guess || is_guess;
@@ -241,8 +242,10 @@ class Planner {
     }
     const bool is_split = edit.kind == TensorEdit::Kind::split;
     std::vector<std::string> names;
-    for (const std::string& part : edit.parts)
+    names.reserve(edit.parts.size());
+    for (const std::string& part : edit.parts) {
       names.push_back(before + escaped_for_replacement(part) + "." + leaf);
+    }
     TensorEdit written =
         is_split ? TensorEdit::split(pattern, std::move(names), 0, edit.shares)
                  : TensorEdit::join(pattern, std::move(names),

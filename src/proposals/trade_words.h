@@ -29,7 +29,7 @@ enum class Question : std::uint8_t {
   direction,   // of a recurrent layer
   squeeze,     // of squeeze-and-excitation
   filter,      // depthwise, pointwise
-  task,        // of a head: words, classes, boxes
+  task,        // of a head: words, classes, boxes, a summary
   branch,      // of a residual block: the layers, or the way around them
   mixing,      // of tokens or of channels
   player,      // actor or critic, generator or discriminator

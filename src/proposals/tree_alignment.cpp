@@ -16,10 +16,11 @@
 
 #include "src/core/text/digit.h"
 #include "src/proposals/assignment.h"
+#include "src/proposals/list_places.h"
 #include "src/proposals/module_label.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/shared_forms.h"
-#include "src/proposals/word_similarity.h"
+#include "src/proposals/strangers.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -28,7 +29,7 @@ using NodeId = NameTree::NodeId;
 
 // Modules that share this much of their tensors may be the same.
 constexpr double least_likeness = 0.65;
-constexpr double least_likeness_of_counted = 0.55;
+constexpr double least_likeness_of_statistics = 0.55;  // of norms, which may have no parameters
 // Below this, a difference of scores says nothing.
 constexpr double clear_margin = 0.3;
 // Far from where it is wanted, a tensor is taken only if its words agree.
@@ -59,7 +60,7 @@ class Aligner {
     std::vector<AlignedTensor> alignment;
     if (wanted_[NameTree::root].count == 0 || source_[NameTree::root].count == 0) return alignment;
     std::vector<NodeId> left_over = match(NameTree::root, NameTree::root, 0);
-    left_over.insert(left_over.end(), not_there_.begin(), not_there_.end());
+    left_over.insert(left_over.end(), crowded_out_.begin(), crowded_out_.end());
     pair_what_is_left(left_over);
     trust_what_was_alone();
     alignment = std::move(pairs_);
@@ -80,13 +81,12 @@ class Aligner {
     if (4 * pairs_.size() < 3 * wanted_[NameTree::root].count) return;
     std::map<std::uint32_t, std::vector<NodeId>> by_bag;
     for (const NodeId node : left_over) by_bag[wanted_[node].bag].push_back(node);
-    for (auto& [bag, nodes] : by_bag) {
+    for (const auto& [bag, nodes] : by_bag) {
+      if (budget_.is_spent()) return;
       const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1);
       if (free.size() != nodes.size() || free.size() > most_compared) continue;
-      std::vector<Label> wanted;
-      std::vector<Label> source;
-      for (const NodeId node : nodes) wanted.push_back(label_of(wanted_, node, NameTree::root));
-      for (const NodeId node : free) source.push_back(label_of(source_, node, NameTree::root));
+      const std::vector<Label> wanted = labels_of(wanted_, nodes, NameTree::root);
+      const std::vector<Label> source = labels_of(source_, free, NameTree::root);
       const Ranks wanted_ranks = ranks_of(wanted);
       const Ranks source_ranks = ranks_of(source);
       if (wanted_ranks.count != nodes.size() || source_ranks.count != nodes.size()) continue;
@@ -102,7 +102,7 @@ class Aligner {
     }
   }
 
-  // Where all of the file and all of the module have found each other, what had one place to go to
+  // Where all tensors of shapes that both sides have found each other, what had one place to go to
   // is in the right one.
   void trust_what_was_alone() {
     const bool is_complete =
@@ -122,7 +122,7 @@ class Aligner {
       }
       if (!is_alone) continue;
       pair.is_guess = false;
-      pair.evidence = Evidence::shape;
+      pair.evidence = Evidence::rest;
     }
   }
 
@@ -181,7 +181,7 @@ class Aligner {
           deferred.push_back(group[i]);
         } else if (some_taken && !wanted_.is_leaf(node)) {
           // The file has fewer of these around here.
-          not_there_.push_back(node);
+          crowded_out_.push_back(node);
         } else if (wanted_.is_leaf(node) ||
                    (wanted_.is_module(node) && !source_.is_module(source_scope))) {
           // The tensors of a module stay together.
@@ -269,21 +269,21 @@ class Aligner {
     const bool may_be_whole =
         level == 0 && 3 * wanted_[wanted].count > 2 * wanted_[NameTree::root].count;
     const bool is_module = wanted_.is_module(wanted_.bottom_of_chain(wanted));
+    const bool is_norm = is_module && has_statistics(bag);
     const std::uint32_t weight = weight_form(bag);
     double best = 0;
     std::vector<std::pair<double, NodeId>> near;
     for (const std::uint32_t other : source_.bags()) {
       const double likeness = bags_.likeness(bag, other);
-      // A norm may have no parameters but what it has counted.
-      const bool are_counted = is_module && has_statistics(bag) && has_statistics(other);
-      if (likeness < (are_counted ? least_likeness_of_counted : least_likeness)) continue;
+      const bool are_norms = is_norm && has_statistics(other);
+      if (likeness < (are_norms ? least_likeness_of_statistics : least_likeness)) continue;
       if (likeness < best - 0.1) continue;
       for (const NodeId node : free_with_bag(other, scope)) {
         if (node == scope && !may_be_whole) continue;
         if (source_.is_leaf(source_.bottom_of_chain(node))) continue;
         // A module is another without its bias, but not without its weight.
         if (is_module != source_.is_module(source_.bottom_of_chain(node))) continue;
-        if (is_module && weight_form(other) != weight && !are_counted) continue;
+        if (is_module && weight_form(other) != weight && !are_norms) continue;
         near.emplace_back(likeness, node);
         best = std::max(best, likeness);
       }
@@ -346,29 +346,6 @@ class Aligner {
 
   // ---- What is beside a module ----
 
-  // Where a module stands beside another that belongs to it, as a norm does to its convolution.
-  enum class Side : std::uint8_t { before, after, either };
-
-  static std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside,
-                                     bool in_order) {
-    if (node == beside || tree[node].parent != tree[beside].parent) return std::nullopt;
-    const std::size_t count = tree[tree[node].parent].children.size();
-    if (count == 2) return Side::either;
-    const auto here = last_number_in(tree[node].segment);
-    const auto there = last_number_in(tree[beside].segment);
-    if (here && there) {
-      const bool are_numbers = is_digit(tree[node].segment[0]) && is_digit(tree[beside].segment[0]);
-      if (!are_numbers && *here == *there) return Side::either;
-      if (are_numbers && *there + 1 == *here) return Side::after;
-      if (are_numbers && *here + 1 == *there) return Side::before;
-      return std::nullopt;
-    }
-    if (count == 3) return Side::either;
-    if (in_order && tree[beside].end == node) return Side::after;
-    if (in_order && tree[node].end == beside) return Side::before;
-    return std::nullopt;
-  }
-
   // What a module beside one was given.
   struct Neighbour {
     NodeId given;
@@ -391,55 +368,6 @@ class Aligner {
   }
 
   // ---- Which of several modules that hold the same ----
-
-  // Whether the numbers of a list run the other way: its members with forms of their own tell.
-  bool runs_backwards(NodeId wanted, NodeId source) const {
-    // What is called the same but for its number: others count by themselves.
-    const auto list_of = [](const NameTree& tree, NodeId node) {
-      std::map<std::uint32_t, std::vector<NodeId>> by_bag;
-      for (const NodeId child : tree[tree[node].parent].children) {
-        if (name_kind(tree[child].segment) != name_kind(tree[node].segment)) continue;
-        by_bag[tree[child].bag].push_back(child);
-      }
-      return by_bag;
-    };
-    const auto in_wanted = list_of(wanted_, wanted);
-    const auto in_source = list_of(source_, source);
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
-    for (const auto& [bag, nodes] : in_wanted) {
-      const auto same = in_source.find(bag);
-      if (nodes.size() != 1 || same == in_source.end() || same->second.size() != 1) continue;
-      const auto a = number_in(wanted_[nodes.front()].segment);
-      const auto b = number_in(source_[same->second.front()].segment);
-      if (a && b && numbers.size() < most_compared) numbers.emplace_back(*a, *b);
-    }
-    // Groups on their way: the members with this bag against those with forms of their own.
-    const auto mean = [&](const NameTree& tree, const std::vector<NodeId>& nodes) {
-      double sum = 0;
-      for (const NodeId node : nodes) {
-        sum += static_cast<double>(number_in(tree[node].segment).value_or(0));
-      }
-      return sum / static_cast<double>(nodes.size());
-    };
-    const auto group_wanted = in_wanted.find(wanted_[wanted].bag);
-    const auto group_source = in_source.find(source_[source].bag);
-    int forward = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const bool same =
-            (numbers[i].first < numbers[j].first) == (numbers[i].second < numbers[j].second);
-        forward += same ? 1 : -1;
-      }
-      if (group_wanted != in_wanted.end() && group_source != in_source.end()) {
-        const bool is_after =
-            static_cast<double>(numbers[i].first) > mean(wanted_, group_wanted->second);
-        const bool is_after_there =
-            static_cast<double>(numbers[i].second) > mean(source_, group_source->second);
-        forward += is_after == is_after_there ? 1 : -1;
-      }
-    }
-    return forward < 0;
-  }
 
   // Whether another module around has a weight of the same form: a bias more or less is no reason.
   bool has_same_weight_beside(NodeId wanted, NodeId source, NodeId scope) const {
@@ -480,21 +408,6 @@ class Aligner {
     return taken;
   }
 
-  static bool have_the_same_words(const std::vector<Label>& labels) {
-    return std::all_of(labels.begin(), labels.end(),
-                       [&](const Label& label) { return label.words == labels.front().words; });
-  }
-
-  // Ranks of nodes that are listed in order. Numbers below different parents say nothing of what
-  // comes first: "features.19" comes before "extra.0" if it is listed first.
-  static Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
-    Ranks ranks = ranks_of(labels);
-    if (order_tells && ranks.count == labels.size() && !have_the_same_words(labels)) {
-      std::iota(ranks.of.begin(), ranks.of.end(), std::size_t{0});
-    }
-    return ranks;
-  }
-
   // Gives nodes of the file to nodes of the module. Leaves become pairs at once.
   std::vector<std::optional<NodeId>> assign(const std::vector<Unit>& group,
                                             const std::vector<NodeId>& candidates,
@@ -505,25 +418,23 @@ class Aligner {
     }
     const std::size_t rows = group.size();
     const std::size_t columns = candidates.size();
-    std::vector<Label> wanted;
-    std::vector<Label> source;
-    wanted.reserve(rows);
-    source.reserve(columns);
-    for (std::size_t i = 0; i < rows; ++i) {
-      wanted.push_back(label_of(wanted_, group[i].node, wanted_scope));
-    }
-    for (std::size_t j = 0; j < columns; ++j) {
-      source.push_back(label_of(source_, candidates[j], source_scope));
-    }
+    std::vector<NodeId> nodes;
+    nodes.reserve(rows);
+    for (const Unit& unit : group) nodes.push_back(unit.node);
+    const std::vector<Label> wanted = labels_of(wanted_, nodes, wanted_scope);
+    const std::vector<Label> source = labels_of(source_, candidates, source_scope);
     const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
     Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
     Ranks source_ranks = ranks_in_order(source, order_tells);
     // Numbers on one side, query, key and value on the other: most count them in this order.
-    const bool is_usual_order = rows == columns && wanted_ranks.count != source_ranks.count &&
-                                (wanted_ranks.count == rows || source_ranks.count == rows);
-    if (is_usual_order) {
-      Ranks& unnumbered = wanted_ranks.count == rows ? source_ranks : wanted_ranks;
-      unnumbered = ranks_of_projections(wanted_ranks.count == rows ? source : wanted);
+    bool is_by_projection = false;
+    if (rows == columns && (wanted_ranks.count == rows) != (source_ranks.count == rows)) {
+      const bool is_wanted_numbered = wanted_ranks.count == rows;
+      Ranks projections = ranks_of_projections(is_wanted_numbered ? source : wanted);
+      is_by_projection = projections.count == rows;
+      if (is_by_projection) {
+        (is_wanted_numbered ? source_ranks : wanted_ranks) = std::move(projections);
+      }
     }
     const bool same_parents =
         std::all_of(group.begin(), group.end(),
@@ -534,8 +445,8 @@ class Aligner {
           return source_[node].parent == source_[candidates[0]].parent;
         });
     const bool by_rank = wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1;
-    const bool backwards =
-        by_rank && same_parents && runs_backwards(group.front().node, candidates.front());
+    const bool backwards = by_rank && same_parents &&
+                           runs_backwards(wanted_, group.front().node, source_, candidates.front());
 
     // What is known, without and with the order in which nodes are listed.
     std::vector<std::vector<double>> words(rows, std::vector<double>(columns));
@@ -598,9 +509,9 @@ class Aligner {
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
-        evidence = words_tell       ? Evidence::words
-                   : is_usual_order ? Evidence::order
-                                    : Evidence::numbers;
+        evidence = words_tell         ? Evidence::words
+                   : is_by_projection ? Evidence::order
+                                      : Evidence::numbers;
         // Something that the module has beside it is not there: it may be another kind of module.
         const bool is_named_alike = wanted[i].last == source[j].last;
         if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
@@ -688,65 +599,23 @@ class Aligner {
   std::vector<std::uint32_t> free_;  // tensors of the file below a node that nothing got yet
   std::unordered_map<NodeId, NodeId> matched_;  // wanted to source
   std::unordered_map<NodeId, Evidence> reasons_;
-  std::vector<NodeId> not_there_;  // wanted nodes of which others got all that there was
-  std::set<NodeId> alone_;         // wanted nodes that had one place to go to
-  std::set<NodeId> guesses_;       // wanted nodes at or below a guess
+  std::vector<NodeId> crowded_out_;  // wanted nodes of which others got all that there was
+  std::set<NodeId> alone_;           // wanted nodes that had one place to go to
+  std::set<NodeId> guesses_;         // wanted nodes at or below a guess
   std::vector<AlignedTensor> pairs_;
 };
-
-std::uint16_t answer_of(std::string_view name, Question question) {
-  std::vector<std::string> path;
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
-    path.push_back(plain_segment(name.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return meaning_of(path, 0)[static_cast<std::size_t>(question)];
-}
-
-// A file may hold several models: of texts and of images, an encoder and a decoder. Where the
-// module does not say which it is, but almost all of it comes from one, none of it comes from
-// another. Returns which tensors of the file are another's; empty if none was taken.
-std::vector<bool> find_strangers(std::span<const TreeTensor> source,
-                                 std::span<const TreeTensor> wanted,
-                                 const std::vector<AlignedTensor>& alignment) {
-  std::vector<bool> is_stranger(source.size());
-  bool was_taken = false;
-  for (const Question question : {Question::medium, Question::coder, Question::player}) {
-    const bool is_told = std::any_of(wanted.begin(), wanted.end(), [&](const TreeTensor& one) {
-      return answer_of(one.name, question) != 0;
-    });
-    if (is_told) continue;
-    std::map<std::uint16_t, std::size_t> counts;
-    for (const AlignedTensor& pair : alignment) {
-      ++counts[answer_of(source[pair.source].name, question)];
-    }
-    for (const auto& [usual, count] : counts) {
-      if (usual == 0 || 10 * count < 9 * alignment.size()) continue;
-      const auto is_other = [&](std::uint32_t tensor) {
-        const std::uint16_t answer = answer_of(source[tensor].name, question);
-        return answer != 0 && (answer & usual) == 0;
-      };
-      for (std::uint32_t i = 0; i < source.size(); ++i) {
-        if (is_other(i)) is_stranger[i] = true;
-      }
-      was_taken = was_taken ||
-                  std::any_of(alignment.begin(), alignment.end(),
-                              [&](const AlignedTensor& pair) { return is_other(pair.source); });
-    }
-  }
-  return was_taken ? is_stranger : std::vector<bool>();
-}
 
 }  // namespace
 
 std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
                                  std::span<const TreeTensor> wanted, bool source_is_sorted,
                                  WorkBudget& budget) {
-  const auto run = [&](std::span<const TreeTensor> tensors) {
-    return Aligner(tensors, wanted, SharedForms(tensors, wanted), source_is_sorted, budget).run();
+  const auto run = [&](std::span<const TreeTensor> tensors, WorkBudget& own_budget) {
+    return Aligner(tensors, wanted, SharedForms(tensors, wanted), source_is_sorted, own_budget)
+        .run();
   };
-  std::vector<AlignedTensor> alignment = run(source);
+  WorkBudget as_much_again = budget;
+  std::vector<AlignedTensor> alignment = run(source, budget);
   const std::vector<bool> is_stranger = find_strangers(source, wanted, alignment);
   if (is_stranger.empty()) return alignment;
   std::vector<TreeTensor> own;
@@ -756,7 +625,7 @@ std::vector<AlignedTensor> align(std::span<const TreeTensor> source,
     own.push_back(source[i]);
     places.push_back(i);
   }
-  alignment = run(own);
+  alignment = run(own, as_much_again);
   for (AlignedTensor& pair : alignment) pair.source = places[pair.source];
   return alignment;
 }

@@ -24,6 +24,7 @@ enum class Evidence : std::uint8_t {
   words,    // words that mean the same
   numbers,  // the same place in a numbered list
   shape,    // nothing else around has this shape
+  rest,     // all others have found each other
   order,    // the order in which they are listed; a guess
 };
 

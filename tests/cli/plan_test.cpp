@@ -52,6 +52,24 @@ TEST_F(PlanVerb, PrintsFlagsThatMakeItFit) {
   EXPECT_EQ(tool({"plan", out, "--model", model}).exit_code, 0);
 }
 
+TEST_F(PlanVerb, DoesNotFitWhereFiltersLeaveNothing) {
+  const std::string file = mine();
+  const Outcome run = tool({"plan", file, "--model", file, "--include", "nothing.**"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out, "leave out all parameters")) << run.out;
+}
+
+TEST_F(PlanVerb, FoldsWeightNorm) {
+  const std::string model = write("plain", {matrix("fc.weight", 2, 3)});
+  const std::string file =
+      write("normed", {matrix("fc.weight_g", 2, 1), matrix("fc.weight_v", 2, 3)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out, " -o OUTPUT.safetensors --fold-weight-norm")) << run.out;
+  EXPECT_FALSE(contains(run.out, "did you mean")) << run.out;
+  EXPECT_EQ(tool({"plan", file, "--model", model, "--fold-weight-norm"}).exit_code, 0);
+}
+
 TEST_F(PlanVerb, TakesAListingForTheModel) {
   const std::string file = mine();
   const std::string listing = path("names.txt");

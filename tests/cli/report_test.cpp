@@ -67,6 +67,8 @@ constexpr Advice advice[] = {
      "the model seems to be under the key 'model'; use --top-level-key 'model'"},
     {"that is a tensor itself; omit the top-level key",
      "that is a tensor itself; omit --top-level-key"},
+    {"; .fold_weight_norm(true) computes the weights", "; --fold-weight-norm computes the weights"},
+    {"; use DTypePolicy::cast_to_module to keep the module's", "; use --cast to keep the module's"},
     {"rename one of them first, or leave one out", "use --sub to give them different names"},
     {"rename one of them", "rename one of them with --sub"},
     {"rename one of the tensors", "rename one of the tensors with --sub"},

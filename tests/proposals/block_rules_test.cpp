@@ -169,7 +169,8 @@ TEST(ModuleRules, LetNamesChangePlaces) {
   std::vector<Renaming> renamings;
   for (const auto& [from, to] : pairs) renamings.push_back({from, to});
   KeyRemapper remapper;
-  for (const NameRule& rule : detail::module_rules(renamings)) {
+  const std::vector<NameRule> rules = detail::module_rules(renamings, 100).value();
+  for (const NameRule& rule : rules) {
     remapper.add_pattern(rule.pattern, rule.replacement);
   }
   for (const auto& [from, to] : pairs) EXPECT_EQ(remapper.remap(from), to) << remapper;
@@ -178,9 +179,10 @@ TEST(ModuleRules, LetNamesChangePlaces) {
 
 TEST(ModuleRules, MarkNothingWhereNoNameIsInTheWay) {
   const std::vector<Renaming> renamings = {{"a.weight", "x.weight"}, {"b.weight", "y.weight"}};
-  const std::vector<NameRule> rules = detail::module_rules(renamings);
+  const std::vector<NameRule> rules = detail::module_rules(renamings, 100).value();
   ASSERT_EQ(rules.size(), 2u);
   EXPECT_EQ(rules[0].replacement, "x.$1");
+  EXPECT_FALSE(detail::module_rules(renamings, 2));
 }
 
 TEST(BlockRules, AreNoneWhereThereWouldBeTooMany) {

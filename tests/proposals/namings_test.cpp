@@ -21,6 +21,15 @@ TEST(Namings, AreKnownBelowAnyWrapper) {
   EXPECT_EQ(naming_of(std::span(tensors).first(2)), "");
 }
 
+TEST(Namings, OfMetaAndHuggingFaceDifferInTheRowsOfQueriesAndKeys) {
+  const std::string_view meta = "LLaMA as Meta names it";
+  const std::string_view hugging_face = "LLaMA as Hugging Face names it";
+  EXPECT_NE(detail::caveat_between(meta, hugging_face).find("rotary"), std::string_view::npos);
+  EXPECT_EQ(detail::caveat_between(hugging_face, meta), detail::caveat_between(meta, hugging_face));
+  EXPECT_EQ(detail::caveat_between(meta, meta), "");
+  EXPECT_EQ(detail::caveat_between("", hugging_face), "");
+}
+
 std::vector<TreeTensor> blocks_of_width(int count, std::uint64_t width) {
   std::vector<TreeTensor> tensors;
   for (int i = 0; i < count; ++i) {

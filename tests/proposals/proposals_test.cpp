@@ -129,6 +129,46 @@ TEST(Propose, ComputesTheWeightsOfWeightNorm) {
             ".with_top_level_key(\"net\")\n.fold_weight_norm(true)");
 }
 
+TEST(Propose, CutsABiasOfWhichTheModuleLacksAPart) {
+  std::vector<WantedTensor> module;
+  for (const char* name : {"q_proj", "k_proj", "v_proj", "o_proj"}) {
+    const std::string path = std::string("attention.") + name;
+    module.push_back(wanted(path + ".weight", {4, 4}));
+    if (path != "attention.k_proj") module.push_back(wanted(path + ".bias", {4}));
+  }
+  const Archive file = file_of({{"attn.qkv.weight", {12, 4}},
+                                {"attn.qkv.bias", {12}},
+                                {"attn.proj.weight", {4, 4}},
+                                {"attn.proj.bias", {4}}});
+  const std::vector<Proposal> proposals = proposals_for(module, file);
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].matched, module.size()) << proposals[0].code;
+}
+
+TEST(Propose, NamesFewerLayersThanADeeperModelHas) {
+  std::vector<NamedShape> tensors = {{"wte.weight", {9, 4}}};
+  std::vector<WantedTensor> module = {wanted("embed_tokens.weight", {9, 4})};
+  for (int i = 0; i < 6; ++i) {
+    const std::string block = std::to_string(i);
+    for (const char* name : {"q", "k", "v", "o"}) {
+      if (i < 2) tensors.push_back({"h." + block + "." + name + ".weight", {4, 4}});
+      module.push_back(wanted("layers." + block + "." + name + "_proj.weight", {4, 4}));
+    }
+  }
+  const std::vector<Proposal> proposals = proposals_for(module, file_of(tensors));
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].matched, tensors.size());
+}
+
+TEST(Propose, CallsTheChoiceBetweenTwoModelsAGuess) {
+  std::vector<NamedShape> tensors = two_convolutions_below("student.");
+  for (const NamedShape& tensor : two_convolutions_below("teacher.")) tensors.push_back(tensor);
+  const std::vector<Proposal> proposals = proposals_for(two_convolutions, file_of(tensors));
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].code,
+            ".with_top_level_key(\"student\")  // a guess, the file has another model like it");
+}
+
 TEST(Propose, KnowsWhatPyTorchWrites) {
   const std::vector<WantedTensor> module = {wanted("fc.weight", {2, 3}, "Linear"),
                                             wanted("norm.gamma", {3}, "LayerNorm")};

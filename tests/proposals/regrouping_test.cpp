@@ -168,6 +168,12 @@ TEST(Regroup, GivesLoneBiasesToThePartsTheyBelongTo) {
   EXPECT_EQ(torn_names(regroup(source, alike).source)[3], "attn.q_bias");
 }
 
+TEST(Regroup, LeavesAMaskBesideWhatItTears) {
+  Tensors source = qkv_in_one;
+  source.push_back({"attn.qkv.bias_mask", {12}});
+  EXPECT_EQ(torn_names(regroup(source, q_k_and_v).source).back(), "attn.qkv.bias_mask");
+}
+
 TEST(Regroup, TearsKeysAndValuesOfFewerHeads) {
   const Tensors source = {{"attn.qkv_proj.weight", {12, 8}}, {"attn.o_proj.weight", {8, 8}}};
   const Tensors wanted = {{"attn.q_proj.weight", {8, 8}},

@@ -212,6 +212,15 @@ TEST(FindRoot, TellsOfAnotherModelThatHoldsAsMuch) {
   const detail::ModelRoot root = find_root(file, small_model);
   EXPECT_TRUE(root.has_rival);
   EXPECT_EQ(root.prefix, "encoder_q.");  // the one that is trained
+
+  // What both sides begin with stays, and with it the other one.
+  Side both = below_prefix("module.net.", small_model);
+  for (const TreeTensor& tensor : below_prefix("module.momentum_net.", small_model)) {
+    both.push_back(tensor);
+  }
+  const detail::ModelRoot above = find_root(both, below_prefix("net.", small_model));
+  EXPECT_EQ(above.prefix, "module.");
+  EXPECT_FALSE(above.has_rival);
 }
 
 TEST(FindRoot, TakesTheModelOnceItsAverageIsLeftOut) {
@@ -462,7 +471,7 @@ TEST(Align, TakesWhatIsLeftAloneOnBothSides) {
   add_layer(wanted, "adapter", 4, 4);
   const Alignment complete = alignment_of(source, wanted);
   EXPECT_EQ(complete.pairs.at("adapter.weight"), "stem.weight");
-  EXPECT_EQ(complete.evidence.at("adapter.weight"), Evidence::shape);
+  EXPECT_EQ(complete.evidence.at("adapter.weight"), Evidence::rest);
   EXPECT_TRUE(complete.guesses.empty());
 
   // Both sides have something else, too: it may be another part.
@@ -550,6 +559,45 @@ TEST(Align, LeavesTheTensorsOfAnotherModelInTheFile) {
   }();
   source.push_back({"text.positional_embedding", {9, 4}});
   EXPECT_EQ(alignment_of(source, wanted).pairs.count("position_embedding"), 0u);
+}
+
+TEST(Align, PairsWhatIsLeftByItsNumbers) {
+  Side source = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2}));
+  Side wanted = source;
+  for (const char* name : {"extras.1", "extras.3"}) add_layer(source, name, 6, 4);
+  for (const char* name : {"tail.0.a", "tail.1.a"}) add_layer(wanted, name, 6, 4);
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("tail.0.a.weight"), "extras.1.weight");
+  EXPECT_EQ(found.pairs.at("tail.1.a.weight"), "extras.3.weight");
+}
+
+TEST(Align, ANormWithoutParametersComesFromOneThatHasSome) {
+  const auto norm = [](const std::string& name, bool is_affine) {
+    Side side;
+    if (is_affine) side.push_back({name + ".weight", {4}});
+    if (is_affine) side.push_back({name + ".bias", {4}});
+    side.push_back({name + ".running_mean", {4}});
+    side.push_back({name + ".running_var", {4}});
+    return side;
+  };
+  for (const bool is_affine : {false, true}) {
+    Side source = layers_named({"fc"});
+    Side wanted = source;
+    for (const TreeTensor& tensor : norm("features", is_affine)) source.push_back(tensor);
+    for (const TreeTensor& tensor : norm("bn_features", !is_affine)) wanted.push_back(tensor);
+    const Alignment found = alignment_of(source, wanted);
+    ASSERT_TRUE(found.pairs.contains("bn_features.running_var")) << is_affine;
+    EXPECT_EQ(found.pairs.at("bn_features.running_var"), "features.running_var");
+  }
+}
+
+TEST(Align, LeavesTheDecoderToOthers) {
+  Side source =
+      below_prefix("encoder.", layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2, 3})));
+  add_layer(source, "decoder.out", 9, 4);
+  Side wanted = layers_named(block_names("h.", {"q", "k", "v", "o"}, {0, 1, 2, 3}));
+  add_layer(wanted, "last", 9, 4);
+  EXPECT_EQ(alignment_of(source, wanted).pairs.count("last.weight"), 0u);
 }
 
 TEST(Align, AWeightAloneComesFromAModuleWithABias) {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where modules stand in the lists and blocks that hold them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "src/proposals/name_tree.h"
+
+namespace andiron::inline v1::detail {
+
+// Where a module stands beside another that belongs to it, as a norm does to its convolution.
+enum class Side : std::uint8_t { before, after, either };
+
+// Nothing if they do not belong together. `in_order`: the order in which they are listed tells.
+std::optional<Side> side_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId beside,
+                            bool in_order);
+
+// Whether the numbers of the list that holds a module run the other way than those of another: the
+// members with forms of their own tell.
+bool runs_backwards(const NameTree& wanted_tree, NameTree::NodeId wanted,
+                    const NameTree& source_tree, NameTree::NodeId source);
+
+}  // namespace andiron::inline v1::detail
