@@ -615,6 +615,9 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   } catch (const CLI::CallForHelp&) {
     return ShowText{app.help()};
   } catch (const CLI::ParseError& error) {
+    if (convert.verb->get_option("INPUT")->count() > 1) {
+      return usage_error(app, "convert takes one INPUT; name the output with -o");
+    }
     return usage_error(app, error.what());
   }
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};

@@ -45,12 +45,24 @@ void append_some_names(std::string& out, const std::string& what,
   if (names.size() > shown) out += "  ... and " + std::to_string(names.size() - shown) + " more\n";
 }
 
+std::string heading_of(const Proposal& proposal, bool is_first) {
+  const std::string count =
+      std::to_string(proposal.matched) + " of " + std::to_string(proposal.wanted) + " parameters";
+  // What is left out needs no flag: a file with the model's names has more than it takes.
+  if (flags_of(proposal).empty()) {
+    return count + (proposal.matched == 1 ? " has a tensor" : " have tensors") +
+           "; a load that leaves out the others succeeds";
+  }
+  const bool is_averaged = proposal.text.find("(averaged weights)") != std::string::npos;
+  return std::string(is_first ? "These settings feed " : "Or these, which feed ") + count +
+         (is_averaged ? " with averaged weights" : "") +
+         (proposal.is_guess() ? "; guesses are marked, check them" : "");
+}
+
 // `has_names`: names are changed by flags already.
 void append_proposal(std::string& out, const std::string& path, const Proposal& proposal,
-                     bool has_names) {
-  out += "\nThese settings feed " + std::to_string(proposal.matched) + " of " +
-         std::to_string(proposal.wanted) + " parameters" +
-         (proposal.is_guess() ? "; guesses are marked, check them" : "") + ":\n";
+                     bool is_first, bool has_names) {
+  out += "\n" + heading_of(proposal, is_first) + ":\n";
   std::size_t width = 0;
   for (const ProposedStep& step : proposal.steps) {
     width = std::max(width, std::min<std::size_t>(flag_for(step).size(), 60));
@@ -86,7 +98,9 @@ void append_text(std::string& out, const std::string& path, const std::string& m
   if (takes_none(result)) out += "Note: --include and --exclude leave out all parameters\n";
   for (const std::string& note : result.notes)
     out += "Note: " + display_line(in_flags(note)) + "\n";
-  for (const Proposal& proposal : result.proposals) append_proposal(out, path, proposal, has_names);
+  for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+    append_proposal(out, path, result.proposals[i], i == 0, has_names);
+  }
   std::vector<std::string> missing;
   missing.reserve(result.missing.size());
   for (const MissingTensor& one : result.missing) {

@@ -84,6 +84,7 @@ TEST_F(LayoutOptions, MistakesAreNamed) {
   const std::string bad = write_text("bad.txt", "fc Linear\nnorm Norm\n");
   refused({"--to-layout", "burn", "--layers", bad}, "line 2: this kind of module is not known");
   EXPECT_TRUE(contains(tool({"convert", file}).err, "--output is required"));
+  EXPECT_TRUE(contains(tool({"convert", file, "out.bpk"}).err, "name the output with -o"));
   refused({"--to-layout", "burn", "--layers", "guess"}, "leave --output out");
   // The file says that it has this layout.
   const std::string rules = write_text("rules.txt", "fc Linear\n");

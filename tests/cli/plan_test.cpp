@@ -59,6 +59,29 @@ TEST_F(PlanVerb, DoesNotFitWhereFiltersLeaveNothing) {
   EXPECT_TRUE(contains(run.out, "leave out all parameters")) << run.out;
 }
 
+TEST_F(PlanVerb, SaysWhatIsToBeLeftOut) {
+  const std::string model = write(
+      "five", {matrix("a.weight", 2, 3), matrix("b.weight", 3, 2), matrix("fc.weight", 5, 4)});
+  const std::string file = write(
+      "ten", {matrix("a.weight", 2, 3), matrix("b.weight", 3, 2), matrix("fc.weight", 10, 4)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(contains(run.out,
+                       "2 of 3 parameters have tensors; a load that leaves out the others "
+                       "succeeds:\n  (in C++: .exclude_regex("))
+      << run.out;
+}
+
+TEST_F(PlanVerb, SaysOrBetweenTwoModels) {
+  const std::string model = write("plain", {matrix("a.weight", 2, 3), matrix("b.weight", 3, 2)});
+  const std::string file =
+      write("both", {matrix("model.a.weight", 2, 3), matrix("model.b.weight", 3, 2),
+                     matrix("model_ema.a.weight", 2, 3), matrix("model_ema.b.weight", 3, 2)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_TRUE(contains(run.out, "Or these, which feed 2 of 2 parameters with averaged weights:"))
+      << run.out;
+}
+
 TEST_F(PlanVerb, FoldsWeightNorm) {
   const std::string model = write("plain", {matrix("fc.weight", 2, 3)});
   const std::string file =
