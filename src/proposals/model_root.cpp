@@ -58,7 +58,7 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     return shared;
   };
   NameTree::NodeId best = NameTree::root;
-  std::uint32_t rival_depth = 0;  // of the first that has one; 0 if none has
+  NameTree::NodeId rival = NameTree::root;  // of the first that has one
   const std::uint64_t all = coverage(best);
   for (std::size_t level = 0; level < most_wrappers; ++level) {
     std::vector<NameTree::NodeId> models;
@@ -72,7 +72,9 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
       return !is_copy(tree[child].segment);
     });
     best = trained == models.end() ? models.front() : *trained;
-    if (rival_depth == 0 && models.size() > 1) rival_depth = tree[best].depth;
+    if (rival == NameTree::root && models.size() > 1) {
+      rival = models[best == models[0] ? 1 : 0];
+    }
   }
   // What the wanted names begin with, too, stays.
   const NameTree::NodeId wanted_root = wanted_tree.bottom_of_chain(NameTree::root);
@@ -88,19 +90,22 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     break;
   }
   if (best == NameTree::root) return {};
-  const bool has_rival = rival_depth != 0 && tree[best].depth >= rival_depth;
   // As the names have it, with its separators.
-  NameTree::NodeId leaf = best;
-  while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
-  const std::string& name = source[*tree[leaf].tensor].name;
-  std::size_t end = 0;
-  for (std::uint32_t depth = 0; depth < tree[best].depth; ++depth) {
-    // Some segments are parts of a name's last one.
-    const std::size_t separator = name.find_first_of(name_separators, end);
-    if (separator == std::string::npos) break;
-    end = separator + 1;
-  }
-  return {name.substr(0, end), has_rival};
+  const auto prefix_of = [&](NameTree::NodeId node) {
+    NameTree::NodeId leaf = node;
+    while (!tree.is_leaf(leaf)) leaf = tree[leaf].children.front();
+    const std::string& name = source[*tree[leaf].tensor].name;
+    std::size_t end = 0;
+    for (std::uint32_t depth = 0; depth < tree[node].depth; ++depth) {
+      // Some segments are parts of a name's last one.
+      const std::size_t separator = name.find_first_of(name_separators, end);
+      if (separator == std::string::npos) break;
+      end = separator + 1;
+    }
+    return name.substr(0, end);
+  };
+  const bool has_rival = rival != NameTree::root && tree[best].depth >= tree[rival].depth;
+  return {prefix_of(best), has_rival ? prefix_of(rival) : ""};
 }
 
 }  // namespace andiron::inline v1::detail

@@ -11,8 +11,8 @@
 namespace andiron::inline v1::detail {
 
 struct ModelRoot {
-  std::string prefix;      // "model."; empty for the file itself
-  bool has_rival = false;  // another tree holds as much: a teacher, a network of a pair
+  std::string prefix = {};  // "model."; empty for the file itself
+  std::string rival = {};   // the prefix of another tree that holds as much: a teacher
 };
 
 // What names begin with in the smallest tree of the file that holds as much of what is wanted as

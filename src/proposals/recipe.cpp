@@ -196,6 +196,13 @@ AnyAdapter adapter_named(std::string_view name) {
   return IdentityAdapter();
 }
 
+std::string reason_for_rival(std::string_view prefix) {
+  while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '/')) {
+    prefix.remove_suffix(1);
+  }
+  return "the file has another model like it under " + quoted(prefix);
+}
+
 double Recipe::cost() const {
   constexpr double of_setting = 0.9;
   double cost = 0;
@@ -225,7 +232,7 @@ NameOptions Recipe::added_to(NameOptions present) const {
 }
 
 bool Recipe::is_guess() const {
-  return is_key_doubtful ||
+  return !rival.empty() ||
          std::any_of(rules.begin(), rules.end(), [](const auto& one) { return one.is_guess; }) ||
          std::any_of(edits.begin(), edits.end(), [](const auto& one) { return one.is_guess; });
 }
@@ -245,7 +252,7 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
   };
   if (!top_level_key.empty()) {
     add(StepKind::top_level_key, {added_to(present).top_level_key},
-        is_key_doubtful ? another_model : "the tensors lie under it", is_key_doubtful);
+        rival.empty() ? "the tensors lie under it" : reason_for_rival(rival), !rival.empty());
   }
   if (folds_weight_norm) {
     add(StepKind::fold_weight_norm, {"true"}, "the file has the parts of weight norm");

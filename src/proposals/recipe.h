@@ -18,8 +18,8 @@
 
 namespace andiron::inline v1::detail {
 
-// Why a key is a guess.
-inline constexpr const char* another_model = "the file has another model like it";
+// Why a key is a guess: another tree of the file holds as much.
+std::string reason_for_rival(std::string_view prefix);
 
 enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
 
@@ -37,7 +37,7 @@ struct ProposedEdit {
 // Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
-  bool is_key_doubtful = false;  // another one holds as much
+  std::string rival = {};  // of the key, which then is a guess
   bool folds_weight_norm = false;
   std::vector<NameRule> rules = {};
   std::vector<ProposedEdit> edits = {};

@@ -316,13 +316,14 @@ class Search {
       const std::string& root = one.root.prefix;
       const bool is_key = root.ends_with('.') && input_.source.names.remapper.is_empty();
       if (is_key) {
-        recipe.is_key_doubtful = one.root.has_rival;
+        recipe.rival = one.root.rival;
         recipe.top_level_key = root.substr(0, root.size() - 1);
       } else if (!root.empty()) {
-        recipe.rules.push_back({.pattern = "^" + escaped_for_regex(root),
-                                .replacement = "",
-                                .is_guess = one.root.has_rival,
-                                .reason = one.root.has_rival ? another_model : ""});
+        recipe.rules.push_back(
+            {.pattern = "^" + escaped_for_regex(root),
+             .replacement = "",
+             .is_guess = !one.root.rival.empty(),
+             .reason = one.root.rival.empty() ? std::string() : reason_for_rival(one.root.rival)});
       }
       recipe.folds_weight_norm = folds_weight_norm_;
       recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());

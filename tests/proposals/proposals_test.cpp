@@ -165,8 +165,10 @@ TEST(Propose, CallsTheChoiceBetweenTwoModelsAGuess) {
   for (const NamedShape& tensor : two_convolutions_below("teacher.")) tensors.push_back(tensor);
   const std::vector<Proposal> proposals = proposals_for(two_convolutions, file_of(tensors));
   ASSERT_FALSE(proposals.empty());
-  EXPECT_EQ(proposals[0].code,
-            ".with_top_level_key(\"student\")  // a guess, the file has another model like it");
+  EXPECT_EQ(
+      proposals[0].code,
+      ".with_top_level_key(\"student\")  // a guess, the file has another model like it under "
+      "'teacher'");
 }
 
 TEST(Propose, KnowsWhatPyTorchWrites) {

@@ -207,10 +207,10 @@ TEST(FindRoot, StopsWhereTheModelIsSpreadOverTrees) {
 
 TEST(FindRoot, TellsOfAnotherModelThatHoldsAsMuch) {
   Side file = below_prefix("encoder_k.", small_model);
-  EXPECT_FALSE(find_root(file, small_model).has_rival);
+  EXPECT_EQ(find_root(file, small_model).rival, "");
   for (const TreeTensor& tensor : below_prefix("encoder_q.", small_model)) file.push_back(tensor);
   const detail::ModelRoot root = find_root(file, small_model);
-  EXPECT_TRUE(root.has_rival);
+  EXPECT_EQ(root.rival, "encoder_k.");
   EXPECT_EQ(root.prefix, "encoder_q.");  // the one that is trained
 
   // What both sides begin with stays, and with it the other one.
@@ -220,7 +220,7 @@ TEST(FindRoot, TellsOfAnotherModelThatHoldsAsMuch) {
   }
   const detail::ModelRoot above = find_root(both, below_prefix("net.", small_model));
   EXPECT_EQ(above.prefix, "module.");
-  EXPECT_FALSE(above.has_rival);
+  EXPECT_EQ(above.rival, "");
 }
 
 TEST(FindRoot, TakesTheModelOnceItsAverageIsLeftOut) {
