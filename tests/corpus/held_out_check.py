@@ -32,6 +32,16 @@ def fill(module, seed=0):
     return module.eval()
 
 
+def given(truth, values):
+    """What a truth says, made of the file's tensors."""
+    if isinstance(truth, int):
+        return values[truth]
+    if isinstance(truth, dict):
+        return torch.cat([values[i] for i in truth["join"]], truth.get("dim", 0))
+    i, part, of, *dim = truth
+    return values[i].chunk(of, dim[0] if dim else 0)[part]
+
+
 def fed(f, name, values, module):
     """The state_dict of the model of a case: what the truth gives, and the module's own values for the rest."""
     case = next(c for c in f.data["cases"] if c["name"] == name)
@@ -41,13 +51,7 @@ def fed(f, name, values, module):
     for (tensor, value), truth in zip(own.items(), case["truth"]):
         if truth is None:
             continue
-        if isinstance(truth, int):
-            found = values[truth]
-        elif isinstance(truth, dict):
-            found = torch.cat([values[i] for i in truth["join"]], truth.get("dim", 0))
-        else:
-            i, part, of, *dim = truth
-            found = values[i].chunk(of, dim[0] if dim else 0)[part]
+        found = given(truth, values)
         found = found.T if tensor in turned else found
         assert found.shape == value.shape, f"{name}: {tensor}"
         own[tensor] = found
@@ -86,13 +90,7 @@ def renamed(f, name, names):
     for (tensor, *_), truth in zip(model, case["truth"]):
         if truth is None:
             continue
-        if isinstance(truth, int):
-            found = values[truth]
-        elif isinstance(truth, dict):
-            found = torch.cat([values[i] for i in truth["join"]], truth.get("dim", 0))
-        else:
-            i, part, of, *dim = truth
-            found = values[i].chunk(of, dim[0] if dim else 0)[part]
+        found = given(truth, values)
         assert tensor in converted, f"{name}: the conversion has no {tensor}"
         assert torch.equal(converted[tensor].reshape(found.shape), found), f"{name}: {tensor} is another tensor"
         compared += 1
