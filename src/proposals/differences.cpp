@@ -82,7 +82,7 @@ std::size_t count_shared_shapes(std::span<const TreeTensor> source,
 }  // namespace
 
 std::string difference_between(std::span<const TreeTensor> source,
-                               std::span<const TreeTensor> wanted) {
+                               std::span<const TreeTensor> wanted, bool are_whole) {
   if (source.empty() || wanted.empty()) return {};
   const std::optional<std::uint64_t> width = width_of(source);
   const std::optional<std::uint64_t> wanted_width = width_of(wanted);
@@ -90,6 +90,7 @@ std::string difference_between(std::span<const TreeTensor> source,
     return "most matrices of the source have a dimension of " + std::to_string(*width) +
            ", most of the module one of " + std::to_string(*wanted_width);
   }
+  if (!are_whole) return {};
   const std::optional<Blocks> blocks = blocks_of(source);
   const std::optional<Blocks> wanted_blocks = blocks_of(wanted);
   if (blocks && wanted_blocks && blocks->count != wanted_blocks->count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/proposals/tree_alignment_test.cpp
+// Tested by tests/proposals/model_root_test.cpp
 #include "src/proposals/model_root.h"
 
 #include <algorithm>

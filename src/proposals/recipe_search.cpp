@@ -78,7 +78,7 @@ class Search {
     if (!aligned.empty()) {
       const AlignedView& best = aligned.front();
       result.wanted_naming = naming_of(best.view->asked);
-      result.difference = difference_between(source_, best.view->asked);
+      result.difference = difference_between(source_, best.view->asked, !is_sample_);
       note_meant(best, result);
     }
     const std::size_t most_matched = aligned.empty() ? 0 : aligned.front().plan.matched;
@@ -169,7 +169,9 @@ class Search {
     const bool wants_booleans =
         std::any_of(input_.wanted.begin(), input_.wanted.end(),
                     [](const WantedTensor& wanted) { return wanted.leaf.dtype == DType::boolean; });
-    for (const std::size_t i : sample_of_names(names, most_names)) {
+    const std::vector<std::size_t> sample = sample_of_names(names, most_names);
+    is_sample_ = sample.size() < names.size();
+    for (const std::size_t i : sample) {
       const std::optional<std::size_t> index = base_.find(names[i]);
       if (!index) continue;
       const TensorInfo info = base_.info(*index);
@@ -196,6 +198,7 @@ class Search {
       plain.push_back(i);
     }
     for (const std::size_t i : sample_of_names(paths, most_names)) places_.push_back(plain[i]);
+    is_sample_ = is_sample_ || places_.size() < paths.size();
     is_sorted_ = std::is_sorted(names.begin(), names.end());
     ignores_shapes_ =
         std::any_of(input_.wanted.begin(), input_.wanted.end(),
@@ -345,6 +348,7 @@ class Search {
   std::vector<TreeTensor> source_;
   std::vector<TreeTensor> averaged_;  // weights averaged over training, beside the others
   std::vector<std::size_t> places_;   // wanted tensors that are looked at
+  bool is_sample_ = false;            // of either side
   bool is_sorted_ = false;
   bool ignores_shapes_ = false;
   std::vector<ModuleView> views_;

@@ -41,15 +41,18 @@ std::vector<TreeTensor> blocks_of_width(int count, std::uint64_t width) {
 }
 
 TEST(Differences, AreToldWithTheNumbers) {
-  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(6, 8)),
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(6, 8), true),
             "the source has 4 blocks at 'layers', the module 6 at 'layers'");
-  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 16)),
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 16), true),
             "most matrices of the source have a dimension of 8, most of the module "
             "one of 16");
-  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 8)), "");
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(4, 8), true), "");
   const std::vector<TreeTensor> other = {{"a", {1}, 1}, {"b", {2}, 1}, {"c", {3}, 1}};
-  EXPECT_EQ(difference_between(blocks_of_width(1, 8), other),
+  EXPECT_EQ(difference_between(blocks_of_width(1, 8), other, true),
             "only 0 of 3 parameters have a tensor of their shape in the source");
+  // A sample of the names cannot be counted.
+  EXPECT_EQ(difference_between(blocks_of_width(4, 8), blocks_of_width(6, 8), false), "");
+  EXPECT_EQ(difference_between(blocks_of_width(1, 8), other, false), "");
 }
 
 }  // namespace

@@ -12,22 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "src/proposals/model_root.h"
-#include "src/proposals/name_tree.h"
 #include "src/proposals/work_budget.h"
+#include "tests/proposals/sides.h"
 
-namespace andiron {
+namespace andiron::test {
 namespace {
 
 using detail::align;
 using detail::AlignedTensor;
 using detail::Evidence;
-using detail::find_root;
-using detail::is_averaged;
-using detail::NameTree;
 using detail::TreeTensor;
 using detail::WorkBudget;
-using Side = std::vector<TreeTensor>;
 using Pairs = std::map<std::string, std::string>;
 
 struct Alignment {
@@ -58,192 +53,6 @@ Side sorted_by_name(Side side) {
             [](const TreeTensor& a, const TreeTensor& b) { return a.name < b.name; });
   return side;
 }
-
-void add_layer(Side& side, const std::string& name, std::uint64_t out, std::uint64_t in) {
-  side.push_back({name + ".weight", {out, in}});
-  side.push_back({name + ".bias", {out}});
-}
-
-// Layers of one size.
-Side layers_named(const std::vector<std::string>& names, std::uint64_t size = 4) {
-  Side side;
-  for (const std::string& name : names) add_layer(side, name, size, size);
-  return side;
-}
-
-// ---- NameTree ----
-
-Side below_prefix(const std::string& prefix, Side side) {
-  for (TreeTensor& tensor : side) tensor.name = prefix + tensor.name;
-  return side;
-}
-
-NameTree tree_of(const Side& side, NameTree::Bags& bags) {
-  return {side, std::vector<std::uint32_t>(side.size(), 1), bags};
-}
-
-TEST(NameTree, HasANodeForEachSegment) {
-  const Side side = {{"a.x.weight", {2}}, {"b", {2}}, {"a.x.bias", {2}}};
-  NameTree::Bags bags;
-  const NameTree tree = tree_of(side, bags);
-  ASSERT_EQ(tree.size(), 6u);
-  EXPECT_EQ(tree[NameTree::root].count, 3u);
-  const NameTree::NodeId leaf = tree.leaf_of(2).value();
-  EXPECT_EQ(tree.path(leaf), "a.x.bias");
-  EXPECT_EQ(tree[leaf].depth, 3u);
-  const NameTree::NodeId module = tree[leaf].parent;
-  EXPECT_TRUE(tree.is_module(module));
-  EXPECT_FALSE(tree.is_module(leaf));
-  EXPECT_FALSE(tree.is_module(tree[module].parent));
-  EXPECT_TRUE(tree.contains(module, leaf));
-  EXPECT_FALSE(tree.contains(module, tree.leaf_of(1).value()));
-  EXPECT_EQ(tree.bottom_of_chain(tree[module].parent), module);
-}
-
-TEST(NameTree, LeavesOutTensorsWithoutAForm) {
-  const Side side = {{"a", {2}}, {"b", {2}}};
-  NameTree::Bags bags;
-  const NameTree tree(side, std::vector<std::uint32_t>{0, 1}, bags);
-  EXPECT_FALSE(tree.leaf_of(0));
-  EXPECT_TRUE(tree.leaf_of(1));
-  EXPECT_EQ(tree[NameTree::root].count, 1u);
-}
-
-TEST(NameTree, ATensorWithTheNameOfAModuleIsLeftOut) {
-  const Side side = {{"a", {2}}, {"a.weight", {2}}};
-  NameTree::Bags bags;
-  const NameTree tree = tree_of(side, bags);
-  EXPECT_FALSE(tree.leaf_of(0));
-  EXPECT_TRUE(tree.leaf_of(1));
-}
-
-TEST(NameTree, PutsTensorsOfOneLayerTogether) {
-  const Side side = {{"rnn.weight_ih_l0", {2}},
-                     {"rnn.bias_ih_l0", {2}},
-                     {"rnn.weight_ih_l1", {2}},
-                     {"attn.in_proj_weight", {2}},
-                     {"attn.in_proj_bias", {2}}};
-  NameTree::Bags bags;
-  const NameTree tree = tree_of(side, bags);
-  const auto layer_of = [&](std::uint32_t tensor) {
-    return tree[tree.leaf_of(tensor).value()].parent;
-  };
-  EXPECT_EQ(layer_of(0), layer_of(1));
-  EXPECT_NE(layer_of(0), layer_of(2));
-  EXPECT_EQ(tree.path(layer_of(0)), "rnn.l0");
-  EXPECT_EQ(tree.path(layer_of(3)), "attn.in_proj");
-  EXPECT_EQ(layer_of(3), layer_of(4));
-}
-
-TEST(NameTree, GivesEqualModulesOneBag) {
-  const Side side = layers_named({"a", "b"});
-  Side more = side;
-  more.push_back({"a.scale", {4}});
-  NameTree::Bags bags;
-  const NameTree tree = tree_of(side, bags);
-  const NameTree other = tree_of(more, bags);
-  const auto module = [](const NameTree& of, std::uint32_t tensor) {
-    return of[of.leaf_of(tensor).value()].parent;
-  };
-  const std::uint32_t bag = tree[module(tree, 0)].bag;
-  EXPECT_EQ(bag, tree[module(tree, 2)].bag);
-  EXPECT_EQ(tree.with_bag(bag).size(), 2u);
-  const std::uint32_t larger = other[module(other, 0)].bag;
-  EXPECT_NE(larger, bag);
-  EXPECT_TRUE(tree.with_bag(larger).empty());
-  EXPECT_EQ(bags.likeness(bag, bag), 1);
-  EXPECT_GT(bags.likeness(bag, larger), 0.65);
-  EXPECT_LT(bags.likeness(bag, larger), 1);
-}
-
-TEST(NameTree, OfNothingIsTheRoot) {
-  NameTree::Bags bags;
-  const NameTree tree = tree_of({}, bags);
-  EXPECT_EQ(tree.size(), 1u);
-  EXPECT_EQ(tree[NameTree::root].count, 0u);
-}
-
-// ---- find_root ----
-
-const Side small_model = [] {
-  Side side;
-  add_layer(side, "encoder.fc1", 4, 3);
-  add_layer(side, "encoder.fc2", 5, 4);
-  add_layer(side, "head", 2, 5);
-  return side;
-}();
-
-TEST(FindRoot, IsNothingForTheModelItself) {
-  EXPECT_EQ(find_root(small_model, small_model).prefix, "");
-  EXPECT_EQ(find_root({}, small_model).prefix, "");
-  EXPECT_EQ(find_root(small_model, {}).prefix, "");
-}
-
-TEST(FindRoot, GoesThroughWrappers) {
-  EXPECT_EQ(find_root(below_prefix("module.", small_model), small_model).prefix, "module.");
-  Side file = below_prefix("state_dict.model.", small_model);
-  file.push_back({"state_dict.loss.weight", {9}});
-  file.push_back({"optimizer.step", {1}});
-  EXPECT_EQ(find_root(file, small_model).prefix, "state_dict.model.");
-}
-
-TEST(FindRoot, KeepsTheSeparatorsOfTheFile) {
-  Side file = below_prefix("model/net/", small_model);
-  EXPECT_EQ(find_root(file, small_model).prefix, "model/net/");
-}
-
-TEST(FindRoot, LeavesWhatBothSidesBeginWith) {
-  const Side wanted = below_prefix("net.", small_model);
-  EXPECT_EQ(find_root(wanted, wanted).prefix, "");
-  EXPECT_EQ(find_root(below_prefix("module.net.", small_model), wanted).prefix, "module.");
-}
-
-TEST(FindRoot, StopsWhereTheModelIsSpreadOverTrees) {
-  Side spread = below_prefix("backbone.", small_model);
-  spread.resize(4);
-  add_layer(spread, "classifier.head", 2, 5);
-  EXPECT_EQ(find_root(spread, small_model).prefix, "");
-}
-
-TEST(FindRoot, TellsOfAnotherModelThatHoldsAsMuch) {
-  Side file = below_prefix("encoder_k.", small_model);
-  EXPECT_EQ(find_root(file, small_model).rival, "");
-  for (const TreeTensor& tensor : below_prefix("encoder_q.", small_model)) file.push_back(tensor);
-  const detail::ModelRoot root = find_root(file, small_model);
-  EXPECT_EQ(root.rival, "encoder_k.");
-  EXPECT_EQ(root.prefix, "encoder_q.");  // the one that is trained
-
-  // What both sides begin with stays, and with it the other one.
-  Side both = below_prefix("module.net.", small_model);
-  for (const TreeTensor& tensor : below_prefix("module.momentum_net.", small_model)) {
-    both.push_back(tensor);
-  }
-  const detail::ModelRoot above = find_root(both, below_prefix("net.", small_model));
-  EXPECT_EQ(above.prefix, "module.");
-  EXPECT_EQ(above.rival, "");
-}
-
-TEST(FindRoot, TakesTheModelOnceItsAverageIsLeftOut) {
-  Side file = below_prefix("ema_model.", small_model);
-  for (const TreeTensor& tensor : below_prefix("model.", small_model)) file.push_back(tensor);
-  EXPECT_EQ(find_root(file, small_model).prefix, "ema_model.");
-  std::erase_if(file, [](const TreeTensor& tensor) { return is_averaged(tensor.name); });
-  EXPECT_EQ(file.size(), small_model.size());
-  EXPECT_EQ(find_root(file, small_model).prefix, "model.");
-}
-
-TEST(IsAveraged, GoesByWordsOfSegments) {
-  for (const char* name : {"ema.a.weight", "model_ema.a", "emaModel.a", "swa_model.x", "a.shadow",
-                           "averaged_model.w"}) {
-    EXPECT_TRUE(is_averaged(name)) << name;
-  }
-  for (const char* name :
-       {"", "model.a.weight", "schema.weight", "emanate.weight", "swap.weight"}) {
-    EXPECT_FALSE(is_averaged(name)) << name;
-  }
-}
-
-// ---- align ----
 
 TEST(Align, FindsEqualNames) {
   const Alignment found = alignment_of(small_model, small_model);
@@ -667,4 +476,4 @@ TEST(Align, EndsWhenItsWorkIsDone) {
 }
 
 }  // namespace
-}  // namespace andiron
+}  // namespace andiron::test
