@@ -189,14 +189,6 @@ std::vector<std::string> NameTree::plain_path(NodeId node) const {
   return path;
 }
 
-std::string NameTree::path(NodeId node) const {
-  std::string path;
-  for (; node != root; node = nodes_[node].parent) {
-    path = std::string(nodes_[node].segment) + (path.empty() ? "" : "." + path);
-  }
-  return path;
-}
-
 std::span<const NameTree::NodeId> NameTree::with_bag(std::uint32_t bag) const {
   const auto found = by_bag_.find(bag);
   if (found == by_bag_.end()) return {};

@@ -84,7 +84,6 @@ class NameTree {
   NodeId bottom_of_chain(NodeId node) const;
   // Segments in plain form, from the root to the node.
   std::vector<std::string> plain_path(NodeId node) const;
-  std::string path(NodeId node) const;
   // Nodes with this bag, in order.
   std::span<const NodeId> with_bag(std::uint32_t bag) const;
   // Whether all children are tensors.

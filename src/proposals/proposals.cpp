@@ -178,8 +178,6 @@ bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wante
 
 }  // namespace
 
-std::vector<Proposal> propose(const ProposalInput& input) { return guide(input).proposals; }
-
 Guidance guide(const ProposalInput& input) {
   const Result<Trial> present = pass_on_out_of_memory(try_recipe(input, {}));
   if (!present || present->unfed.empty()) return {};

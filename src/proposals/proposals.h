@@ -38,6 +38,5 @@ struct Guidance {
 // of a load, and feeds more parameters than the present settings, or excludes by name those that
 // the source cannot feed. The work is bounded, whatever the number of names.
 Guidance guide(const ProposalInput& input);
-std::vector<Proposal> propose(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

@@ -13,6 +13,7 @@ namespace andiron::test {
 namespace {
 
 using detail::NameTree;
+using Path = std::vector<std::string>;
 
 NameTree tree_of(const Side& side, NameTree::Bags& bags) {
   return {side, std::vector<std::uint32_t>(side.size(), 1), bags};
@@ -25,7 +26,7 @@ TEST(NameTree, HasANodeForEachSegment) {
   ASSERT_EQ(tree.size(), 6u);
   EXPECT_EQ(tree[NameTree::root].count, 3u);
   const NameTree::NodeId leaf = tree.leaf_of(2).value();
-  EXPECT_EQ(tree.path(leaf), "a.x.bias");
+  EXPECT_EQ(tree.plain_path(leaf), (Path{"a", "x", "bias"}));
   EXPECT_EQ(tree[leaf].depth, 3u);
   const NameTree::NodeId module = tree[leaf].parent;
   EXPECT_TRUE(tree.is_module(module));
@@ -66,8 +67,8 @@ TEST(NameTree, PutsTensorsOfOneLayerTogether) {
   };
   EXPECT_EQ(layer_of(0), layer_of(1));
   EXPECT_NE(layer_of(0), layer_of(2));
-  EXPECT_EQ(tree.path(layer_of(0)), "rnn.l0");
-  EXPECT_EQ(tree.path(layer_of(3)), "attn.in_proj");
+  EXPECT_EQ(tree.plain_path(layer_of(0)), (Path{"rnn", "l0"}));
+  EXPECT_EQ(tree.plain_path(layer_of(3)), (Path{"attn", "in_proj"}));
   EXPECT_EQ(layer_of(3), layer_of(4));
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 using detail::LoadSource;
 using detail::ProposalInput;
-using detail::propose;
 using detail::sample_of_names;
 using detail::WantedTensor;
 
@@ -45,13 +44,17 @@ WantedTensor of_dtype(DType dtype, WantedTensor tensor) {
   return tensor;
 }
 
+std::vector<Proposal> proposals_of(const ProposalInput& input) {
+  return detail::guide(input).proposals;
+}
+
 std::vector<Proposal> proposals_for(const std::vector<WantedTensor>& module, const Archive& file,
                                     const NameOptions& present = {}) {
   const Archive named = apply_names(file, present).value();
-  return propose({.wanted = module,
-                  .wanted_other = module,
-                  .source = LoadSource{file, present, named},
-                  .options = ApplyOptions()});
+  return proposals_of({.wanted = module,
+                       .wanted_other = module,
+                       .source = LoadSource{file, present, named},
+                       .options = ApplyOptions()});
 }
 
 // The first proposal's code.
@@ -183,16 +186,16 @@ TEST(Propose, PutsTheNamesOfVariantsInOrLeavesThemOut) {
   const std::vector<WantedTensor> without_variants = {wanted("act.weight", {2})};
   const Archive plain = file_of({{"act.weight", {2}}});
   const Archive full = file_of({{"act.Linear.weight", {2}}});
-  const auto leave_out = propose({.wanted = with_variants,
-                                  .wanted_other = without_variants,
-                                  .source = LoadSource::as_it_is(plain),
-                                  .options = ApplyOptions()});
+  const auto leave_out = proposals_of({.wanted = with_variants,
+                                       .wanted_other = without_variants,
+                                       .source = LoadSource::as_it_is(plain),
+                                       .options = ApplyOptions()});
   ASSERT_FALSE(leave_out.empty());
   EXPECT_EQ(leave_out[0].code, ".skip_enum_variants(true)");
-  const auto put_in = propose({.wanted = without_variants,
-                               .wanted_other = with_variants,
-                               .source = LoadSource::as_it_is(full),
-                               .options = {.skip_enum_variants = true}});
+  const auto put_in = proposals_of({.wanted = without_variants,
+                                    .wanted_other = with_variants,
+                                    .source = LoadSource::as_it_is(full),
+                                    .options = {.skip_enum_variants = true}});
   ASSERT_FALSE(put_in.empty());
   EXPECT_EQ(put_in[0].code, ".skip_enum_variants(false)");
 }
@@ -307,9 +310,9 @@ TEST(Propose, FollowsTheDTypePolicy) {
                                .wanted_other = two_convolutions,
                                .source = source,
                                .options = options};
-  EXPECT_EQ(propose(input).size(), 1u);
+  EXPECT_EQ(proposals_of(input).size(), 1u);
   options.dtype_policy = DTypePolicy::strict;
-  EXPECT_TRUE(propose(input).empty());
+  EXPECT_TRUE(proposals_of(input).empty());
 }
 
 TEST(Propose, TellsTensorsOfOneShapeApartByDType) {
@@ -331,10 +334,11 @@ TEST(Propose, RemindsOfChooseVariants) {
     return tensor;
   };
   const auto advice = [](const std::vector<WantedTensor>& module, const Archive& file, bool skips) {
-    const std::vector<Proposal> proposals = propose({.wanted = module,
-                                                     .wanted_other = module,
-                                                     .source = LoadSource::as_it_is(file),
-                                                     .options = {.skip_enum_variants = skips}});
+    const std::vector<Proposal> proposals =
+        proposals_of({.wanted = module,
+                      .wanted_other = module,
+                      .source = LoadSource::as_it_is(file),
+                      .options = {.skip_enum_variants = skips}});
     return !proposals.empty() && proposals[0].text.ends_with(
                                      "; choose_variants(model, store) may pick the alternative "
                                      "that the source has");
