@@ -7,10 +7,18 @@ set(uses_openssl OFF)
 if("OpenSSL::Crypto" IN_LIST linked_libraries)
   set(uses_openssl ON)
 endif()
+get_target_property(nn_libraries andiron_nn LINK_LIBRARIES)
+foreach(name onednn:OneDNN::OneDNN openmp:OpenMP::OpenMP_CXX)
+  string(REGEX MATCH "^([a-z]+):(.*)$" _ ${name})
+  set(uses_${CMAKE_MATCH_1} OFF)
+  if("${CMAKE_MATCH_2}" IN_LIST nn_libraries)
+    set(uses_${CMAKE_MATCH_1} ON)
+  endif()
+endforeach()
 
 # --- Files
 
-install(TARGETS andiron andiron_view EXPORT andironTargets
+install(TARGETS andiron andiron_view andiron_nn EXPORT andironTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/andiron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
@@ -27,6 +35,7 @@ configure_package_config_file(cmake/andironConfig.cmake.in andironConfig.cmake
 write_basic_package_version_file(andironConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andironConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/andironConfigVersion.cmake cmake/FindRE2.cmake
+              cmake/FindOneDNN.cmake
               cmake/AndironEmbedWeights.cmake cmake/AndironEmbedBytes.cmake
               cmake/AndironConvertWeights.cmake
         DESTINATION ${package_dir})
@@ -41,7 +50,15 @@ if(uses_openssl)
   set(openssl_flag " -lcrypto")
 endif()
 configure_file(cmake/andiron.pc.in andiron.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andiron.pc
+set(nn_flags "")
+if(uses_onednn)
+  string(APPEND nn_flags " -ldnnl")
+endif()
+if(uses_openmp)
+  string(APPEND nn_flags " -fopenmp")
+endif()
+configure_file(cmake/andiron-nn.pc.in andiron-nn.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/andiron.pc ${CMAKE_CURRENT_BINARY_DIR}/andiron-nn.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # --- cpack -G DEB
@@ -57,6 +74,10 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libre2-dev, zlib1g-dev")
 if(uses_openssl)
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libssl-dev")
+endif()
+# Only programs that link andiron::nn need this.
+if(uses_onednn)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libdnnl-dev")
 endif()
 # Detects the shared libraries of the tool.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)

@@ -79,6 +79,9 @@ class Adapter {
   /// Returns the file's tensors for the tensors of a module, which carry their path and container.
   /// By default, passes each through adapt().
   virtual Result<Snapshots> save(Snapshots tensors) const;
+  /// The same for a save into the names of `file` (Store::based_on): a tensor that it could give
+  /// several names gets the one that the file has. By default, save().
+  virtual Result<Snapshots> save_back(Snapshots tensors, TensorLookup& file) const;
   /// The first bad argument that the adapter was built with. Every operation that takes the adapter
   /// fails with it.
   virtual Status status() const { return {}; }
@@ -147,6 +150,7 @@ class ChainAdapter final : public Chainable<ChainAdapter> {
 
   Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const override;
   Result<Snapshots> save(Snapshots tensors) const override;
+  Result<Snapshots> save_back(Snapshots tensors, TensorLookup& file) const override;
   Status status() const override;
   Result<AnyAdapter> inverse() const override;
   std::string_view format_mark() const noexcept override;
@@ -206,6 +210,10 @@ using AdapterStep =
 ///               .from = {"in_proj_weight"},
 ///               .to = {"query.weight", "key.weight", "value.weight"},
 ///               .steps = {SplitStep{0}, PermuteStep{{1, 0}}}}
+///
+/// A '*' stands for a number, as a segment or part of one: "bias_l*" becomes "layers.*.bias". Every
+/// name of the rule must then have one, and the number is the same in all. Numbers with leading
+/// zeros do not match.
 struct AdapterRule {
   std::string module_type;  ///< "Linear"; "Struct:Linear" means the same
   std::vector<std::string> from;
@@ -232,7 +240,9 @@ class RuleAdapter : public Chainable<RuleAdapter> {
 
   Result<std::optional<TensorSnapshot>> load(const Place& place, TensorLookup& file) const final;
   Result<Snapshots> save(Snapshots tensors) const final;
-  /// Fails with InvalidArgument if the steps of a rule do not lead from its `from` to its `to`.
+  Result<Snapshots> save_back(Snapshots tensors, TensorLookup& file) const final;
+  /// Fails with InvalidArgument if the steps of a rule do not lead from its `from` to its `to`, or
+  /// if some of its names have a '*' and others do not.
   Status status() const final;
   Result<AnyAdapter> inverse() const final;
   std::string_view format_mark() const noexcept final;
@@ -249,13 +259,15 @@ class RuleAdapter : public Chainable<RuleAdapter> {
 
 /// The rules for PyTorch. Linear weights are transposed. Weight and bias of BatchNorm, LayerNorm,
 /// GroupNorm, InstanceNorm and RmsNorm become gamma and beta; the weight of PRelu becomes alpha.
+/// The gates of Lstm and Gru (BiLstm, LstmStack ...) and the projections of MultiHeadAttention,
+/// each one tensor in PyTorch, are taken apart. The parts of transformer layers get their names.
 std::vector<AdapterRule> pytorch_rules();
 
 /// Loads files that PyTorch wrote: from PyTorch's names and layouts to Burn's, which this library
 /// uses.
 class PyTorchToBurnAdapter final : public RuleAdapter {
  public:
-  PyTorchToBurnAdapter() : RuleAdapter(pytorch_rules(), true) {}
+  PyTorchToBurnAdapter();
   /// Returns a copy with a rule for your own modules; `from` is PyTorch's side.
   PyTorchToBurnAdapter with_rule(AdapterRule rule) const;
 };
@@ -264,17 +276,19 @@ class PyTorchToBurnAdapter final : public RuleAdapter {
 /// file gets format=pt in its metadata.
 class BurnToPyTorchAdapter final : public RuleAdapter {
  public:
-  BurnToPyTorchAdapter() : RuleAdapter(pytorch_rules(), false, "pt") {}
+  BurnToPyTorchAdapter();
   /// Returns a copy with a rule for your own modules; `from` is PyTorch's side here too.
   BurnToPyTorchAdapter with_rule(AdapterRule rule) const;
 };
 
 // ---- Precision ----
 
-/// Saves f32 as f16 and loads f16 as f32, in modules where that is safe: Linear, Embedding,
-/// Conv1d/2d/3d, ConvTranspose1d/2d/3d, DeformConv2d, LayerNorm, GroupNorm, InstanceNorm, RmsNorm
-/// and PRelu. BatchNorm is not one of them: its running variance would underflow. Other dtypes are
-/// unchanged.
+/// Saves f32 as f16 and loads f16 as f32, in modules where that is safe: Linear, Conv1D,
+/// Embedding, Conv1d/2d/3d, ConvTranspose1d/2d/3d, DeformConv2d, LayerNorm, GroupNorm,
+/// InstanceNorm, RmsNorm and PRelu. BatchNorm is not one of them: its running variance would
+/// underflow. Other dtypes are unchanged. The tensors that PyTorch's adapters join from Linear
+/// layers are converted like those: they are MultiHeadAttention's, PositionWiseFeedForward's or a
+/// recurrent layer's.
 class HalfPrecisionAdapter final : public Chainable<HalfPrecisionAdapter> {
  public:
   HalfPrecisionAdapter();

@@ -23,6 +23,7 @@ namespace andiron::inline v1 {
 /// For names that differ from the members', and for conditions, write a static function instead:
 ///
 ///   static constexpr std::string_view module_name = "Net";   // default: the type's own name
+///   std::string_view module_kind() const;   // in containers, where it depends on a setting
 ///   static void fields(auto& self, auto&& field) { field("layers", self.layers_); }
 #define ANDIRON_MODULE(Type, ...)                                                    \
   friend struct ::andiron::detail::FieldAccess;                                      \

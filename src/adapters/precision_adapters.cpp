@@ -20,9 +20,12 @@ std::string with_prefix(std::string_view module_type) {
 
 HalfPrecisionAdapter::HalfPrecisionAdapter() {
   for (const char* module_type :
-       {"Linear", "Embedding", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-        "ConvTranspose3d", "DeformConv2d", "LayerNorm", "GroupNorm", "InstanceNorm", "RmsNorm",
-        "PRelu"}) {
+       {"Linear", "Conv1D", "Embedding", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
+        "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d", "LayerNorm", "GroupNorm",
+        "InstanceNorm", "RmsNorm", "PRelu",
+        // Where PyTorch's adapters put what was in Linear layers.
+        "MultiHeadAttention", "PositionWiseFeedForward", "Lstm", "Gru", "BiLstm", "BiGru",
+        "LstmStack", "GruStack", "BiLstmStack", "BiGruStack"}) {
     modules_.insert(with_prefix(module_type));
   }
 }

@@ -18,6 +18,7 @@
 
 namespace andiron::inline v1 {
 
+using detail::path_of;
 using detail::RuleIndex;
 using detail::RuleMatch;
 using detail::RuleSteps;
@@ -28,28 +29,24 @@ using Tensors = std::vector<TensorSnapshot>;
 
 bool is_one_to_one(const AdapterRule& rule) { return rule.from.size() == 1 && rule.to.size() == 1; }
 
-std::string path_of(std::string_view prefix, std::string_view name) {
-  return std::string(prefix).append(name);
-}
-
 // "'attn.q', 'attn.k' and 'attn.v'", cut short when there are many.
-std::string list_text(std::string_view prefix, const std::vector<std::string>& names) {
+std::string list_text(const RuleMatch& match, const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   const std::size_t shown = names.size() <= most ? names.size() : most - 1;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += detail::quoted(path_of(prefix, names[i]));
+    text += detail::quoted(path_of(match, names[i]));
   }
   if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
 }
 
-Error missing_part(std::string output, const AdapterRule& rule, std::string_view prefix,
+Error missing_part(std::string output, const AdapterRule& rule, const RuleMatch& match,
                    std::string_view missing, std::string hint) {
   return Error{.code = ErrorCode::adapter_failed,
-               .message = "it is built from " + list_text(prefix, rule.from) + ", but " +
-                          detail::quoted(path_of(prefix, missing)) + " is missing",
+               .message = "it is built from " + list_text(match, rule.from) + ", but " +
+                          detail::quoted(path_of(match, missing)) + " is missing",
                .tensor = std::move(output),
                .hint = std::move(hint)};
 }
@@ -79,14 +76,56 @@ Status check_names(const std::vector<std::string>& names) {
                .expected = "at least one"};
 }
 
+// All names of a rule have one '*', or none has.
+Status check_numbers(const AdapterRule& rule) {
+  const auto marks_in = [](std::string_view name) {
+    return std::count(name.begin(), name.end(), detail::number_mark);
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto marks = marks_in(rule.from.front());
+  for (const auto* names : {&rule.from, &rule.to}) {
+    for (const std::string& name : *names) {
+      if (marks_in(name) != marks || marks > 1) {
+        return Error{.code = ErrorCode::invalid_argument,
+                     .message = "a '*' stands for one number, the same in all names of a rule",
+                     .found = detail::quoted(name),
+                     .expected = "one '*' in each name, or none in any"};
+      }
+      const std::size_t mark = name.find(detail::number_mark);
+      if (mark == std::string::npos) continue;
+      if ((mark > 0 && is_digit(name[mark - 1])) ||
+          (mark + 1 < name.size() && is_digit(name[mark + 1]))) {
+        return Error{.code = ErrorCode::invalid_argument,
+                     .message = "a '*' stands for a whole number, but has a digit beside it",
+                     .found = detail::quoted(name)};
+      }
+    }
+  }
+  return {};
+}
+
 Result<RuleSteps> check(const AdapterRule& rule) {
   if (Container::plain(rule.module_type).empty()) {
     return Error{.code = ErrorCode::invalid_argument, .message = "a rule has no module type"};
   }
   ANDIRON_TRY(check_names(rule.from));
   ANDIRON_TRY(check_names(rule.to));
+  ANDIRON_TRY(check_numbers(rule));
   return RuleSteps::make(rule);
 }
+
+// How a file has the tensor of a place.
+struct Stored {
+  std::optional<RuleMatch> match;  // the rule that makes it, if any
+  bool has_own_name;               // the file has it under the name of the place
+  Tensors tensors;                 // that it is made from
+};
+
+// How a tensor of a module is saved.
+struct Choice {
+  std::optional<RuleMatch> match = {};
+  bool keeps_name = false;
+};
 
 // Tensors of a module that a rule makes into others, by their indices.
 struct Group {
@@ -102,11 +141,13 @@ constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 struct GroupKey {
   std::size_t rule;
   std::string_view prefix;
+  std::string_view number;
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 struct GroupKeyHash {
   std::size_t operator()(const GroupKey& key) const noexcept {
-    return std::hash<std::string_view>()(key.prefix) * 31 + key.rule;
+    const std::hash<std::string_view> hash;
+    return (hash(key.prefix) * 31 + hash(key.number)) * 31 + key.rule;
   }
 };
 
@@ -124,12 +165,12 @@ Result<TensorSnapshot> change_one(const RuleSteps& steps, TensorSnapshot tensor,
 }
 
 // The file's tensors for a rule: all, or none.
-Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, const Place& place,
+Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, std::string_view path,
                          TensorLookup& file) {
   Tensors parts;
   const std::string* missing = nullptr;
   for (const std::string& name : rule.from) {
-    ANDIRON_ASSIGN(std::optional<TensorSnapshot> part, file.find(path_of(match.prefix, name)));
+    ANDIRON_ASSIGN(std::optional<TensorSnapshot> part, file.find(path_of(match, name)));
     if (part) {
       parts.push_back(*std::move(part));
     } else if (missing == nullptr) {
@@ -137,7 +178,7 @@ Result<Tensors> find_all(const AdapterRule& rule, const RuleMatch& match, const 
     }
   }
   if (missing == nullptr || parts.empty()) return parts;
-  return missing_part(place.path, rule, match.prefix, *missing,
+  return missing_part(std::string(path), rule, match, *missing,
                       "compare its name with the names in the file");
 }
 
@@ -147,7 +188,7 @@ Place new_place(const AdapterRule& rule, std::size_t position, const RuleMatch& 
                 const Container& container) {
   const std::string& name = rule.to[position];
   const std::size_t depth = detail::segment_count(name);
-  Place place{path_of(match.prefix, name), container};
+  Place place{path_of(match, name), container};
   if (depth < detail::segment_count(rule.from[match.position])) {
     std::vector<std::string> kinds = container.kinds();
     kinds.resize(std::min(kinds.size(), match.kind + depth));
@@ -161,15 +202,14 @@ Result<Tensors> save_group(const Group& group, const Snapshots& tensors) {
   Tensors parts;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     if (group.members[i] == nowhere) {
-      return missing_part(path_of(group.match.prefix, rule.to.front()), rule, group.match.prefix,
-                          rule.from[i],
+      return missing_part(path_of(group.match, rule.to.front()), rule, group.match, rule.from[i],
                           "a filter may have left it out; include all of them or none");
     }
     parts.push_back(tensors[group.members[i]]);
   }
   Result<Tensors> made = group.steps->run(std::move(parts));
   if (!made) {
-    return error_for(path_of(group.match.prefix, rule.to.front()), std::move(made).error());
+    return error_for(path_of(group.match, rule.to.front()), std::move(made).error());
   }
   const Container& container = tensors[group.first].container();
   for (std::size_t i = 0; i < made->size(); ++i) {
@@ -204,6 +244,18 @@ struct RuleAdapter::Table {
     for (std::size_t i = 0; i < names.size(); ++i) {
       index.add(rules[rule].module_type, names[i], rule, i);
     }
+  }
+
+  // Finds what the tensor of a place is made from in a file, or nothing. `matches`: by_to's.
+  Result<std::optional<Stored>> find(const std::vector<RuleMatch>& matches, std::string_view path,
+                                     const Container& container, TensorLookup& file) const;
+  // Saves each tensor as choose(path, container) says.
+  template <class Choose>
+  Result<Snapshots> save(Snapshots tensors, const Choose& choose) const;
+  // The first rule that names a tensor takes it.
+  Choice choose(std::string_view path, const Container& container) const {
+    const std::vector<RuleMatch> matches = by_from.find(path, container);
+    return matches.empty() ? Choice() : Choice{matches.front()};
   }
 
   std::vector<AdapterRule> rules;
@@ -244,60 +296,75 @@ Status RuleAdapter::status() const ANDIRON_NO_THROW {
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Result<std::optional<Stored>> RuleAdapter::Table::find(const std::vector<RuleMatch>& matches,
+                                                       std::string_view path,
+                                                       const Container& container,
+                                                       TensorLookup& file) const {
+  // Rules may exchange names: the tensor of the place's own name is then another place's.
+  const bool is_taken = !by_from.find(path, container).empty();
+  bool own_name_is_missing = false;
+  std::optional<TensorSnapshot> found;
+  for (const RuleMatch& match : matches) {
+    const AdapterRule& rule = rules[match.rule];
+    if (!is_one_to_one(rule)) {
+      ANDIRON_ASSIGN(Tensors parts, find_all(rule, match, path, file));
+      if (!parts.empty()) return Stored{match, false, std::move(parts)};
+      continue;
+    }
+    const bool keeps_name = rule.from == rule.to;
+    if (!own_name_is_missing && (keeps_name || !is_taken)) {
+      ANDIRON_ASSIGN(found, file.find(path));
+      if (found) return Stored{match, true, {*std::move(found)}};
+      own_name_is_missing = true;
+    }
+    if (keeps_name) continue;
+    ANDIRON_ASSIGN(found, file.find(path_of(match, rule.from.front())));
+    if (found) return Stored{match, false, {*std::move(found)}};
+  }
+  if (own_name_is_missing || is_taken) return std::optional<Stored>();
+  ANDIRON_ASSIGN(found, file.find(path));
+  if (!found) return std::optional<Stored>();
+  return Stored{std::nullopt, true, {*std::move(found)}};
+}
+
 Result<std::optional<TensorSnapshot>> RuleAdapter::load(const Place& place,
                                                         TensorLookup& file) const ANDIRON_NO_THROW {
   ANDIRON_TRY(status());
-  std::optional<TensorSnapshot> found;
   const std::vector<RuleMatch> matches = table_->by_to.find(place.path, place.container);
   if (matches.empty()) return Adapter::load(place, file);
-  // Rules may exchange names: the tensor of the place's own name is then another place's.
-  const std::vector<RuleMatch> takers = table_->by_from.find(place.path, place.container);
-  bool own_name_is_missing = false;
-  for (const RuleMatch& match : matches) {
-    const AdapterRule& rule = table_->rules[match.rule];
-    const RuleSteps& steps = table_->steps[match.rule];
-    if (!is_one_to_one(rule)) {
-      ANDIRON_ASSIGN(Tensors parts, find_all(rule, match, place, file));
-      if (parts.empty()) continue;
-      Result<TensorSnapshot> made = steps.run_for(match.position, std::move(parts));
-      if (!made) return error_for(place.path, std::move(made).error());
-      found = detail::at_place(made->with_param_id(std::nullopt), place);
-      return found;
-    }
-    const bool keeps_name = rule.from == rule.to;
-    if (!own_name_is_missing && (keeps_name || takers.empty())) {
-      ANDIRON_ASSIGN(found, file.find(place.path));
-      own_name_is_missing = !found;
-    }
-    if (!found && !keeps_name) {
-      ANDIRON_ASSIGN(found, file.find(path_of(match.prefix, rule.from.front())));
-    }
-    if (!found) continue;
-    ANDIRON_ASSIGN(found, change_one(steps, *std::move(found), place));
-    return found;
+  ANDIRON_ASSIGN(std::optional<Stored> stored,
+                 table_->find(matches, place.path, place.container, file));
+  if (!stored) return std::optional<TensorSnapshot>();
+  Tensors& tensors = stored->tensors;
+  if (!stored->match) return detail::at_place(std::move(tensors.front()), place);
+  const RuleMatch& match = *stored->match;
+  const RuleSteps& steps = table_->steps[match.rule];
+  if (is_one_to_one(table_->rules[match.rule])) {
+    ANDIRON_ASSIGN(TensorSnapshot changed, change_one(steps, std::move(tensors.front()), place));
+    return changed;
   }
-  if (own_name_is_missing || !takers.empty()) return found;
-  return Adapter::load(place, file);
+  Result<TensorSnapshot> made = steps.run_for(match.position, std::move(tensors));
+  if (!made) return error_for(place.path, std::move(made).error());
+  return detail::at_place(made->with_param_id(std::nullopt), place);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Snapshots> RuleAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
-  ANDIRON_TRY(status());
-  // The first rule that names a tensor takes it.
-  std::vector<std::optional<RuleMatch>> matches(tensors.size());
+template <class Choose>
+Result<Snapshots> RuleAdapter::Table::save(Snapshots tensors, const Choose& choose) const {
+  std::vector<Choice> choices(tensors.size());
   std::vector<std::size_t> group_of(tensors.size(), nowhere);
   std::vector<Group> groups;
   std::unordered_map<GroupKey, std::size_t, GroupKeyHash> known;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::vector<RuleMatch> all =
-        table_->by_from.find(tensors[i].full_path(), tensors[i].container());
-    if (all.empty()) continue;
-    const RuleMatch& match = matches[i].emplace(all.front());
-    const AdapterRule& rule = table_->rules[match.rule];
+    ANDIRON_ASSIGN(choices[i], choose(tensors[i].full_path(), tensors[i].container()));
+    if (!choices[i].match) continue;
+    const RuleMatch& match = *choices[i].match;
+    const AdapterRule& rule = rules[match.rule];
     if (is_one_to_one(rule)) continue;
-    const auto [at, is_new] = known.try_emplace({match.rule, match.prefix}, groups.size());
+    const auto [at, is_new] =
+        known.try_emplace({match.rule, match.prefix, match.number}, groups.size());
     if (is_new) {
-      groups.push_back({&rule, &table_->steps[match.rule], i, match,
+      groups.push_back({&rule, &steps[match.rule], i, match,
                         std::vector<std::size_t>(rule.from.size(), nowhere)});
     }
     group_of[i] = at->second;
@@ -307,13 +374,15 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
   Snapshots saved;
   saved.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!matches[i]) {
+    if (!choices[i].match) {
       saved.push_back(std::move(tensors[i]));
     } else if (group_of[i] == nowhere) {
-      const RuleMatch& match = *matches[i];
-      const Place place = new_place(table_->rules[match.rule], 0, match, tensors[i].container());
+      const RuleMatch& match = *choices[i].match;
+      const Place place = choices[i].keeps_name
+                              ? Place{tensors[i].full_path(), tensors[i].container()}
+                              : new_place(rules[match.rule], 0, match, tensors[i].container());
       ANDIRON_ASSIGN(TensorSnapshot changed,
-                     change_one(table_->steps[match.rule], std::move(tensors[i]), place));
+                     change_one(steps[match.rule], std::move(tensors[i]), place));
       saved.push_back(std::move(changed));
     } else if (const Group& group = groups[group_of[i]]; group.first == i) {
       ANDIRON_ASSIGN(Tensors made, save_group(group, tensors));
@@ -321,6 +390,32 @@ Result<Snapshots> RuleAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
     }
   }
   return saved;
+}
+
+Result<Snapshots> RuleAdapter::save(Snapshots tensors) const ANDIRON_NO_THROW {
+  ANDIRON_TRY(status());
+  return table_->save(std::move(tensors),
+                      [&](std::string_view path, const Container& container) -> Result<Choice> {
+                        return table_->choose(path, container);
+                      });
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<Snapshots> RuleAdapter::save_back(Snapshots tensors, TensorLookup& file) const
+    ANDIRON_NO_THROW {
+  ANDIRON_TRY(status());
+  // Each tensor goes where a load would find it. The rules have the same numbers both ways.
+  std::vector<AdapterRule> rules = table_->rules;
+  for (AdapterRule& rule : rules) rule = detail::inverse(std::move(rule));
+  const Table loads(std::move(rules), !table_->forward, {});
+  return table_->save(
+      std::move(tensors), [&](std::string_view path, const Container& container) -> Result<Choice> {
+        const std::vector<RuleMatch> matches = loads.by_to.find(path, container);
+        if (matches.empty()) return Choice();
+        ANDIRON_ASSIGN(std::optional<Stored> stored, loads.find(matches, path, container, file));
+        if (stored) return Choice{stored->match, stored->has_own_name};
+        return table_->choose(path, container);
+      });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -12,6 +12,22 @@ namespace {
 bool is_enum(std::string_view kind) { return kind.starts_with("Enum:"); }
 bool is_struct(std::string_view kind) { return kind.starts_with("Struct:"); }
 bool is_map(std::string_view kind) { return kind == "Map"; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Calls visit(begin, end) for each number in a name that is written without leading zeros.
+template <class Visit>
+void each_number(std::string_view name, const Visit& visit) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    if (!is_digit(name[begin])) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin + 1;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    if (name[begin] != '0' || end == begin + 1) visit(begin, end);
+    begin = end;
+  }
+}
 
 // Which kinds of module hold which segments of a path. Each holds one, but an enum holds none where
 // variants are left out of paths, and a map several where its keys have dots.
@@ -73,19 +89,35 @@ class SegmentHolders {
 
 }  // namespace
 
+std::string path_of(const RuleMatch& match, std::string_view name) {
+  const std::size_t mark = name.find(number_mark);
+  std::string path(match.prefix);
+  if (mark == std::string_view::npos) return path.append(name);
+  return path.append(name.substr(0, mark)).append(match.number).append(name.substr(mark + 1));
+}
+
 void RuleIndex::add(std::string_view module_type, std::string_view name, std::size_t rule,
                     std::size_t position) {
-  entries_[Key{Container::plain(module_type), name}].push_back(
-      {rule, position, is_enum(module_type)});
-  const std::size_t depth = segment_count(name);
-  const auto at = std::lower_bound(depths_.begin(), depths_.end(), depth);
-  if (at == depths_.end() || *at != depth) depths_.insert(at, depth);
+  const std::size_t mark = name.find(number_mark);
+  const bool has_number = mark != std::string_view::npos;
+  Module& module = modules_[Container::plain(module_type)];
+  module.has_numbers |= has_number;
+  const Name key =
+      has_number ? Name{name.substr(0, mark), name.substr(mark + 1), true} : Name{name};
+  module.names[key].push_back({rule, position, is_enum(module_type)});
+  module.depth = std::max(module.depth, segment_count(name));
 }
 
 std::vector<RuleMatch> RuleIndex::find(std::string_view path, const Container& container) const {
   std::vector<RuleMatch> matches;
+  std::size_t deepest = 0;
+  for (const std::string& kind : container.kinds()) {
+    const auto module = modules_.find(Container::plain(kind));
+    if (module != modules_.end()) deepest = std::max(deepest, module->second.depth);
+  }
+  if (deepest == 0) return matches;
   const SegmentHolders holders(path, container.kinds());
-  for (const std::size_t depth : depths_) {
+  for (std::size_t depth = 1; depth <= deepest; ++depth) {
     const std::string_view name = last_segments(path, depth);
     if (name.empty()) continue;
     holders.each_at(depth, [&](std::size_t kind) {
@@ -107,13 +139,22 @@ std::vector<RuleMatch> RuleIndex::find(std::string_view path, const Container& c
 void RuleIndex::add_matches(std::string_view path, std::string_view name,
                             const std::vector<std::string>& kinds, std::size_t kind,
                             std::vector<RuleMatch>& matches) const {
-  const auto found = entries_.find(Key{Container::plain(kinds[kind]), name});
-  if (found == entries_.end()) return;
-  for (const Entry& entry : found->second) {
-    if (entry.enums_only && !is_enum(kinds[kind])) continue;
-    matches.push_back(
-        {entry.rule, entry.position, path.substr(0, path.size() - name.size()), kind});
-  }
+  const auto module = modules_.find(Container::plain(kinds[kind]));
+  if (module == modules_.end()) return;
+  const std::string_view prefix = path.substr(0, path.size() - name.size());
+  const auto add_all = [&](const Name& key, std::string_view number) {
+    const auto found = module->second.names.find(key);
+    if (found == module->second.names.end()) return;
+    for (const Entry& entry : found->second) {
+      if (entry.enums_only && !is_enum(kinds[kind])) continue;
+      matches.push_back({entry.rule, entry.position, prefix, kind, number});
+    }
+  };
+  add_all({name}, {});
+  if (!module->second.has_numbers) return;
+  each_number(name, [&](std::size_t begin, std::size_t end) {
+    add_all({name.substr(0, begin), name.substr(end), true}, name.substr(begin, end - begin));
+  });
 }
 
 }  // namespace andiron::inline v1::detail

@@ -13,6 +13,7 @@
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
 #include "src/core/kernels/convert.h"
+#include "src/core/quantized_rows.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -157,33 +158,42 @@ struct StoredLayout {
   }
 };
 
-// The scale of each block, with the tensor's own one in it. Scales are multiplied first, as Burn
-// does it, so that both give the same numbers.
-Result<Bytes> read_scales(const QuantScheme& scheme, std::uint64_t count, const std::byte* from) {
+struct Range {
+  std::uint64_t first;
+  std::uint64_t count;
+};
+
+// The scales of some blocks, with the tensor's own one in each. Scales are multiplied first, as
+// Burn does it, so that both give the same numbers. REQUIRES: `from` has `total` scales.
+Result<Bytes> read_scales(const QuantScheme& scheme, std::uint64_t total, Range wanted,
+                          const std::byte* from) {
+  const std::uint64_t count = wanted.count;
   const QuantParam alone = scheme.has_tensor_scale ? scheme.tensor_param : QuantParam::f32;
   const QuantParam param = scheme.has_blocks ? scheme.block_param : alone;
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(count * sizeof(float)));
   auto* const scales = reinterpret_cast<float*>(bytes.writable().data());
-  convert(dtype_of(param), from, DType::f32, bytes.writable().data(),
-          static_cast<std::size_t>(count));
+  convert(dtype_of(param), from + wanted.first * byte_width(param), DType::f32,
+          bytes.writable().data(), static_cast<std::size_t>(count));
   if (scheme.level() == QuantLevel::block_and_tensor) {
     float tensor_scale = 1;
-    convert(dtype_of(scheme.tensor_param), from + count * byte_width(param), DType::f32,
+    convert(dtype_of(scheme.tensor_param), from + total * byte_width(param), DType::f32,
             reinterpret_cast<std::byte*>(&tensor_scale), 1);
     for (std::uint64_t i = 0; i < count; ++i) scales[i] *= tensor_scale;
   }
   return bytes;
 }
 
-// Numbers of all lines, in the order they are stored. Fields lie in bytes from the low bits up,
-// which is also how they lie in little-endian words.
+// Numbers of some lines, in the order they are stored; all of them unless there are two dimensions.
+// Fields lie in bytes from the low bits up, which is also how they lie in little-endian words.
 template <unsigned bits>
-void expand_lines(const StoredLayout& layout, const std::array<float, 256>& field_value,
-                  const std::byte* line, const float* scales, float* out) {
+void expand_lines(const StoredLayout& layout, Range lines,
+                  const std::array<float, 256>& field_value, const std::byte* line,
+                  const float* scales, float* out) {
   const std::uint64_t length = layout.shape[layout.last];
   const std::uint64_t extent = layout.extents[layout.last];
-  std::array<std::uint64_t, max_rank> position = {};
-  for (std::uint64_t i = 0; i < layout.lines; ++i) {
+  line += lines.first * layout.line_bytes;
+  std::array<std::uint64_t, max_rank> position = {lines.first};
+  for (std::uint64_t i = 0; i < lines.count; ++i) {
     const float* scale = scales;
     for (std::uint64_t begin = 0; begin < length; begin += extent, ++scale) {
       const std::uint64_t end = std::min(begin + extent, length);
@@ -210,25 +220,34 @@ void expand_lines(const StoredLayout& layout, const std::array<float, 256>& fiel
 }
 
 // The size of the payload was checked before.
-Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, const Bytes& payload) {
+Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, Range lines,
+                     const Bytes& payload) {
   const std::byte* const values = payload.data();
-  ANDIRON_ASSIGN(const std::uint64_t size, layout.shape.byte_count(DType::f32));
-  ANDIRON_ASSIGN(const Bytes scale_bytes,
-                 read_scales(scheme, layout.scales, values + layout.lines * layout.line_bytes));
-  ANDIRON_ASSIGN(Bytes numbers, Bytes::allocate(size));
+  // The scales of the lines; those of a whole tensor are all.
+  Range wanted = {0, layout.scales};
+  if (lines.count != layout.lines) {
+    const std::uint64_t per_row = layout.grid[layout.last];
+    const std::uint64_t first_row = lines.first / layout.extents[0];
+    const std::uint64_t end_row = detail::ceil_divide(lines.first + lines.count, layout.extents[0]);
+    wanted = {first_row * per_row, (end_row - first_row) * per_row};
+  }
+  ANDIRON_ASSIGN(const Bytes scale_bytes, read_scales(scheme, layout.scales, wanted,
+                                                      values + layout.lines * layout.line_bytes));
+  ANDIRON_ASSIGN(Bytes numbers,
+                 Bytes::allocate(lines.count * layout.shape[layout.last] * sizeof(float)));
   const auto* const scales = reinterpret_cast<const float*>(scale_bytes.data());
   auto* const out = reinterpret_cast<float*>(numbers.writable().data());
   const unsigned bits = 8 * detail::unit_bytes(scheme) / detail::values_per_unit(scheme);
   const std::array<float, 256> field_value = field_values(scheme.value, bits);
   switch (bits) {
     case 8:
-      expand_lines<8>(layout, field_value, values, scales, out);
+      expand_lines<8>(layout, lines, field_value, values, scales, out);
       break;
     case 4:
-      expand_lines<4>(layout, field_value, values, scales, out);
+      expand_lines<4>(layout, lines, field_value, values, scales, out);
       break;
     default:
-      expand_lines<2>(layout, field_value, values, scales, out);
+      expand_lines<2>(layout, lines, field_value, values, scales, out);
   }
   return numbers;
 }
@@ -317,7 +336,8 @@ Result<Tensor> dequantize(const Tensor& tensor) ANDIRON_NO_THROW {
   if (count == 0) return Tensor::zeros(DType::f32, tensor.shape());
 
   const StoredLayout layout(*scheme, tensor.shape());
-  ANDIRON_ASSIGN(Bytes numbers, expand(*scheme, layout, tensor.bytes()));
+  ANDIRON_TRY(layout.shape.byte_count(DType::f32));
+  ANDIRON_ASSIGN(Bytes numbers, expand(*scheme, layout, {0, layout.lines}, tensor.bytes()));
   if (layout.packed == layout.last) {
     return Tensor::from_bytes(DType::f32, tensor.shape(), std::move(numbers));
   }
@@ -328,5 +348,26 @@ Result<Tensor> dequantize(const Tensor& tensor) ANDIRON_NO_THROW {
   return swapped_back.read();
 }
 ANDIRON_OR_OUT_OF_MEMORY
+
+namespace detail {
+
+bool has_quantized_rows(const Tensor& tensor) {
+  const std::optional<QuantScheme> scheme = tensor.scheme();
+  if (!scheme || tensor.shape().rank() != 2 || tensor.shape()[0] == 0 || tensor.shape()[1] == 0 ||
+      !check_payload(*scheme, tensor)) {
+    return false;
+  }
+  const StoredLayout layout(*scheme, tensor.shape());
+  return layout.packed == layout.last;
+}
+
+Result<Tensor> dequantize_rows(const Tensor& tensor, std::uint64_t first, std::uint64_t count) {
+  const QuantScheme scheme = *tensor.scheme();
+  const StoredLayout layout(scheme, tensor.shape());
+  ANDIRON_ASSIGN(Bytes numbers, expand(scheme, layout, {first, count}, tensor.bytes()));
+  return Tensor::from_bytes(DType::f32, {count, tensor.shape()[1]}, std::move(numbers));
+}
+
+}  // namespace detail
 
 }  // namespace andiron::inline v1

@@ -82,7 +82,7 @@ WeightAndBias make(ConvKind kind, Channels channels, std::span<const std::uint64
 
 }  // namespace
 
-// The four differ in the types of their fields, which aggregates can only be given by name.
+// They differ in the types of their fields, which aggregates can only be given by name.
 Conv1d Conv1dConfig::init() const {
   auto [weight, bias] =
       make(ConvKind::plain, channels_, std::span(&kernel_size_, 1), groups_, bias_, initializer_);
@@ -96,6 +96,18 @@ Conv1d Conv1dConfig::init() const {
 }
 
 Conv2d Conv2dConfig::init() const {
+  auto [weight, bias] =
+      make(ConvKind::plain, channels_, kernel_size_, groups_, bias_, initializer_);
+  return {.weight = std::move(weight),
+          .bias = std::move(bias),
+          .stride = stride_,
+          .kernel_size = kernel_size_,
+          .dilation = dilation_,
+          .groups = groups_,
+          .padding = padding_};
+}
+
+Conv3d Conv3dConfig::init() const {
   auto [weight, bias] =
       make(ConvKind::plain, channels_, kernel_size_, groups_, bias_, initializer_);
   return {.weight = std::move(weight),
@@ -122,6 +134,20 @@ ConvTranspose1d ConvTranspose1dConfig::init() const {
 }
 
 ConvTranspose2d ConvTranspose2dConfig::init() const {
+  auto [weight, bias] =
+      make(ConvKind::transposed, channels_, kernel_size_, groups_, bias_, initializer_);
+  return {.weight = std::move(weight),
+          .bias = std::move(bias),
+          .stride = stride_,
+          .kernel_size = kernel_size_,
+          .dilation = dilation_,
+          .groups = groups_,
+          .padding = padding_,
+          .padding_out = padding_out_,
+          .channels = channels_};
+}
+
+ConvTranspose3d ConvTranspose3dConfig::init() const {
   auto [weight, bias] =
       make(ConvKind::transposed, channels_, kernel_size_, groups_, bias_, initializer_);
   return {.weight = std::move(weight),

@@ -2,6 +2,8 @@
 // Tested by tests/nn/linear_test.cpp
 #include "andiron/nn/linear.h"
 
+#include <utility>
+
 namespace andiron::inline v1 {
 namespace nn {
 
@@ -11,6 +13,11 @@ Linear LinearConfig::init() const {
   };
   if (bias_) linear.bias = initializer_.init_with({d_output_}, d_input_, d_output_);
   return linear;
+}
+
+Conv1D LinearConfig::init_conv1d() const {
+  Linear linear = init();
+  return {.weight = std::move(linear.weight), .bias = std::move(linear.bias)};
 }
 
 }  // namespace nn

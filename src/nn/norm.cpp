@@ -32,8 +32,8 @@ BatchNorm BatchNormConfig::init() const {
 }
 
 LayerNorm LayerNormConfig::init() const {
-  LayerNorm norm = {.gamma = ones(d_model_), .epsilon = epsilon_};
-  if (bias_) norm.beta = zeros(d_model_);
+  LayerNorm norm = {.gamma = Initializer::ones().init(shape_), .epsilon = epsilon_};
+  if (bias_) norm.beta = Initializer::zeros().init(shape_);
   return norm;
 }
 

@@ -13,17 +13,20 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// Has every tensor that is asked for, in one shape, and notes the names. Of no shape: has nothing.
+// Has one tensor, or nothing, and notes the names that are asked for.
 class OfferingLookup final : public TensorLookup {
  public:
-  explicit OfferingLookup(std::optional<TensorSnapshot> tensor) : tensor_(std::move(tensor)) {}
+  OfferingLookup() = default;
+  OfferingLookup(std::string_view name, TensorSnapshot tensor)
+      : name_(name), tensor_(std::move(tensor)) {}
   Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
     asked.emplace_back(name);
-    return tensor_;
+    return tensor_ && name == name_ ? tensor_ : std::nullopt;
   }
   std::vector<std::string> asked;
 
  private:
+  std::string_view name_;
   std::optional<TensorSnapshot> tensor_;
 };
 
@@ -43,8 +46,8 @@ std::optional<TensorSnapshot> tensor_of(DType dtype, const Shape& shape) {
 
 // What a place asks for.
 struct Asked {
-  std::size_t number = 0;  // which of the names that the adapter looks for
-  bool is_turned = false;  // as a transposed matrix
+  bool takes_last = false;  // of the names that the adapter looks for, otherwise the first
+  bool is_turned = false;   // as a transposed matrix
 };
 
 class ViewFinder {
@@ -89,7 +92,7 @@ class ViewFinder {
     std::vector<TreeTensor> all;
     for (const std::size_t place : places_) {
       const WantedTensor& one = wanted[place];
-      OfferingLookup nothing(std::nullopt);
+      OfferingLookup nothing;
       // Errors of the adapter are none of ours: the names that it asked for are.
       static_cast<void>(pass_on_out_of_memory(adapter->load(one.place, nothing)));
       const std::string kind = one.place.container.path() + '\n' + std::string(one.place.name()) +
@@ -97,8 +100,9 @@ class ViewFinder {
       const auto [asked, is_new] = known.try_emplace(kind);
       if (is_new) asked->second = ask(*adapter, one);
       TreeTensor tensor;
-      const std::size_t number = asked->second.number;
-      tensor.name = number < nothing.asked.size() ? nothing.asked[number] : one.place.path;
+      tensor.name = nothing.asked.empty()      ? one.place.path
+                    : asked->second.takes_last ? nothing.asked.back()
+                                               : nothing.asked.front();
       const std::span<const std::uint64_t> dims = one.leaf.shape.dims();
       tensor.shape.assign(dims.begin(), dims.end());
       if (asked->second.is_turned) std::swap(tensor.shape[0], tensor.shape[1]);
@@ -108,31 +112,28 @@ class ViewFinder {
     return all;
   }
 
-  // A matrix is asked for as it is or transposed. A name that an adapter tries first counts.
-  Asked ask(const Adapter& adapter, const WantedTensor& wanted) const {
+  // A matrix is asked for as it is or transposed, under the last of its names: a norm's gamma is
+  // asked for as PyTorch's weight, and attention's projections one by one.
+  static Asked ask(const Adapter& adapter, const WantedTensor& wanted) {
+    OfferingLookup nothing;
+    static_cast<void>(pass_on_out_of_memory(adapter.load(wanted.place, nothing)));
+    if (nothing.asked.empty()) return {};
+    const std::string& last = nothing.asked.back();
     const Shape& shape = wanted.leaf.shape;
     for (const bool is_turned : {false, true}) {
       if (is_turned && shape.rank() != 2) break;
       const Shape there = is_turned ? Shape{shape[1], shape[0]} : shape;
-      const std::optional<TensorSnapshot> tensor = tensor_of(wanted.leaf.dtype, there);
+      std::optional<TensorSnapshot> tensor = tensor_of(wanted.leaf.dtype, there);
       if (!tensor) continue;
-      OfferingLookup lookup(tensor);
+      OfferingLookup lookup(last, *std::move(tensor));
       const Result<std::optional<TensorSnapshot>> got =
           pass_on_out_of_memory(adapter.load(wanted.place, lookup));
-      if (!got || !*got || lookup.asked.empty()) continue;
+      if (!got || !*got) continue;
       if (wanted.leaf.accepts_any_shape || (*got)->shape() == shape) {
-        return {preferred(adapter, wanted), is_turned};
+        return {true, is_turned};
       }
     }
     return {};
-  }
-
-  // A norm's gamma is asked for under its own name and as PyTorch's weight; of these the last is
-  // what the adapter is for.
-  static std::size_t preferred(const Adapter& adapter, const WantedTensor& wanted) {
-    OfferingLookup nothing(std::nullopt);
-    static_cast<void>(pass_on_out_of_memory(adapter.load(wanted.place, nothing)));
-    return nothing.asked.empty() ? 0 : nothing.asked.size() - 1;
   }
 
   const ProposalInput& input_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "andiron/names.h"
+#include "src/adapters/archive_lookup.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
@@ -57,6 +58,21 @@ std::vector<ExpectedTensor> expected_by(const std::vector<Slot>& slots) {
   }
   return expected;
 }
+
+// Saves as another adapter does, under the names that a file has.
+class SavesBack final : public Chainable<SavesBack> {
+ public:
+  SavesBack(AnyAdapter adapter, const Archive& file) : adapter_(std::move(adapter)), file_(file) {}
+  Result<Snapshots> save(Snapshots tensors) const override {
+    ArchiveLookup lookup(file_);
+    return adapter_->save_back(std::move(tensors), lookup);
+  }
+  Status status() const override { return adapter_->status(); }
+
+ private:
+  AnyAdapter adapter_;
+  Archive file_;
+};
 
 // A folder, or nothing, is no name to be completed.
 bool lacks_extension(std::string_view path) {
@@ -296,6 +312,7 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
   if (!options.adapter.is_set()) {
     ANDIRON_ASSIGN(options.adapter, basis_->settings_.apply.adapter->inverse());
   }
+  if (options.adapter.is_set()) options.adapter = detail::SavesBack(options.adapter, old.named);
   ANDIRON_ASSIGN(const Archive tensors,
                  detail::collect_slots_as_archive(std::move(slots), options));
   const bool was_cast = basis_->settings_.apply.dtype_policy == DTypePolicy::cast_to_module;

@@ -125,11 +125,11 @@ TEST(RuleAdapter, RunsItsStepsOnWhicheverTensorItFinds) {
 
 // ---- Several tensors ----
 
-const Kinds attention_kinds{"Struct:Net", "Vec", "Struct:MultiHeadAttention"};
-const Kinds projection_kinds{"Struct:Net", "Vec", "Struct:MultiHeadAttention", "Struct:Linear"};
+const Kinds attention_kinds{"Struct:Net", "Vec", "Struct:Projections"};
+const Kinds projection_kinds{"Struct:Net", "Vec", "Struct:Projections", "Struct:Linear"};
 
 // PyTorch's attention, of which each module has two.
-const AdapterRule in_proj{.module_type = "MultiHeadAttention",
+const AdapterRule in_proj{.module_type = "Projections",
                           .from = {"in_proj_weight"},
                           .to = {"query.weight", "key.weight", "value.weight"},
                           .steps = {SplitStep{0}, PermuteStep{{1, 0}}}};
@@ -305,6 +305,105 @@ TEST(RuleAdapter, ReadsNothingUntilTheDataIsAskedFor) {
   EXPECT_GT(source->reads(), 0U);
 }
 
+// ---- Numbers ----
+
+const AdapterRule stacked_cells{.module_type = "Stack",
+                                .from = {"weight_l*"},
+                                .to = {"cells.*.in", "cells.*.out"},
+                                .steps = {SplitStep{0}}};
+
+Snapshots cells(const Names& numbers) {
+  Snapshots module;
+  for (const std::string& number : numbers) {
+    for (const char* name : {".in", ".out"}) {
+      module.push_back(
+          counting("s.cells." + number + name, {1}, float(module.size()))
+              .with_container(Container({"Struct:Net", "Struct:Stack", "Vec", "Struct:Cell"})));
+    }
+  }
+  return module;
+}
+
+TEST(RuleAdapter, MakesATensorForEachNumber) {
+  const Snapshots module = cells({"0", "1", "10", "9"});
+  const auto to = BurnToPyTorchAdapter().with_rule(stacked_cells);
+  const auto from = PyTorchToBurnAdapter().with_rule(stacked_cells);
+  ASSERT_TRUE(to.status());
+  const Snapshots file = to.save(module).value();
+  ASSERT_EQ(file.keys(), (Names{"s.weight_l0", "s.weight_l1", "s.weight_l10", "s.weight_l9"}));
+  EXPECT_EQ(floats_of(file[2]), (Floats{4, 5}));
+  EXPECT_EQ(file[2].container(), in("Struct:Stack"));
+  expect_loads(from, module, file);
+}
+
+TEST(RuleAdapter, PutsNumbersIntoMessages) {
+  Snapshots module = cells({"0", "12"});
+  module.remove_if(
+      [](const TensorSnapshot& tensor) { return tensor.full_path() == "s.cells.12.in"; });
+  const Error error = RuleAdapter({stacked_cells}, false).save(module).error();
+  EXPECT_EQ(error.code, ErrorCode::adapter_failed);
+  EXPECT_EQ(error.tensor, "s.weight_l12");
+  EXPECT_EQ(error.message,
+            "it is built from 's.cells.12.in' and 's.cells.12.out', but 's.cells.12.in' is "
+            "missing");
+}
+
+TEST(RuleAdapter, RenamesOneTensorForEachNumber) {
+  const AdapterRule rule = rename_rule("Stack", "h.*.w", "cells.*.in");
+  const Snapshots module = cells({"3"});
+  const Snapshots file = RuleAdapter({rule}, false).save(module).value();
+  EXPECT_EQ(file.keys(), (Names{"s.h.3.w", "s.cells.3.out"}));
+  expect_loads(RuleAdapter({rule}, true), module, file);
+}
+
+TEST(RuleAdapter, SaysWhatIsWrongWithANumber) {
+  const Error one_side = RuleAdapter({rename_rule("M", "a_l*", "b")}, true).status().error();
+  EXPECT_EQ(one_side.message,
+            "rule for 'M': a '*' stands for one number, the same in all names of a rule");
+  EXPECT_EQ(one_side.found, "'b'");
+  EXPECT_EQ(one_side.expected, "one '*' in each name, or none in any");
+  EXPECT_EQ(RuleAdapter({rename_rule("M", "a*", "b1*")}, true).status().error().message,
+            "rule for 'M': a '*' stands for a whole number, but has a digit beside it");
+}
+
+// ---- Saves into the names of a file ----
+
+TEST(RuleAdapter, SavesBackWhereALoadWouldFindThem) {
+  const auto adapter = BurnToPyTorchAdapter().with_rule(in_proj);
+  const Snapshots module = attention_module();
+  // The first layer's projections are joined in the file, the second's are not.
+  Snapshots file = adapter.save(module).value();
+  file.remove_if(
+      [](const TensorSnapshot& tensor) { return tensor.full_path() == "layers.1.in_proj_weight"; });
+  for (const TensorSnapshot& tensor : BurnToPyTorchAdapter().save(module).value()) {
+    if (tensor.full_path().starts_with("layers.1.") && tensor.shape().rank() == 2) {
+      file.push_back(tensor);
+    }
+  }
+  for (const AnyAdapter& back :
+       {AnyAdapter(adapter), AnyAdapter(adapter.chain(FloatCastAdapter::to(DType::f32)))}) {
+    ListLookup lookup(file);
+    const Snapshots saved = back->save_back(module, lookup).value();
+    ASSERT_EQ(saved.size(), file.size());
+    for (const TensorSnapshot& tensor : file) {
+      ASSERT_NE(saved.find(tensor.full_path()), nullptr) << tensor.full_path();
+      expect_same(*saved.find(tensor.full_path()), tensor);
+    }
+  }
+}
+
+TEST(RuleAdapter, SavesBackUnderTheModulesOwnNameIfTheFileHasThat) {
+  const TensorSnapshot gamma = counting("n.gamma", {2}).with_container(in("Struct:LayerNorm"));
+  for (const std::string name : {"n.gamma", "n.weight"}) {
+    ListLookup lookup({counting(name, {2})});
+    EXPECT_EQ(BurnToPyTorchAdapter().save_back(Snapshots({gamma}), lookup).value().keys(),
+              Names{name});
+  }
+  ListLookup nothing(Snapshots{});
+  EXPECT_EQ(BurnToPyTorchAdapter().save_back(Snapshots({gamma}), nothing).value().keys(),
+            Names{"n.weight"});
+}
+
 // ---- What goes wrong ----
 
 TEST(RuleAdapter, NamesThePartThatTheFileIsMissing) {
@@ -447,6 +546,12 @@ TEST(RuleAdapter, RefusesRulesThatCannotWork) {
       {"a dimension twice", {"M", {"a"}, {"b"}, {PermuteStep{{0, 0}}}}},
       {"a dimension too high", {"M", {"a"}, {"b"}, {PermuteStep{{0, 2}}}}},
       {"other numbers of elements", {"M", {"a"}, {"b"}, {ReshapeStep{{4}, {5}}}}},
+      {"a number on one side", {"M", {"a_l*"}, {"b"}, {}}},
+      {"a number in some names", {"M", {"a_l*"}, {"b.*", "c"}, {SplitStep{0}}}},
+      {"two numbers", {"M", {"a.*.b*"}, {"c.*.d*"}, {}}},
+      {"two numbers on one side", {"M", {"a.*"}, {"c.*.d*"}, {}}},
+      {"a number after a digit", {"M", {"a1*"}, {"b.*"}, {}}},
+      {"a number before a digit", {"M", {"a.*"}, {"b.*2"}, {}}},
       {"a share of nothing", {"M", {"a"}, {"b", "c"}, {SplitStep{0, {1, 0}}}}},
       {"shares beyond all", {"M", {"a"}, {"b", "c"}, {SplitStep{0, {1, ~std::uint64_t{0}}}}}},
   };

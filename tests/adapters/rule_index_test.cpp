@@ -27,7 +27,9 @@ using test::rename_rule;
 // Whether the rule for `module_type` names the tensor.
 bool names(const std::string& module_type, const std::string& name, const std::string& path,
            Kinds kinds) {
-  const RuleAdapter adapter({rename_rule(module_type, name, "changed")}, true);
+  const bool has_number = name.find('*') != std::string::npos;
+  const RuleAdapter adapter({rename_rule(module_type, name, has_number ? "changed*" : "changed")},
+                            true);
   const auto tensor = counting(path, {1}).with_container(Container(std::move(kinds)));
   return saved(adapter, tensor).full_path() != path;
 }
@@ -123,6 +125,32 @@ TEST(RuleAdapter, KeepsTheModulesKindWhenItMovesTensorsUpPastKeysAndVariants) {
   ASSERT_EQ(file.keys(), Names{"b.x.stacked"});
   EXPECT_EQ(file[0].container(), Container({"Struct:Net", "Map", "Enum:Block", "Struct:Moe"}));
   expect_loads(RuleAdapter({rule}, false), module, file);
+}
+
+TEST(RuleAdapter, TakesANumberForAStar) {
+  const Kinds kinds{"Struct:Net", "Struct:M"};
+  for (const char* name : {"m.w_l0", "m.w_l7", "m.w_l10", "m.w_l123456789012345678901234567890"}) {
+    EXPECT_TRUE(names("M", "w_l*", name, kinds)) << name;
+  }
+  for (const char* name : {"m.w_l", "m.w_l01", "m.w_l00", "m.w_l1a", "m.w_lx", "m.w_l*", "m.w_l-1",
+                           "m.w_l1_reverse", "m.ww_l1", "m.1"}) {
+    EXPECT_FALSE(names("M", "w_l*", name, kinds)) << name;
+  }
+  EXPECT_TRUE(names("M", "w_l*_reverse", "m.w_l12_reverse", kinds));
+  EXPECT_TRUE(names("M", "*", "m.12", kinds));
+  EXPECT_FALSE(names("M", "w_l1", "m.w_l2", kinds));
+}
+
+TEST(RuleAdapter, TakesANumberForASegment) {
+  const Kinds kinds{"Struct:Net", "Struct:M", "Vec", "Struct:Cell"};
+  EXPECT_TRUE(names("M", "cells.*.w", "m.cells.0.w", kinds));
+  EXPECT_TRUE(names("M", "cells.*.w2", "m.cells.31.w2", kinds));
+  EXPECT_TRUE(names("M", "cells.3.w*", "m.cells.3.w3", kinds));
+  EXPECT_FALSE(names("M", "cells.*.w2", "m.cells.31.w3", kinds));
+  EXPECT_FALSE(names("M", "cells.*.w", "m.cells.x.w", kinds));
+  EXPECT_FALSE(names("M", "cells.*.w", "m.cells.01.w", kinds));
+  EXPECT_FALSE(names("M", "cells.*.w", "m.cells.w", {"Struct:Net", "Struct:M", "Struct:Cell"}));
+  EXPECT_FALSE(names("Net", "cells.*.w", "m.cells.0.w", kinds));
 }
 
 TEST(RuleAdapter, PutsNoTensorWhereNoRuleSays) {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/quantized_rows.h"
 #include "tests/core/quant_schemes.h"
 
 namespace andiron::test {
@@ -300,6 +301,31 @@ bool is_ambiguous(const QuantScheme& scheme) {
   return is_float && scheme.store == QuantStore::native;
 }
 
+// Some rows alone are as they are among all. They can be had of a matrix that is packed along its
+// rows, if it can be read.
+void expect_rows(const Tensor& tensor, const Result<Tensor>& all, std::mt19937& random) {
+  const QuantScheme scheme = tensor.scheme().value();
+  const bool is_matrix = tensor.shape().rank() == 2;
+  ASSERT_EQ(
+      detail::has_quantized_rows(tensor),
+      all.ok() && is_matrix && (scheme.store == QuantStore::native || scheme.packed_dim == 0));
+  if (!detail::has_quantized_rows(tensor)) return;
+  const std::uint64_t rows = tensor.shape()[0];
+  const std::size_t row_bytes = all->byte_size() / rows;
+  const std::uint64_t start = random() % rows;
+  const std::pair<std::uint64_t, std::uint64_t> ranges[] = {
+      {0, rows}, {0, 1}, {rows - 1, 1}, {start, 1 + random() % (rows - start)}};
+  for (const auto& [first, count] : ranges) {
+    const Result<Tensor> some = detail::dequantize_rows(tensor, first, count);
+    ASSERT_TRUE(some.ok()) << some.error();
+    ASSERT_EQ(some->shape(), Shape({count, tensor.shape()[1]}));
+    ASSERT_EQ(some->dtype(), DType::f32);
+    ASSERT_EQ(some->bytes().text(),
+              all->bytes().text().substr(first * row_bytes, count * row_bytes))
+        << first << " " << count;
+  }
+}
+
 void expect_sample(const QuantScheme& scheme, const Coordinates& dims, std::mt19937& random) {
   const std::vector<std::uint64_t> wide(dims.begin(), dims.end());
   const Shape shape{std::span<const std::uint64_t>(wide)};
@@ -307,6 +333,7 @@ void expect_sample(const QuantScheme& scheme, const Coordinates& dims, std::mt19
   ASSERT_EQ(size_of(scheme, shape), expected.payload.size());
   const Tensor tensor = Tensor::qfloat(scheme, shape, Bytes::own(expected.payload)).value();
   const Result<Tensor> result = dequantize(tensor);
+  expect_rows(tensor, result, random);
   if (is_ambiguous(scheme)) {
     ASSERT_EQ(result.error().code, ErrorCode::unsupported);
     return;
@@ -382,6 +409,39 @@ TEST(Dequantize, GivesTheNumbersOfTheDefinitionForRandomShapesAndBlocks) {
     expect_sample(scheme, shape, random);
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(Dequantize, GivesRowsOfMatricesAlone) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 1000; ++round) {
+    QuantScheme scheme = per_tensor(values[random() % 9], stores[random() % 3]);
+    if (random() % 2 == 0) scheme = with_tensor_scale(scheme, params[random() % 5]);
+    if (random() % 4 != 0) {
+      QuantBlock block;
+      block.rank = static_cast<std::uint8_t>(random() % 3);
+      for (std::size_t i = 0; i < block.rank; ++i) {
+        block.size[i] = static_cast<std::uint8_t>(1 + random() % 12);
+      }
+      scheme = per_block(scheme, block, params[random() % 5]);
+    }
+    SCOPED_TRACE(quant_scheme_text(scheme) + " round " + std::to_string(round));
+    expect_sample(scheme, {1 + random() % 40, 1 + random() % 40}, random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Dequantize, GivesNoRowsOfWhatItCannotRead) {
+  const QuantScheme scheme = per_tensor(QuantValue::q8s, QuantStore::native);
+  const auto has_rows = [&](const Shape& shape, std::size_t bytes) {
+    const std::vector<std::uint8_t> payload(bytes);
+    return detail::has_quantized_rows(Tensor::qfloat(scheme, shape, Bytes::own(payload)).value());
+  };
+  EXPECT_TRUE(has_rows({2, 3}, 10));
+  EXPECT_FALSE(has_rows({2, 3}, 9)) << "too short";
+  EXPECT_FALSE(has_rows({0, 3}, 4));
+  EXPECT_FALSE(has_rows({2, 0}, 4));
+  EXPECT_FALSE(has_rows({6}, 10));
+  EXPECT_FALSE(detail::has_quantized_rows(Tensor::zeros(DType::f32, {2, 3}).value()));
 }
 
 TEST(Dequantize, ReadsPayloadsThatStartAnywhere) {

@@ -28,6 +28,7 @@ configure_and_run() {
   quietly "$work/$1/consumer"
   quietly "$work/$1/embedded"
   quietly "$work/$1/converted"
+  if [ -x "$work/$1/computing" ]; then quietly "$work/$1/computing"; fi
   say "$1 works"
 }
 
@@ -43,7 +44,14 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name andiron.pc)")
 export PKG_CONFIG_PATH
 quietly "$cxx" "$consumer/main.cpp" -o "$work/plain" $(pkg-config --cflags --libs andiron)
 quietly "$work/plain"
+quietly "$cxx" "$consumer/computing.cpp" -o "$work/computing" $(pkg-config --cflags --libs andiron-nn)
+quietly "$work/computing"
 say "pkg-config works"
+
+if ldd "$work/plain" | grep -E 'dnnl|gomp'; then
+  say "a program that only moves weights links what layers compute with" >&2
+  exit 1
+fi
 
 # Firmware has no C++ runtime: the freestanding library may ask for these functions of C alone, which
 # every embedded C library has. (The offset table is the linker's.)
@@ -62,8 +70,9 @@ if command -v dpkg-deb >/dev/null; then
   quietly cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/package"
   package=$(find "$work/package" -maxdepth 1 -name '*.deb')
   dpkg-deb -c "$package" >"$work/content"
-  for file in bin/andiron lib/libandiron.a lib/libandiron_view.a include/andiron/andiron.h \
+  for file in bin/andiron lib/libandiron.a lib/libandiron_view.a lib/libandiron_nn.a include/andiron/andiron.h \
     lib/cmake/andiron/andironConfig.cmake lib/cmake/andiron/FindRE2.cmake \
+    lib/cmake/andiron/FindOneDNN.cmake lib/pkgconfig/andiron-nn.pc \
     lib/cmake/andiron/AndironEmbedWeights.cmake lib/cmake/andiron/AndironEmbedBytes.cmake \
     lib/cmake/andiron/AndironConvertWeights.cmake \
     lib/pkgconfig/andiron.pc share/doc/andiron/LICENSE-MIT share/doc/andiron/LICENSE-APACHE; do

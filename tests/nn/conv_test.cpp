@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Convolutions: their parameters, their settings and arguments they cannot have.
+// Convolutions: their parameters, their settings, what they compute and arguments they cannot have.
 #include "andiron/nn/conv.h"
 
 #include <gtest/gtest.h>
@@ -9,9 +9,12 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "andiron/nn/functions.h"
 #include "tests/nn/module_places.h"
+#include "tests/nn/numbers.h"
 
 namespace andiron::nn {
 namespace {
@@ -210,6 +213,221 @@ TEST(Conv, IsAFieldOfAModule) {
             (Places{"conv1.weight f32 [2, 2, 2, 2] in Struct:Net.Struct:Conv2d",
                     "conv1.bias f32 [2] in Struct:Net.Struct:Conv2d",
                     "conv2.weight f32 [2, 2, 2, 2] in Struct:Net.Struct:Conv2d"}));
+}
+
+// --- what they compute ---
+
+using test::counting;
+using test::expect_error;
+using test::expect_near;
+using test::expect_same;
+using test::filled;
+using test::random_tensor;
+using test::tensor_of;
+using test::vector_of;
+
+// A layer of a config, with other parameters and no bias.
+template <class Config>
+auto conv_of(const Config& config, Tensor weight) {
+  auto conv = config.init();
+  conv.weight = Param(std::move(weight));
+  conv.bias.reset();
+  return conv;
+}
+
+const Tensor line = counting({1, 1, 4}, 1);            // 1, 2, 3, 4
+const Tensor one_ten = tensor_of({1, 1, 2}, {1, 10});  // a kernel
+
+TEST(Conv1d, SlidesItsKernel) {
+  const Conv1dConfig config(1, 1, 2);
+  expect_near(conv_of(config, one_ten).forward(line), {1, 1, 3}, {21, 32, 43});
+  Conv1d biased = conv_of(config, one_ten);
+  biased.bias = Param(vector_of({0.5}));
+  expect_near(biased.forward(line), {1, 1, 3}, {21.5, 32.5, 43.5});
+  expect_near(conv_of(Conv1dConfig(config).with_stride(2), one_ten).forward(line), {1, 1, 2},
+              {21, 43});
+  expect_near(conv_of(Conv1dConfig(config).with_dilation(2), one_ten).forward(line), {1, 1, 2},
+              {31, 42});
+}
+
+TEST(Conv1d, PadsWithZeros) {
+  const Conv1dConfig config(1, 1, 2);
+  const auto padded = [&](const Conv1dConfig& from, PaddingConfig1d padding) {
+    return conv_of(Conv1dConfig(from).with_padding(padding), one_ten).forward(line);
+  };
+  expect_near(padded(config, PaddingConfig1d::explicit_(1, 2)), {1, 1, 6}, {10, 21, 32, 43, 4, 0});
+  // One more is needed, at the end.
+  expect_near(padded(config, PaddingConfig1d::same()), {1, 1, 4}, {21, 32, 43, 4});
+  const Conv1dConfig dilated = Conv1dConfig(config).with_dilation(2);
+  expect_near(padded(dilated, PaddingConfig1d::same()), {1, 1, 4}, {20, 31, 42, 3});
+  // The same with a stride: ceil(4 / 3) windows.
+  const Conv1dConfig strided = Conv1dConfig(config).with_stride(3);
+  expect_near(padded(strided, PaddingConfig1d::same()), {1, 1, 2}, {21, 4});
+  const Conv1dConfig wide = Conv1dConfig(1, 1, 3).with_stride(2);
+  expect_near(conv_of(Conv1dConfig(wide).with_padding(PaddingConfig1d::same()),
+                      tensor_of({1, 1, 3}, {1, 10, 100}))
+                  .forward(line),
+              {1, 1, 2}, {321, 43});
+}
+
+TEST(Conv1d, SumsItsChannelsByGroup) {
+  const Tensor input = tensor_of({1, 2, 2}, {1, 2, 3, 4});
+  expect_near(conv_of(Conv1dConfig(2, 1, 1), tensor_of({1, 2, 1}, {2, 3})).forward(input),
+              {1, 1, 2}, {11, 16});
+  expect_near(
+      conv_of(Conv1dConfig(2, 2, 1).with_groups(2), tensor_of({2, 1, 1}, {2, 3})).forward(input),
+      {1, 2, 2}, {2, 4, 9, 12});
+  expect_near(conv_of(Conv1dConfig(2, 4, 1).with_groups(2), tensor_of({4, 1, 1}, {1, 2, 3, 4}))
+                  .forward(input),
+              {1, 4, 2}, {1, 2, 2, 4, 9, 12, 12, 16});
+}
+
+TEST(Conv2d, HasSettingsForEachDimension) {
+  const Tensor image = counting({1, 1, 3, 3}, 1);
+  const Tensor weight = tensor_of({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Conv2dConfig config({1, 1}, {2, 2});
+  expect_near(conv_of(config, weight).forward(image), {1, 1, 2, 2}, {37, 47, 67, 77});
+  expect_near(conv_of(Conv2dConfig(config).with_stride({2, 1}), weight).forward(image),
+              {1, 1, 1, 2}, {37, 47});
+  expect_near(conv_of(Conv2dConfig(config).with_dilation({2, 1}), weight).forward(image),
+              {1, 1, 1, 2}, {58, 68});
+  const Conv2dConfig padded =
+      Conv2dConfig(config).with_padding(PaddingConfig2d::explicit_(1, 0, 0, 1));
+  expect_near(conv_of(padded, weight).forward(image), {1, 1, 3, 3},
+              {11, 18, 9, 37, 47, 21, 67, 77, 33});
+  const Conv2dConfig same = Conv2dConfig(config).with_padding(PaddingConfig2d::same());
+  expect_near(conv_of(same, weight).forward(image), {1, 1, 3, 3},
+              {37, 47, 21, 67, 77, 33, 23, 26, 9});
+}
+
+TEST(Conv3d, AddsUpBlocks) {
+  const Tensor block = counting({1, 1, 2, 2, 2});
+  const Conv3dConfig config({1, 1}, {2, 2, 2});
+  const Tensor ones = filled({1, 1, 2, 2, 2}, 1);
+  expect_near(conv_of(config, ones).forward(block), {1, 1, 1, 1, 1}, {28});
+  const Conv3dConfig padded =
+      Conv3dConfig(config).with_padding(PaddingConfig3d::explicit_(1, 0, 0));
+  expect_near(conv_of(padded, ones).forward(block), {1, 1, 3, 1, 1}, {6, 28, 22});
+  const Conv3dConfig same = Conv3dConfig(config).with_padding(PaddingConfig3d::same());
+  expect_near(conv_of(same, ones).forward(block), {1, 1, 2, 2, 2}, {28, 16, 18, 10, 22, 12, 13, 7});
+  EXPECT_EQ(places_of(config.init())[0], "weight f32 [1, 1, 2, 2, 2] in Struct:Conv3d");
+}
+
+TEST(ConvTranspose1d, SpreadsItsKernel) {
+  const Tensor input = counting({1, 1, 3}, 1);
+  const ConvTranspose1dConfig config({1, 1}, 2);
+  expect_near(conv_of(config, one_ten).forward(input), {1, 1, 4}, {1, 12, 23, 30});
+  const ConvTranspose1dConfig strided = ConvTranspose1dConfig(config).with_stride(2);
+  expect_near(conv_of(strided, one_ten).forward(input), {1, 1, 6}, {1, 10, 2, 20, 3, 30});
+  expect_near(conv_of(ConvTranspose1dConfig(strided).with_padding(1), one_ten).forward(input),
+              {1, 1, 4}, {10, 2, 20, 3});
+  expect_near(conv_of(ConvTranspose1dConfig(strided).with_padding_out(1), one_ten).forward(input),
+              {1, 1, 7}, {1, 10, 2, 20, 3, 30, 0});
+  expect_near(conv_of(ConvTranspose1dConfig(strided).with_padding(1).with_padding_out(1), one_ten)
+                  .forward(input),
+              {1, 1, 5}, {10, 2, 20, 3, 30});
+  expect_near(conv_of(ConvTranspose1dConfig(config).with_dilation(2), one_ten).forward(input),
+              {1, 1, 5}, {1, 2, 13, 20, 30});
+}
+
+TEST(ConvTranspose2d, HasSettingsForEachDimension) {
+  const ConvTranspose2dConfig config({1, 1}, {2, 2});
+  const Tensor weight = tensor_of({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Tensor image = tensor_of({1, 1, 1, 2}, {1, 2});
+  expect_near(conv_of(ConvTranspose2dConfig(config).with_stride({2, 1}), weight).forward(image),
+              {1, 1, 2, 3}, {1, 4, 4, 3, 10, 8});
+  expect_near(conv_of(ConvTranspose2dConfig(config).with_padding({0, 1}), weight).forward(image),
+              {1, 1, 2, 1}, {4, 10});
+  // Its weight is [in, out / groups, ...].
+  const ConvTranspose2dConfig grouped = ConvTranspose2dConfig({2, 4}, {1, 1}).with_groups(2);
+  ConvTranspose2d layer = conv_of(grouped, tensor_of({2, 2, 1, 1}, {1, 2, 3, 4}));
+  layer.bias = Param(vector_of({0, 0, 0, 1}));
+  expect_near(layer.forward(tensor_of({1, 2, 1, 1}, {5, 6})), {1, 4, 1, 1}, {5, 10, 18, 25});
+}
+
+TEST(ConvTranspose3d, SpreadsBlocks) {
+  const ConvTranspose3dConfig config({1, 1}, {1, 2, 1});
+  const ConvTranspose3dConfig strided =
+      ConvTranspose3dConfig(config).with_stride({1, 2, 3}).with_padding_out({0, 1, 2});
+  expect_near(
+      conv_of(strided, tensor_of({1, 1, 1, 2, 1}, {1, 10})).forward(filled({1, 1, 1, 1, 1}, 7)),
+      {1, 1, 1, 3, 3}, {7, 0, 0, 70, 0, 0, 0, 0, 0});
+  EXPECT_EQ(places_of(config.init())[0], "weight f32 [1, 1, 1, 2, 1] in Struct:ConvTranspose3d");
+}
+
+TEST(Conv, KeepsDoublesAndWidensSmallFloats) {
+  const Conv1d exact = conv_of(Conv1dConfig(1, 1, 2), filled<double>({1, 1, 2}, 1));
+  const Result<Tensor> sum = exact.forward(tensor_of<double>({1, 1, 2}, {1e9, 1.0 / 3}));
+  EXPECT_EQ(sum.value().to_vector<double>().value()[0], 1e9 + 1.0 / 3);
+  const Tensor image = random_tensor({1, 2, 5, 5}, 1);
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const Tensor small = cast(random_tensor({3, 2, 2, 2}, 2), dtype).value();
+    const Conv2dConfig config({2, 3}, {2, 2});
+    const Conv2d widened = conv_of(config, cast(small, DType::f32).value());
+    expect_same(conv_of(config, small).forward(image), widened.forward(image));
+    EXPECT_EQ(widened.forward(cast(image, dtype)).value().dtype(), DType::f32);
+  }
+}
+
+TEST(Conv, ComputesNothingOfAnEmptyBatch) {
+  expect_near(Conv1dConfig(2, 3, 2).init().forward(Tensor::zeros(DType::f32, {0, 2, 5})), {0, 3, 4},
+              {});
+  expect_near(ConvTranspose1dConfig({2, 3}, 2).init().forward(Tensor::zeros(DType::f32, {0, 2, 5})),
+              {0, 3, 6}, {});
+}
+
+TEST(Conv, RefusesInputsThatDoNotFit) {
+  expect_error(Conv1dConfig(2, 3, 2).init().forward(counting({1, 3, 4})), ErrorCode::shape_mismatch,
+               {"Conv1d", "[1, 3, 4]", "[batch, 2, length]"});
+  expect_error(Conv2dConfig({2, 3}, {2, 2}).init().forward(counting({1, 2, 4})),
+               ErrorCode::shape_mismatch, {"Conv2d", "[1, 2, 4]", "[batch, 2, height, width]"});
+  expect_error(Conv3dConfig({2, 3}, {2, 2, 2}).init().forward(counting({2})),
+               ErrorCode::shape_mismatch, {"Conv3d", "[2]", "[batch, 2, depth, height, width]"});
+  expect_error(
+      ConvTranspose2dConfig({2, 4}, {2, 2}).with_groups(2).init().forward(counting({1, 4, 3, 3})),
+      ErrorCode::shape_mismatch, {"ConvTranspose2d", "[1, 4, 3, 3]", "[batch, 2, "});
+  expect_error(Conv1dConfig(1, 1, 5).init().forward(line), ErrorCode::shape_mismatch,
+               {"Conv1d", "[1, 1, 4]", "at least 5"});
+  expect_error(ConvTranspose1dConfig({1, 1}, 1).with_padding(2).init().forward(line),
+               ErrorCode::shape_mismatch, {"ConvTranspose1d", "[1, 1, 4]"});
+  expect_error(Conv1dConfig(1, 1, 2).init().forward(Tensor::zeros(DType::i32, {1, 1, 4})),
+               ErrorCode::dtype_mismatch, {"i32"});
+}
+
+TEST(Conv, RefusesParametersThatDoNotFit) {
+  expect_error(Conv1d().forward(line), ErrorCode::missing_tensor);
+  expect_error(conv_of(Conv1dConfig(1, 1, 2), counting({1, 1, 3})).forward(line),
+               ErrorCode::shape_mismatch, {"Conv1d", "[1, 1, 3]", "size 2"});
+  expect_error(conv_of(Conv1dConfig(1, 1, 2), counting({1, 2})).forward(line),
+               ErrorCode::shape_mismatch, {"Conv1d", "[1, 2]"});
+  Conv1d biased = conv_of(Conv1dConfig(1, 1, 2), one_ten);
+  biased.bias = Param(vector_of({1, 2}));
+  expect_error(biased.forward(line), ErrorCode::shape_mismatch, {"Conv1d", "bias", "[2]", "[1]"});
+}
+
+TEST(Conv, RefusesSettingsThatCannotBe) {
+  for (const std::uint64_t size : {std::uint64_t{0}, test::huge_size, ~std::uint64_t{0}}) {
+    const std::array layers = {Conv1dConfig(1, 1, size), Conv1dConfig(1, 1, 2).with_stride(size),
+                               Conv1dConfig(1, 1, 2).with_dilation(size),
+                               Conv1dConfig(1, 1, 2).with_groups(size)};
+    for (const Conv1dConfig& config : layers) {
+      expect_error(config.init().forward(line), ErrorCode::invalid_argument);
+    }
+    expect_error(ConvTranspose1dConfig({1, 1}, 2).with_stride(size).init().forward(line),
+                 ErrorCode::invalid_argument, {"ConvTranspose1d", "stride"});
+    if (size == 0) continue;
+    const PaddingConfig1d padding = PaddingConfig1d::explicit_(size, size);
+    expect_error(Conv1dConfig(1, 1, 2).with_padding(padding).init().forward(line),
+                 ErrorCode::invalid_argument, {"Conv1d", "padding"});
+    expect_error(ConvTranspose1dConfig({1, 1}, 2).with_padding(size).init().forward(line),
+                 ErrorCode::invalid_argument, {"ConvTranspose1d", "padding"});
+    expect_error(ConvTranspose1dConfig({1, 1}, 2).with_padding_out(size).init().forward(line),
+                 ErrorCode::invalid_argument, {"ConvTranspose1d", "padding"});
+  }
+  expect_error(Conv1dConfig(3, 4, 2).with_groups(2).init().forward(counting({1, 3, 4})),
+               ErrorCode::invalid_argument, {"groups"});
+  expect_error(ConvTranspose1dConfig({1, 1}, 2).with_padding_out(1).init().forward(line),
+               ErrorCode::invalid_argument, {"ConvTranspose1d", "less than the stride"});
 }
 
 }  // namespace

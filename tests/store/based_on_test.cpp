@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "andiron/nn/attention.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/open.h"
@@ -229,6 +230,50 @@ TEST(BasedOn, AnAdapterOfTheSaveMarksAFileThatHasNoMark) {
       SafetensorsStore().based_on(loaded).with_to_adapter(BurnToPyTorchAdapter());
   save_into(net, saved).value();
   EXPECT_EQ(saved.get_metadata().value(), (Metadata{{"format", "pt"}}));
+}
+
+struct AttentionNet {
+  nn::MultiHeadAttention attention = {.query = {.bias = Param()},
+                                      .key = {.bias = Param()},
+                                      .value = {.bias = Param()},
+                                      .output = {.bias = Param()}};
+  nn::LayerNorm norm = {.beta = Param()};
+  ANDIRON_MODULE(AttentionNet, attention, norm)
+};
+
+TEST(BasedOn, TensorsStayJoinedOrApartAsTheFileHasThem) {
+  Archive joined;
+  Archive apart;
+  const auto add = [](Archive& file, const std::string& name, const Shape& shape) {
+    file.add(TensorSnapshot(name, f32(shape, float(100 * file.size())))).value();
+  };
+  add(joined, "attention.in_proj_weight", {12, 4});
+  add(joined, "attention.in_proj_bias", {12});
+  add(joined, "norm.weight", {4});
+  add(joined, "norm.bias", {4});
+  for (const std::string part : {"query", "key", "value"}) {
+    add(apart, "attention." + part + ".weight", {4, 4});
+    add(apart, "attention." + part + ".bias", {4});
+  }
+  add(apart, "norm.gamma", {4});
+  add(apart, "norm.beta", {4});
+  for (Archive* file : {&joined, &apart}) {
+    add(*file, "attention.out_proj.weight", {4, 4});
+    add(*file, "attention.out_proj.bias", {4});
+    const Bytes before = write_to_memory(*file).value();
+    const auto loaded =
+        SafetensorsStore::from_bytes(before).with_from_adapter(PyTorchToBurnAdapter());
+    AttentionNet net;
+    load_from(net, loaded).value();
+    EXPECT_EQ(net.attention.key.weight.shape(), (Shape{4, 4}));
+    SafetensorsStore saved = SafetensorsStore().based_on(loaded);
+    SafetensorsStore with_adapter =
+        SafetensorsStore().based_on(loaded).with_to_adapter(BurnToPyTorchAdapter());
+    save_into(net, saved).value();
+    EXPECT_TRUE(std::ranges::equal(before.span(), saved.get_bytes().value().span()));
+    save_into(net, with_adapter).value();
+    EXPECT_EQ(with_adapter.keys().value(), loaded.keys().value());
+  }
 }
 
 TEST(BasedOn, AdaptersInAChainAreUndoneInTheirOrder) {

@@ -92,6 +92,16 @@ struct FieldAccess {
     }
   }
 
+  // The kind of a module, which may depend on its settings.
+  template <class T>
+  static constexpr std::string_view kind(const T& module) {
+    if constexpr (requires { module.module_kind(); }) {
+      return module.module_kind();
+    } else {
+      return name<T>();
+    }
+  }
+
   // Calls field(name, member) for each field.
   template <class T, class Field>
   static void each(T& module, const Field& field) {

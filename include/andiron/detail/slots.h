@@ -77,7 +77,7 @@ void for_each_part(T& node, Visitor& visitor) {
   } else if constexpr (is_case<T>) {
     visitor.whole(without_case(node));
   } else if constexpr (is_module<T>) {
-    FieldAccess::each(node, FieldVisitor<Visitor>{visitor, FieldAccess::name<T>()});
+    FieldAccess::each(node, FieldVisitor<Visitor>{visitor, FieldAccess::kind(node)});
   } else if constexpr (is_holder<T>) {
     if (node) visitor.whole(*node);
   } else if constexpr (is_list<T>) {

@@ -5,8 +5,14 @@
 //                         .with_stride({2, 2})
 //                         .with_padding(nn::PaddingConfig2d::same())
 //                         .init();
+//   Result<Tensor> features = conv.forward(image);   // [batch, 3, height, width]; link andiron::nn
 //
-// Channels are {in, out}; sizes in two dimensions are {height, width}.
+// Channels are {in, out}; sizes are {height, width} in two dimensions, {depth, height, width} in
+// three.
+//
+// forward() takes [batch, channels, sizes ...] and returns the same with other channels and sizes,
+// f32 or f64 as the input (f16 and bf16 are widened to f32). It returns an input that is an error,
+// and fails with ShapeMismatch if the input does not fit the layer, and with the errors of val().
 //
 // init() never fails. val() of weight and bias fails with InvalidArgument for a kernel of size 0,
 // for groups that do not divide both channels, and for sizes that cannot be addressed. If the
@@ -21,9 +27,11 @@
 #include <numbers>
 #include <optional>
 
+#include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
 #include "andiron/param.h"
+#include "andiron/tensor.h"
 
 namespace andiron::inline v1 {
 
@@ -34,7 +42,8 @@ namespace nn {
 /// How padding is chosen.
 enum class PaddingKind : std::uint8_t {
   valid,  ///< none
-  same,   ///< the output is as long as the input; if the padding is odd, more goes to the end
+  same,   ///< the output is as long as the input, divided by the stride; if the padding is odd,
+          ///< more goes to the end
   given,  ///< the values next to it
 };
 
@@ -75,6 +84,22 @@ struct PaddingConfig2d {
   friend bool operator==(const PaddingConfig2d&, const PaddingConfig2d&) = default;
 };
 
+/// Padding in three dimensions.
+struct PaddingConfig3d {
+  PaddingKind kind = PaddingKind::valid;
+  /// Only for given padding: on both sides of each dimension.
+  std::uint64_t depth = 0;
+  std::uint64_t height = 0;
+  std::uint64_t width = 0;
+
+  static PaddingConfig3d valid() { return {}; }
+  static PaddingConfig3d same() { return {.kind = PaddingKind::same}; }
+  static PaddingConfig3d explicit_(std::uint64_t depth, std::uint64_t height, std::uint64_t width) {
+    return {PaddingKind::given, depth, height, width};
+  }
+  friend bool operator==(const PaddingConfig3d&, const PaddingConfig3d&) = default;
+};
+
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace nn
@@ -91,6 +116,7 @@ struct Conv1d {
   std::uint64_t groups = 1;
   PaddingConfig1d padding = {};
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(Conv1d, weight, bias)
 };
 
@@ -104,7 +130,22 @@ struct Conv2d {
   std::uint64_t groups = 1;
   PaddingConfig2d padding = {};
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(Conv2d, weight, bias)
+};
+
+/// A convolution in three dimensions.
+struct Conv3d {
+  Param weight = {};               ///< [out, in / groups, kernel depth, height, width]
+  std::optional<Param> bias = {};  ///< [out]
+  std::array<std::uint64_t, 3> stride = {1, 1, 1};
+  std::array<std::uint64_t, 3> kernel_size = {1, 1, 1};
+  std::array<std::uint64_t, 3> dilation = {1, 1, 1};
+  std::uint64_t groups = 1;
+  PaddingConfig3d padding = {};
+
+  Result<Tensor> forward(const Result<Tensor>& input) const;
+  ANDIRON_MODULE(Conv3d, weight, bias)
 };
 
 /// A transposed convolution in one dimension.
@@ -119,6 +160,7 @@ struct ConvTranspose1d {
   std::uint64_t padding_out = 0;
   std::array<std::uint64_t, 2> channels = {};
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(ConvTranspose1d, weight, bias)
 };
 
@@ -134,10 +176,27 @@ struct ConvTranspose2d {
   std::array<std::uint64_t, 2> padding_out = {};
   std::array<std::uint64_t, 2> channels = {};
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(ConvTranspose2d, weight, bias)
 };
 
-/// The builders of all convolutions. `Size` is one value, or two for two dimensions. Each builder
+/// A transposed convolution in three dimensions.
+struct ConvTranspose3d {
+  Param weight = {};               ///< [in, out / groups, kernel depth, height, width]
+  std::optional<Param> bias = {};  ///< [out]
+  std::array<std::uint64_t, 3> stride = {1, 1, 1};
+  std::array<std::uint64_t, 3> kernel_size = {1, 1, 1};
+  std::array<std::uint64_t, 3> dilation = {1, 1, 1};
+  std::uint64_t groups = 1;
+  std::array<std::uint64_t, 3> padding = {};
+  std::array<std::uint64_t, 3> padding_out = {};
+  std::array<std::uint64_t, 2> channels = {};
+
+  Result<Tensor> forward(const Result<Tensor>& input) const;
+  ANDIRON_MODULE(ConvTranspose3d, weight, bias)
+};
+
+/// The builders of all convolutions. `Size` is one value, or one for each dimension. Each builder
 /// changes the config and returns it: a named one by reference, a temporary by value.
 template <class Self, class Size, class Padding>
 class ConvBuilder {
@@ -198,6 +257,16 @@ class Conv2dConfig
   Conv2d init() const;
 };
 
+/// Config of Conv3d.
+class Conv3dConfig
+    : public ConvBuilder<Conv3dConfig, std::array<std::uint64_t, 3>, PaddingConfig3d> {
+ public:
+  Conv3dConfig(std::array<std::uint64_t, 2> channels, std::array<std::uint64_t, 3> kernel_size)
+      : ConvBuilder(channels, kernel_size, {1, 1, 1}) {}
+
+  Conv3d init() const;
+};
+
 /// Config of ConvTranspose1d.
 class ConvTranspose1dConfig
     : public ConvBuilder<ConvTranspose1dConfig, std::uint64_t, std::uint64_t> {
@@ -240,6 +309,30 @@ class ConvTranspose2dConfig
 
  private:
   std::array<std::uint64_t, 2> padding_out_ = {};
+};
+
+/// Config of ConvTranspose3d.
+class ConvTranspose3dConfig
+    : public ConvBuilder<ConvTranspose3dConfig, std::array<std::uint64_t, 3>,
+                         std::array<std::uint64_t, 3>> {
+ public:
+  ConvTranspose3dConfig(std::array<std::uint64_t, 2> channels,
+                        std::array<std::uint64_t, 3> kernel_size)
+      : ConvBuilder(channels, kernel_size, {1, 1, 1}) {}
+
+  /// Added to one end of the output, in each dimension. Default: 0.
+  ConvTranspose3dConfig& with_padding_out(std::array<std::uint64_t, 3> padding_out) & {
+    return padding_out_ = padding_out, *this;
+  }
+  // For a temporary, by value.
+  ConvTranspose3dConfig with_padding_out(std::array<std::uint64_t, 3> size) && {
+    return with_padding_out(size);
+  }
+
+  ConvTranspose3d init() const;
+
+ private:
+  std::array<std::uint64_t, 3> padding_out_ = {};
 };
 
 }  // namespace nn

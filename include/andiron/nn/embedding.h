@@ -8,9 +8,11 @@
 
 #include <cstdint>
 
+#include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
 #include "andiron/param.h"
+#include "andiron/tensor.h"
 
 namespace andiron::inline v1 {
 namespace nn {
@@ -19,6 +21,10 @@ namespace nn {
 struct Embedding {
   Param weight = {};  ///< [n_embedding, d_model]
 
+  /// Takes indices of any shape and any integer dtype, and returns [shape ..., d_model]. Fails with
+  /// DTypeMismatch for other dtypes, and InvalidArgument for an index outside the table. Link
+  /// andiron::nn.
+  Result<Tensor> forward(const Result<Tensor>& indices) const;
   ANDIRON_MODULE(Embedding, weight)
 };
 

@@ -2,6 +2,12 @@
 // The linear layer.
 //
 //   nn::Linear hidden = nn::LinearConfig(784, 128).with_bias(false).init();
+//   Result<Tensor> y = hidden.forward(x);   // [..., 784] becomes [..., 128]; link andiron::nn
+//
+// forward() returns f32 or f64 as the input (f16 and bf16 are widened to f32). It returns an input
+// that is an error, and fails with ShapeMismatch if the input's last dimension is not d_input, and
+// with the errors of val(). Parameters that are borrowed from a file are not copied. A quantized
+// weight is dequantized a few rows at a time.
 //
 // Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once
@@ -10,9 +16,11 @@
 #include <numbers>
 #include <optional>
 
+#include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
 #include "andiron/param.h"
+#include "andiron/tensor.h"
 
 namespace andiron::inline v1 {
 namespace nn {
@@ -22,7 +30,18 @@ struct Linear {
   Param weight = {};               ///< [d_input, d_output]; PyTorch's is transposed
   std::optional<Param> bias = {};  ///< [d_output]
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(Linear, weight, bias)
+};
+
+/// The layer of GPT-2 that Hugging Face calls Conv1D: a Linear whose weight is [d_input, d_output]
+/// in PyTorch's files too. Adapters do not transpose it. It is not the convolution Conv1d.
+struct Conv1D {
+  Param weight = {};               ///< [d_input, d_output]
+  std::optional<Param> bias = {};  ///< [d_output]
+
+  Result<Tensor> forward(const Result<Tensor>& input) const;
+  ANDIRON_MODULE(Conv1D, weight, bias)
 };
 
 /// Config of Linear. Builders return a named config by reference, a temporary by value.
@@ -44,6 +63,8 @@ class LinearConfig {
   /// Never fails. For sizes that cannot be addressed, val() of the parameters fails with
   /// InvalidArgument.
   Linear init() const;
+  /// The same as the layer of GPT-2.
+  Conv1D init_conv1d() const;
 
  private:
   std::uint64_t d_input_;

@@ -3,8 +3,14 @@
 //
 //   nn::BatchNorm norm = nn::BatchNormConfig(64).with_momentum(0.05).init();
 //
+//   Result<Tensor> y = norm.forward(x);   // of the same shape; link andiron::nn
+//
 // All of them compute normalized(input) * gamma + beta. Gamma starts as ones, beta as zeros; both
 // are lazy. PyTorch calls them weight and bias.
+//
+// forward() returns f32 or f64 as the input (f16 and bf16 are widened to f32). It returns an input
+// that is an error, and fails with ShapeMismatch if the input does not fit the layer, and with the
+// errors of val(). Channels are dimension 1.
 //
 // init() never fails. For invalid arguments, val() of the parameters fails with InvalidArgument.
 // Builders return a named config by reference, a temporary by value.
@@ -14,14 +20,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/param.h"
+#include "andiron/shape.h"
+#include "andiron/tensor.h"
 
 namespace andiron::inline v1 {
 namespace nn {
 
-/// Normalizes over the batch, for each channel.
+/// Normalizes each channel with the running statistics, which training has left: nothing is trained
+/// here.
 struct BatchNorm {
   Param gamma = {};         ///< [num_features]
   Param beta = {};          ///< [num_features]
@@ -30,6 +41,7 @@ struct BatchNorm {
   double momentum = 0.1;
   double epsilon = 1e-5;
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(BatchNorm, gamma, beta, running_mean, running_var)
 };
 
@@ -55,19 +67,22 @@ class BatchNormConfig {
   double momentum_ = 0.1;
 };
 
-/// Normalizes over the last dimension.
+/// Normalizes over the last dimension, or the last dimensions.
 struct LayerNorm {
-  Param gamma = {};                ///< [d_model]
-  std::optional<Param> beta = {};  ///< [d_model]
+  Param gamma = {};                ///< [d_model], or the shape of the last dimensions
+  std::optional<Param> beta = {};  ///< as gamma
   double epsilon = 1e-5;
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(LayerNorm, gamma, beta)
 };
 
 /// Config of LayerNorm.
 class LayerNormConfig {
  public:
-  explicit LayerNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
+  explicit LayerNormConfig(std::uint64_t d_model) : shape_({d_model}) {}
+  /// Over several dimensions: LayerNormConfig(Shape{8, 4, 4}).
+  explicit LayerNormConfig(Shape shape) : shape_(std::move(shape)) {}
 
   /// Added to the variance. Default: 1e-5.
   LayerNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
@@ -80,7 +95,7 @@ class LayerNormConfig {
   LayerNorm init() const;
 
  private:
-  std::uint64_t d_model_;
+  Shape shape_;
   double epsilon_ = 1e-5;
   bool bias_ = true;
 };
@@ -94,6 +109,7 @@ struct GroupNorm {
   double epsilon = 1e-5;
   bool affine = true;
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(GroupNorm, gamma, beta)
 };
 
@@ -128,6 +144,7 @@ struct InstanceNorm {
   double epsilon = 1e-5;
   bool affine = true;
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(InstanceNorm, gamma, beta)
 };
 
@@ -157,6 +174,7 @@ struct RmsNorm {
   Param gamma = {};  ///< [d_model]
   double epsilon = 1e-5;
 
+  Result<Tensor> forward(const Result<Tensor>& input) const;
   ANDIRON_MODULE(RmsNorm, gamma)
 };
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How many threads a forward pass uses.
+#pragma once
+
+namespace andiron::inline v1 {
+namespace nn {
+
+/// Sets how many threads a forward pass may use, for the whole process; 0 means one for each core
+/// that the process may use (or OMP_NUM_THREADS), which is the default. Safe from several threads
+/// at once. More than 1024 count as 1024. The rest of the library starts no threads of its own.
+void set_threads(unsigned count) noexcept;
+/// The number in use: at least 1. Without OpenMP it is always 1.
+unsigned threads() noexcept;
+/// "oneDNN 2.6.3", or "plain loops" where the library was built without oneDNN.
+const char* backend() noexcept;
+
+}  // namespace nn
+}  // namespace andiron::inline v1
