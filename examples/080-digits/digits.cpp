@@ -140,7 +140,8 @@ void compare(const Training& training, const TestSet& test, const Tensor& output
   expect(ours.size() == test.outputs.size(), "there are as many outputs as PyTorch has");
   double difference = 0;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    difference = std::max<double>(difference, std::abs(ours[i] - test.outputs[i]));
+    const double here = std::abs(ours[i] - test.outputs[i]);
+    if (!(here <= difference)) difference = here;  // also where it is NaN
   }
   std::printf("  The %zu outputs differ by at most %.0e.\n", ours.size(), difference);
   expect(correct == training.test_correct && answers.size() == training.test_total,

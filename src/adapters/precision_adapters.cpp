@@ -24,8 +24,8 @@ HalfPrecisionAdapter::HalfPrecisionAdapter() {
         "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d", "LayerNorm", "GroupNorm",
         "InstanceNorm", "RmsNorm", "PRelu",
         // Where PyTorch's adapters put what was in Linear layers.
-        "MultiHeadAttention", "PositionWiseFeedForward", "Lstm", "Gru", "BiLstm", "BiGru",
-        "LstmStack", "GruStack", "BiLstmStack", "BiGruStack"}) {
+        "nn.MultiHeadAttention", "nn.PositionWiseFeedForward", "nn.Lstm", "nn.Gru", "nn.BiLstm",
+        "nn.BiGru", "nn.LstmStack", "nn.GruStack", "nn.BiLstmStack", "nn.BiGruStack"}) {
     modules_.insert(with_prefix(module_type));
   }
 }

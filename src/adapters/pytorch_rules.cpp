@@ -63,12 +63,12 @@ void add_gates(Rules& rules, const std::string& kind, const Names& gates, const 
 }
 
 void add_recurrent(Rules& rules, const std::string& kind, const Names& gates) {
-  add_gates(rules, "Bi" + kind + "Stack", gates, "*", "layers.*.forward.");
-  add_gates(rules, "Bi" + kind + "Stack", gates, "*_reverse", "layers.*.reverse.");
-  add_gates(rules, kind + "Stack", gates, "*", "layers.*.");
-  add_gates(rules, "Bi" + kind, gates, "0", "forward.");
-  add_gates(rules, "Bi" + kind, gates, "0_reverse", "reverse.");
-  add_gates(rules, kind, gates, "0", "");
+  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "*", "layers.*.forward.");
+  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "*_reverse", "layers.*.reverse.");
+  add_gates(rules, "nn." + kind + "Stack", gates, "*", "layers.*.");
+  add_gates(rules, "nn.Bi" + kind, gates, "0", "forward.");
+  add_gates(rules, "nn.Bi" + kind, gates, "0_reverse", "reverse.");
+  add_gates(rules, "nn." + kind, gates, "0", "");
 }
 
 void add_attention(Rules& rules, const std::string& kind, const std::string& from,
@@ -93,19 +93,21 @@ void add_transformer_layer(Rules& rules, const std::string& kind, const Names& n
 
 }  // namespace
 
-// On a save, the first rule that names a tensor takes it: those of outer modules come first.
+// On a save, the first rule that names a tensor takes it: those of outer modules come first. What
+// PyTorch joins is joined only for layers of ours, whose kinds begin with "nn.": a struct of a user
+// may have the same name and another content.
 std::vector<AdapterRule> pytorch_rules() {
   Rules rules;
   // Norms that come first are numbered otherwise in Burn.
-  add_transformer_layer(rules, "TransformerEncoderLayer", {"norm_1", "norm_2"});
-  add_transformer_layer(rules, "PreNormTransformerEncoderLayer", {"norm_2", "norm_1"});
-  add_transformer_layer(rules, "TransformerDecoderLayer", {"norm_1", "norm_2", "norm_3"});
-  add_transformer_layer(rules, "PreNormTransformerDecoderLayer", {"norm_3", "norm_1", "norm_2"});
-  for (const std::string pre : {"", "PreNorm"}) {
+  add_transformer_layer(rules, "nn.TransformerEncoderLayer", {"norm_1", "norm_2"});
+  add_transformer_layer(rules, "nn.PreNormTransformerEncoderLayer", {"norm_2", "norm_1"});
+  add_transformer_layer(rules, "nn.TransformerDecoderLayer", {"norm_1", "norm_2", "norm_3"});
+  add_transformer_layer(rules, "nn.PreNormTransformerDecoderLayer", {"norm_3", "norm_1", "norm_2"});
+  for (const std::string pre : {"nn.", "nn.PreNorm"}) {
     add_attention(rules, pre + "TransformerEncoderLayer", "self_attn.", "mha.");
     add_attention(rules, pre + "TransformerDecoderLayer", "multihead_attn.", "cross_attn.");
   }
-  add_attention(rules, "MultiHeadAttention", "", "");
+  add_attention(rules, "nn.MultiHeadAttention", "", "");
   add_recurrent(rules, "Lstm", {"input", "forget", "cell", "output"});
   add_recurrent(rules, "Gru", {"reset", "update", "new"});
   rules.push_back(turned("Linear", "weight", "weight"));

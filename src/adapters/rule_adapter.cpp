@@ -301,7 +301,11 @@ Result<std::optional<Stored>> RuleAdapter::Table::find(const std::vector<RuleMat
                                                        const Container& container,
                                                        TensorLookup& file) const {
   // Rules may exchange names: the tensor of the place's own name is then another place's.
-  const bool is_taken = !by_from.find(path, container).empty();
+  std::optional<bool> taken;  // most rules need not know
+  const auto is_taken = [&] {
+    if (!taken) taken = !by_from.find(path, container).empty();
+    return *taken;
+  };
   bool own_name_is_missing = false;
   std::optional<TensorSnapshot> found;
   for (const RuleMatch& match : matches) {
@@ -312,7 +316,7 @@ Result<std::optional<Stored>> RuleAdapter::Table::find(const std::vector<RuleMat
       continue;
     }
     const bool keeps_name = rule.from == rule.to;
-    if (!own_name_is_missing && (keeps_name || !is_taken)) {
+    if (!own_name_is_missing && (keeps_name || !is_taken())) {
       ANDIRON_ASSIGN(found, file.find(path));
       if (found) return Stored{match, true, {*std::move(found)}};
       own_name_is_missing = true;
@@ -321,7 +325,7 @@ Result<std::optional<Stored>> RuleAdapter::Table::find(const std::vector<RuleMat
     ANDIRON_ASSIGN(found, file.find(path_of(match, rule.from.front())));
     if (found) return Stored{match, false, {*std::move(found)}};
   }
-  if (own_name_is_missing || is_taken) return std::optional<Stored>();
+  if (own_name_is_missing || is_taken()) return std::optional<Stored>();
   ANDIRON_ASSIGN(found, file.find(path));
   if (!found) return std::optional<Stored>();
   return Stored{std::nullopt, true, {*std::move(found)}};

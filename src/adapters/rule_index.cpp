@@ -124,13 +124,14 @@ std::vector<RuleMatch> RuleIndex::find(std::string_view path, const Container& c
       add_matches(path, name, container.kinds(), kind, matches);
     });
   }
+  if (matches.size() < 2) return matches;
   // Names of several lengths may match: in the order of rules, then the innermost module first.
   std::stable_sort(matches.begin(), matches.end(), [](const RuleMatch& a, const RuleMatch& b) {
     return a.rule != b.rule ? a.rule < b.rule : a.prefix.size() > b.prefix.size();
   });
   // A kind may have been met in two ways.
   const auto is_same = [](const RuleMatch& a, const RuleMatch& b) {
-    return a.rule == b.rule && a.prefix.size() == b.prefix.size();
+    return a.rule == b.rule && a.position == b.position && a.prefix.size() == b.prefix.size();
   };
   matches.erase(std::unique(matches.begin(), matches.end(), is_same), matches.end());
   return matches;

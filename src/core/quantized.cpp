@@ -203,6 +203,7 @@ void expand_lines(const StoredLayout& layout, Range lines,
         out[j] = field_value[field] * *scale;
       }
     }
+    if (i + 1 == lines.count) break;
     line += layout.line_bytes;
     out += length;
     // On to the next line, and to its row of scales where a block ends.

@@ -17,6 +17,7 @@
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
 #include "src/proposals/differences.h"
+#include "src/proposals/fused_layers.h"
 #include "src/proposals/model_root.h"
 #include "src/proposals/module_views.h"
 #include "src/proposals/name_parts.h"
@@ -60,6 +61,7 @@ class Search {
   }
 
   SearchResult run() {
+    write_fused();
     std::vector<AlignedView> aligned;
     aligned.reserve(views_.size() + 1);
     for (const ModuleView& view : views_) aligned.push_back(align_view(view, source_));
@@ -302,6 +304,39 @@ class Search {
     return closed(names) != names;
   }
 
+  // The settings for what lies below a prefix.
+  Recipe recipe_below(const ModelRoot& root) const {
+    Recipe recipe;
+    const bool is_key = root.prefix.ends_with('.') && input_.source.names.remapper.is_empty();
+    if (is_key) {
+      recipe.rival = root.rival;
+      recipe.top_level_key = root.prefix.substr(0, root.prefix.size() - 1);
+    } else if (!root.prefix.empty()) {
+      recipe.rules.push_back(
+          {.pattern = "^" + escaped_for_regex(root.prefix),
+           .replacement = "",
+           .is_guess = !root.rival.empty(),
+           .reason = root.rival.empty() ? std::string() : reason_for_rival(root.rival)});
+    }
+    recipe.folds_weight_norm = folds_weight_norm_;
+    return recipe;
+  }
+
+  // Where PyTorch's adapter alone, below a prefix, takes joined tensors apart.
+  void write_fused() {
+    const AdapterChoice choice =
+        input_.options.adapter.is_set() ? AdapterChoice::present : AdapterChoice::pytorch_to_burn;
+    const AnyAdapter adapter = chosen_adapter(choice, input_.options.adapter);
+    const std::optional<FusedRoot> root = root_of_fused_layers(base_, *adapter, input_.wanted);
+    if (!root) return;
+    Recipe recipe = recipe_below({root->of_file, ""});
+    if (!root->of_module.empty()) {
+      recipe.rules.push_back({.pattern = "^", .replacement = root->of_module});
+    }
+    recipe.adapter = choice;
+    found_.push_back({std::move(recipe), root->of_file});
+  }
+
   // Writes an alignment down as settings, with gaps closed or not.
   void write(const AlignedView& one) {
     std::optional<Recipe> best;
@@ -315,20 +350,7 @@ class Search {
       std::optional<std::vector<NameRule>> rules =
           write_rules({one.plan.renamings, one.plan.others, closes_gaps, gap_exceptions_}, budget);
       if (!rules) continue;
-      Recipe recipe;
-      const std::string& root = one.root.prefix;
-      const bool is_key = root.ends_with('.') && input_.source.names.remapper.is_empty();
-      if (is_key) {
-        recipe.rival = one.root.rival;
-        recipe.top_level_key = root.substr(0, root.size() - 1);
-      } else if (!root.empty()) {
-        recipe.rules.push_back(
-            {.pattern = "^" + escaped_for_regex(root),
-             .replacement = "",
-             .is_guess = !one.root.rival.empty(),
-             .reason = one.root.rival.empty() ? std::string() : reason_for_rival(one.root.rival)});
-      }
-      recipe.folds_weight_norm = folds_weight_norm_;
+      Recipe recipe = recipe_below(one.root);
       recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());
       recipe.edits = one.plan.edits;
       if (closes_gaps != closes_gaps_now()) recipe.closes_gaps = closes_gaps;

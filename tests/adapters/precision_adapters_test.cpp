@@ -87,16 +87,16 @@ TEST(HalfPrecisionAdapter, ConvertsTheKindsOfModulesWhereItIsSafe) {
                            "Struct:InstanceNorm",
                            "Struct:RmsNorm",
                            "Struct:PRelu",
-                           "Struct:MultiHeadAttention",
-                           "Struct:PositionWiseFeedForward",
-                           "Struct:Lstm",
-                           "Struct:Gru",
-                           "Struct:BiLstm",
-                           "Struct:BiGru",
-                           "Struct:LstmStack",
-                           "Struct:GruStack",
-                           "Struct:BiLstmStack",
-                           "Struct:BiGruStack"}) {
+                           "Struct:nn.MultiHeadAttention",
+                           "Struct:nn.PositionWiseFeedForward",
+                           "Struct:nn.Lstm",
+                           "Struct:nn.Gru",
+                           "Struct:nn.BiLstm",
+                           "Struct:nn.BiGru",
+                           "Struct:nn.LstmStack",
+                           "Struct:nn.GruStack",
+                           "Struct:nn.BiLstmStack",
+                           "Struct:nn.BiGruStack"}) {
     EXPECT_TRUE(adapter.modules().contains(kind)) << kind;
     EXPECT_EQ(save_in(adapter, stored_as(DType::f32, {1}), in(kind)).dtype(), DType::f16) << kind;
   }

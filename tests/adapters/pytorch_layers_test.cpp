@@ -500,5 +500,22 @@ TEST(PyTorchLayers, AreStoredInHalfPrecisionWhetherJoinedOrNot) {
   expect_halves(stack);
 }
 
+// Whisper's own attention has this name, and no bias of its key.
+struct MultiHeadAttention {
+  nn::Linear query = nn::LinearConfig(4, 4).init();
+  nn::Linear key = nn::LinearConfig(4, 4).with_bias(false).init();
+  nn::Linear value = nn::LinearConfig(4, 4).init();
+  ANDIRON_MODULE(MultiHeadAttention, query, key, value)
+};
+
+TEST(PyTorchLayers, OfUsersKeepTheirTensorsApart) {
+  MultiHeadAttention attention;
+  const Snapshots saved = BurnToPyTorchAdapter().save(collect(attention).value()).value();
+  std::vector<std::string> names;
+  for (const TensorSnapshot& tensor : saved) names.push_back(tensor.full_path());
+  EXPECT_EQ(names, (std::vector<std::string>{"query.weight", "query.bias", "key.weight",
+                                             "value.weight", "value.bias"}));
+}
+
 }  // namespace
 }  // namespace andiron

@@ -195,7 +195,7 @@ TEST(MultiHeadAttention, ProjectsQueriesKeysAndValues) {
   }
   EXPECT_EQ(places_of(MultiHeadAttentionConfig(2, 1).with_bias(false).init()).size(), 4U);
   EXPECT_EQ(places_of(MultiHeadAttentionConfig(2, 1).init())[7],
-            "output.bias f32 [2] in Struct:MultiHeadAttention.Struct:Linear");
+            "output.bias f32 [2] in Struct:nn.MultiHeadAttention.Struct:Linear");
 }
 
 TEST(MultiHeadAttention, KeepsDoublesAndWidensSmallFloats) {

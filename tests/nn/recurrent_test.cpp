@@ -225,7 +225,7 @@ TEST(BiLstm, JoinsBothDirections) {
   EXPECT_EQ(state.hidden.shape(), Shape({2, 1, 3}));
   EXPECT_EQ(places_of(both)[0],
             "forward.input_gate.input_transform.weight f32 [2, 3] in "
-            "Struct:BiLstm.Struct:Lstm.Struct:GateController.Struct:Linear");
+            "Struct:nn.BiLstm.Struct:nn.Lstm.Struct:GateController.Struct:Linear");
 }
 
 TEST(BiGru, JoinsBothDirections) {
@@ -325,7 +325,7 @@ TEST(Recurrent, RefusesStatesThatDoNotFit) {
   expect_error(BiGruConfig(2, 3).init().forward_with_state(input, counting({2, 3})),
                ErrorCode::shape_mismatch, {"BiGru", "[2, 3]", "[2, 2, 3]"});
   expect_error(GruConfig(2, 3).init_stack(2).forward_with_state(input, {{counting({2, 3})}}),
-               ErrorCode::invalid_argument, {"GruStack", "1 states", "2"});
+               ErrorCode::invalid_argument, {"nn.GruStack", "1 states", "2"});
 }
 
 }  // namespace

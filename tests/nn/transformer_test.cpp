@@ -58,7 +58,7 @@ TEST(TransformerEncoder, NormalizesAfterEachPart) {
   const Result<Tensor> attended = layer.norm_1.forward(add(x, layer.mha.forward(x, causal())));
   expect_same(layer.forward(x, causal()),
               layer.norm_2.forward(add(attended, layer.pwff.forward(attended))));
-  EXPECT_EQ(layer.module_kind(), "TransformerEncoderLayer");
+  EXPECT_EQ(layer.module_kind(), "nn.TransformerEncoderLayer");
 }
 
 TEST(TransformerEncoder, NormalizesBeforeEachPartIfAskedTo) {
@@ -71,7 +71,7 @@ TEST(TransformerEncoder, NormalizesBeforeEachPartIfAskedTo) {
   const Result<Tensor> attended = add(x, layer.mha.forward(layer.norm_2.forward(x), causal()));
   expect_same(layer.forward(x, causal()),
               add(attended, layer.pwff.forward(layer.norm_1.forward(attended))));
-  EXPECT_EQ(layer.module_kind(), "PreNormTransformerEncoderLayer");
+  EXPECT_EQ(layer.module_kind(), "nn.PreNormTransformerEncoderLayer");
 }
 
 TEST(TransformerEncoder, PassesThroughItsLayersAndNorm) {
@@ -124,7 +124,7 @@ TEST(TransformerDecoder, AttendsToItselfAndThenToTheMemory) {
       layer.norm_2.forward(add(own, layer.cross_attn.forward(own, memory, memory, masks)));
   expect_same(layer.forward(x, memory, causal(), masks),
               layer.norm_3.forward(add(crossed, layer.pwff.forward(crossed))));
-  EXPECT_EQ(layer.module_kind(), "TransformerDecoderLayer");
+  EXPECT_EQ(layer.module_kind(), "nn.TransformerDecoderLayer");
 }
 
 TEST(TransformerDecoder, NormalizesBeforeEachPartIfAskedTo) {
@@ -137,7 +137,7 @@ TEST(TransformerDecoder, NormalizesBeforeEachPartIfAskedTo) {
       add(own, layer.cross_attn.forward(layer.norm_1.forward(own), memory, memory));
   expect_same(layer.forward(x, memory, causal()),
               add(crossed, layer.pwff.forward(layer.norm_2.forward(crossed))));
-  EXPECT_EQ(layer.module_kind(), "PreNormTransformerDecoderLayer");
+  EXPECT_EQ(layer.module_kind(), "nn.PreNormTransformerDecoderLayer");
 }
 
 TEST(TransformerDecoder, PassesThroughItsLayersAndNorm) {

@@ -96,6 +96,8 @@ struct FieldAccess {
   template <class T>
   static constexpr std::string_view kind(const T& module) {
     if constexpr (requires { module.module_kind(); }) {
+      static_assert(std::is_same_v<decltype(module.module_kind()), std::string_view>,
+                    "andiron: module_kind() must return a std::string_view that lives on");
       return module.module_kind();
     } else {
       return name<T>();

@@ -35,7 +35,9 @@ struct AttentionMasks {
   std::optional<Tensor> pad = {};  ///< bool [batch, keys]; true: this key is padding
   std::optional<Tensor> attn =
       {};               ///< bool [batch, queries, keys] or [queries, keys]; true: hidden
-  bool causal = false;  ///< a query sees its own position and those before
+  /// A query sees the keys up to its own position. Both are counted from 0, as in PyTorch, also
+  /// where there are more keys than queries.
+  bool causal = false;
 };
 
 /// How attention is computed.
@@ -106,6 +108,8 @@ struct MultiHeadAttention {
                          const Result<Tensor>& value, const AttentionMasks& masks = {}) const;
   /// The same with the weights, which cost memory.
   Result<MhaOutput> forward(const MhaInput& input) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.MultiHeadAttention"; }
   ANDIRON_MODULE(MultiHeadAttention, query, key, value, output)
 };
 

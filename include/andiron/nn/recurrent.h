@@ -72,6 +72,8 @@ struct Lstm {
   Result<Tensor> forward(const Result<Tensor>& input) const;
   Result<RecurrentOutput<State>> forward_with_state(const Result<Tensor>& input,
                                                     const std::optional<State>& state = {}) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.Lstm"; }
   ANDIRON_MODULE(Lstm, input_gate, forget_gate, output_gate, cell_gate)
 };
 
@@ -93,6 +95,8 @@ struct Gru {
   Result<Tensor> forward(const Result<Tensor>& input) const;
   Result<RecurrentOutput<State>> forward_with_state(const Result<Tensor>& input,
                                                     const std::optional<State>& state = {}) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.Gru"; }
   ANDIRON_MODULE(Gru, update_gate, reset_gate, new_gate)
 };
 
@@ -108,6 +112,8 @@ struct BiLstm {
   Result<Tensor> forward(const Result<Tensor>& input) const;
   Result<RecurrentOutput<State>> forward_with_state(const Result<Tensor>& input,
                                                     const std::optional<State>& state = {}) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.BiLstm"; }
   static void fields(auto& self, auto&& field) {
     field("forward", self.forward_lstm);
     field("reverse", self.reverse_lstm);
@@ -125,6 +131,8 @@ struct BiGru {
   Result<Tensor> forward(const Result<Tensor>& input) const;
   Result<RecurrentOutput<State>> forward_with_state(const Result<Tensor>& input,
                                                     const std::optional<State>& state = {}) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.BiGru"; }
   static void fields(auto& self, auto&& field) {
     field("forward", self.forward_gru);
     field("reverse", self.reverse_gru);
@@ -135,13 +143,13 @@ struct BiGru {
 template <class Layer>
 inline constexpr std::string_view stack_name = "";
 template <>
-inline constexpr std::string_view stack_name<Lstm> = "LstmStack";
+inline constexpr std::string_view stack_name<Lstm> = "nn.LstmStack";
 template <>
-inline constexpr std::string_view stack_name<Gru> = "GruStack";
+inline constexpr std::string_view stack_name<Gru> = "nn.GruStack";
 template <>
-inline constexpr std::string_view stack_name<BiLstm> = "BiLstmStack";
+inline constexpr std::string_view stack_name<BiLstm> = "nn.BiLstmStack";
 template <>
-inline constexpr std::string_view stack_name<BiGru> = "BiGruStack";
+inline constexpr std::string_view stack_name<BiGru> = "nn.BiGruStack";
 
 /// Recurrent layers on top of each other: each takes the output of the one before.
 template <class Layer>
@@ -153,7 +161,7 @@ struct RecurrentStack {
   Result<Tensor> forward(const Result<Tensor>& input) const;
   Result<RecurrentOutput<State>> forward_with_state(const Result<Tensor>& input,
                                                     const std::optional<State>& state = {}) const;
-  static constexpr std::string_view module_name = stack_name<Layer>;
+  static constexpr std::string_view module_kind() { return stack_name<Layer>; }
   static void fields(auto& self, auto&& field) { field("layers", self.layers); }
 };
 using LstmStack = RecurrentStack<Lstm>;

@@ -37,6 +37,8 @@ struct PositionWiseFeedForward {
   Activation activation = Activation::gelu;
 
   Result<Tensor> forward(const Result<Tensor>& input) const;
+  /// Ours alone: PyTorch's rules must not take a user's struct of this name.
+  static constexpr std::string_view module_kind() { return "nn.PositionWiseFeedForward"; }
   ANDIRON_MODULE(PositionWiseFeedForward, linear_inner, linear_outer)
 };
 
@@ -83,9 +85,9 @@ struct TransformerEncoderLayer {
   bool norm_first = false;
 
   Result<Tensor> forward(const Result<Tensor>& input, const AttentionMasks& masks = {}) const;
-  /// The kind of module: "PreNormTransformerEncoderLayer" if norm_first.
+  /// The kind of module. Ours alone: PyTorch's rules must not take a user's struct of this name.
   std::string_view module_kind() const noexcept {
-    return norm_first ? "PreNormTransformerEncoderLayer" : "TransformerEncoderLayer";
+    return norm_first ? "nn.PreNormTransformerEncoderLayer" : "nn.TransformerEncoderLayer";
   }
   ANDIRON_MODULE(TransformerEncoderLayer, mha, pwff, norm_1, norm_2)
 };
@@ -115,9 +117,9 @@ struct TransformerDecoderLayer {
   Result<Tensor> forward(const Result<Tensor>& target, const Result<Tensor>& memory,
                          const AttentionMasks& target_masks = {},
                          const AttentionMasks& memory_masks = {}) const;
-  /// The kind of module: "PreNormTransformerDecoderLayer" if norm_first.
+  /// The same for a decoder.
   std::string_view module_kind() const noexcept {
-    return norm_first ? "PreNormTransformerDecoderLayer" : "TransformerDecoderLayer";
+    return norm_first ? "nn.PreNormTransformerDecoderLayer" : "nn.TransformerDecoderLayer";
   }
   ANDIRON_MODULE(TransformerDecoderLayer, cross_attn, self_attn, pwff, norm_1, norm_2, norm_3)
 };

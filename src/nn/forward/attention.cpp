@@ -114,7 +114,9 @@ struct Settings {
 template <class T>
 Status attend(const Heads<T>& query, const Heads<T>& key, const Heads<T>& value, const Mask& mask,
               Settings settings, T* out, T* weights) {
-  const auto [batch, heads, queries, d_head, heads_first] = query.layout;
+  const std::size_t heads = query.layout.heads;
+  const std::size_t queries = query.layout.length;
+  const std::size_t d_head = query.layout.d_head;
   const std::size_t keys = key.layout.length;
   const std::size_t served = heads / key.layout.heads;
   HeadLayout out_layout = query.layout;
@@ -122,7 +124,8 @@ Status attend(const Heads<T>& query, const Heads<T>& key, const Heads<T>& value,
   const SoftmaxKind kind = settings.quiet_softmax ? SoftmaxKind::quiet : SoftmaxKind::plain;
   std::atomic<bool> has_failed = false;
   parallel_for(
-      batch * heads, row_grain(queries * keys * d_head), [&](std::size_t begin, std::size_t end) {
+      query.layout.batch * heads, row_grain(queries * keys * d_head),
+      [&](std::size_t begin, std::size_t end) {
         Result<NewTensor<T>> memory = NewTensor<T>::of({queries, weights == nullptr ? keys : 0});
         if (!memory) {
           has_failed = true;
@@ -244,7 +247,10 @@ Result<MhaOutput> project_and_attend(const Projections& layer, const Result<Tens
                                      const Result<Tensor>& key, const Result<Tensor>& value,
                                      const AttentionMasks& masks, bool wants_weights) {
   for (const Result<Tensor>* input : {&query, &key, &value}) {
-    if (*input && (*input)->shape().rank() != 3) {
+    if (!*input) return input->error();
+  }
+  for (const Result<Tensor>* input : {&query, &key, &value}) {
+    if ((*input)->shape().rank() != 3) {
       return shape_error(layer.layer, "an input has another rank", (*input)->shape(),
                          "[batch, length, width]");
     }
@@ -270,8 +276,9 @@ Projections projections_of(const MultiHeadAttention& layer) {
 Result<Tensor> scaled_dot_product_attention(const Result<Tensor>& query, const Result<Tensor>& key,
                                             const Result<Tensor>& value,
                                             const AttentionOptions& options) ANDIRON_NO_THROW {
-  if (!key) return key.error();
-  if (!value) return value.error();
+  for (const Result<Tensor>* input : {&query, &key, &value}) {
+    if (!*input) return input->error();
+  }
   return compute_with(query,
                       [&](const auto& q) { return attend_to_heads(q, *key, *value, options); });
 }

@@ -124,6 +124,7 @@ std::array<std::uint64_t, N> as_array(const std::array<std::uint64_t, N>& sizes)
 template <class Layer>
 Result<Tensor> forward_transposed(std::string_view name, const Layer& layer,
                                   const Result<Tensor>& input) {
+  if (!input) return input.error();
   const auto kernel = as_array(layer.kernel_size);
   const auto stride = as_array(layer.stride);
   const auto dilation = as_array(layer.dilation);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "src/core/quantized_rows.h"
 #include "src/nn/forward/operand.h"
 #include "src/nn/forward/parallel.h"
 
@@ -51,12 +52,17 @@ Result<std::vector<std::uint64_t>> read_indices(const Tensor& indices) {
   }
 }
 
+// The shape of the result: that of the indices, and the width of the table.
+Shape rows_shape(const Tensor& indices, const Tensor& table) {
+  std::vector<std::uint64_t> dims(indices.shape().begin(), indices.shape().end());
+  dims.push_back(table.shape()[1]);
+  return Shape(std::span<const std::uint64_t>(dims));
+}
+
 // The rows of a table, in its dtype.
 Result<Tensor> look_up(const Tensor& indices, const std::vector<std::uint64_t>& rows,
                        const Tensor& table) {
-  std::vector<std::uint64_t> dims(indices.shape().begin(), indices.shape().end());
-  dims.push_back(table.shape()[1]);
-  const Shape shape{std::span<const std::uint64_t>(dims)};
+  const Shape shape = rows_shape(indices, table);
   ANDIRON_ASSIGN(const std::uint64_t size, shape.byte_count(table.dtype()));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(size));
   std::byte* const out = bytes.writable().data();
@@ -69,6 +75,18 @@ Result<Tensor> look_up(const Tensor& indices, const std::vector<std::uint64_t>& 
     });
   }
   return Tensor::from_bytes(table.dtype(), shape, std::move(bytes));
+}
+
+// The same of a quantized table, of which only these rows are dequantized.
+Result<Tensor> look_up_quantized(const Tensor& indices, const std::vector<std::uint64_t>& rows,
+                                 const Tensor& table) {
+  ANDIRON_ASSIGN(NewTensor<float> out, NewTensor<float>::of(rows_shape(indices, table)));
+  const auto columns = static_cast<std::size_t>(table.shape()[1]);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ANDIRON_ASSIGN(const Tensor row, detail::dequantize_rows(table, rows[i], 1));
+    std::memcpy(out.data() + i * columns, row.bytes().data(), row.byte_size());
+  }
+  return std::move(out).take();
 }
 
 }  // namespace
@@ -88,6 +106,9 @@ Result<Tensor> Embedding::forward(const Result<Tensor>& indices) const ANDIRON_N
         rows[i] == invalid ? "an index below 0" : "the index " + std::to_string(rows[i]),
         "0 to " + std::to_string(table.shape()[0] - (table.shape()[0] > 0 ? 1 : 0)) +
             " for the weight " + table.shape().to_string());
+  }
+  if (table.dtype() == DType::qfloat && detail::has_quantized_rows(table)) {
+    return look_up_quantized(*indices, rows, table);
   }
   if (table.dtype() == DType::qfloat) {
     ANDIRON_ASSIGN(table, dequantize(table));

@@ -13,6 +13,7 @@ namespace andiron::inline v1 {
 namespace nn {
 
 Result<Tensor> PositionalEncoding::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
+  if (!input) return input.error();
   if (d_model % 2 != 0 || max_timescale < max_sequence_size) {
     return argument_error(
         "PositionalEncoding", "invalid settings",
@@ -49,6 +50,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> RotaryEncoding::apply(const Result<Tensor>& input, std::uint64_t start) const
     ANDIRON_NO_THROW {
+  if (!input) return input.error();
   if (d_model % 2 != 0 || !(theta > 0)) {
     return argument_error("RotaryEncoding", "invalid settings",
                           "d_model " + std::to_string(d_model) + ", theta " + std::to_string(theta),

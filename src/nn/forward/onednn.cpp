@@ -4,8 +4,9 @@
 
 #ifdef ANDIRON_HAVE_ONEDNN
 
+#include <array>
+#include <cstdio>
 #include <dnnl.hpp>
-#include <string>
 #include <unordered_map>
 
 #include "src/nn/forward/parallel.h"
@@ -130,13 +131,15 @@ void run(const ConvSize& size, const ConvOperands<float>& operands, dnnl::algori
 }  // namespace
 
 bool multiply(ProductSize size, MatrixView<float> a, MatrixView<float> b,
-              ProductTarget<float> out) noexcept {
+              ProductTarget<float> out) noexcept try {
   const ThreadCap cap;
   const auto letter = [](bool is_transposed) { return is_transposed ? 'T' : 'N'; };
   return dnnl_sgemm(letter(a.is_transposed), letter(b.is_transposed), dim(size.rows),
                     dim(size.columns), dim(size.inner), 1, a.data, dim(a.stride), b.data,
                     dim(b.stride), out.adds ? 1.0f : 0.0f, out.data,
                     dim(out.stride)) == dnnl_success;
+} catch (...) {
+  return false;  // even its C functions throw when there is no memory
 }
 
 bool convolve(const ConvSize& size, const ConvOperands<float>& operands) noexcept try {
@@ -148,7 +151,7 @@ bool convolve(const ConvSize& size, const ConvOperands<float>& operands) noexcep
   run<dnnl::convolution_forward>(size, operands, dnnl::algorithm::convolution_direct, shape,
                                  row_major(shape));
   return true;
-} catch (const std::exception&) {
+} catch (...) {
   return false;
 }
 
@@ -166,17 +169,19 @@ bool convolve_transposed(const ConvSize& size, const ConvOperands<float>& operan
   run<dnnl::deconvolution_forward>(size, operands, dnnl::algorithm::deconvolution_direct, shape,
                                    strides);
   return true;
-} catch (const std::exception&) {
+} catch (...) {
   return false;
 }
 
 const char* name() noexcept {
-  static const std::string text = [] {
+  static const std::array<char, 32> text = [] {
     const dnnl_version_t* const version = dnnl_version();
-    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-           std::to_string(version->patch);
+    std::array<char, 32> made = {};
+    std::snprintf(made.data(), made.size(), "oneDNN %d.%d.%d", version->major, version->minor,
+                  version->patch);
+    return made;
   }();
-  return text.c_str();
+  return text.data();
 }
 
 }  // namespace nn::onednn

@@ -17,6 +17,12 @@ namespace {
 
 std::atomic<unsigned> wanted_threads = 0;
 
+#ifdef _OPENMP
+// What OpenMP takes when the program starts: the cores that the process may use, or
+// OMP_NUM_THREADS. Later, a thread may have set a number of its own.
+const int usual_threads = omp_get_max_threads();
+#endif
+
 }  // namespace
 
 void set_threads(unsigned count) noexcept {
@@ -29,10 +35,8 @@ unsigned threads() noexcept {
 #ifdef _OPENMP
   // Within a parallel loop of the caller, its threads are what there is.
   if (omp_in_parallel() != 0) return 1;
-  // What OpenMP would take: the cores that the process may use, or OMP_NUM_THREADS.
-  static const auto usual = static_cast<unsigned>(std::max(1, omp_get_max_threads()));
   const unsigned wanted = wanted_threads;
-  return wanted == 0 ? usual : wanted;
+  return wanted == 0 ? static_cast<unsigned>(std::max(1, usual_threads)) : wanted;
 #else
   return 1;
 #endif

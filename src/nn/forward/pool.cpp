@@ -170,6 +170,7 @@ Result<Tensor> pool(const Settings& settings, std::size_t rank, const Result<Ten
 template <std::size_t rank>
 Result<Tensor> pool_windows(const Settings& settings, const std::array<Windows, rank>& windows,
                             const Result<Tensor>& input) {
+  if (!input) return input.error();
   ANDIRON_TRY(check(settings.layer, windows));
   return pool(settings, rank, input, [&](std::size_t d, const Shape& shape, std::size_t dim) {
     return axis_of(settings, windows[d], shape, dim);

@@ -103,7 +103,10 @@ Result<Tensor> flatten(const Result<Tensor>& input, std::int64_t start) ANDIRON_
   while (dims.size() > at + 1) {
     const std::uint64_t last = dims.back();
     dims.pop_back();
-    dims.back() *= last;
+    if (__builtin_mul_overflow(dims.back(), last, &dims.back())) {
+      return shape_error("flatten", "the dimensions are too large to be joined", input->shape(),
+                         "fewer than 2^64 elements");
+    }
   }
   return with_shape(*input, std::move(dims));
 }

@@ -217,7 +217,9 @@ Result<RecurrentOutput<LstmState>> run(const Lstm& lstm, Pass pass, const Operan
   ANDIRON_TRY(check_clip(layer, lstm.clip));
   ANDIRON_ASSIGN(const Steps steps, steps_of(layer, x.shape(), pass.batch_first, weight[0]));
   const auto hidden = static_cast<std::size_t>(weight[1]);
-  const auto [batch, time, width, batch_stride, time_stride] = steps;
+  const std::size_t batch = steps.batch;
+  const std::size_t time = steps.time;
+  const std::size_t width = steps.width;
   ANDIRON_ASSIGN(Gate<T> input, gate_of<T>(layer, lstm.input_gate, width, hidden));
   // Where the gates are coupled, the forget gate is not used and may be empty.
   const GateController& forget_gate = lstm.input_forget ? lstm.input_gate : lstm.forget_gate;
@@ -236,12 +238,12 @@ Result<RecurrentOutput<LstmState>> run(const Lstm& lstm, Pass pass, const Operan
   ANDIRON_ASSIGN(NewTensor<T> products, input_products(x, gates, width, hidden));
   ANDIRON_ASSIGN(HiddenProducts<T> of_state, HiddenProducts<T>::of(gates, hidden, time));
   ANDIRON_ASSIGN(NewTensor<T> sums, NewTensor<T>::of({batch, 4 * hidden}));
-  for (std::size_t step = 0; step < time; ++step) {
+  for (std::size_t step = 0; step < time && batch > 0; ++step) {
     const std::size_t t = pass.reverse ? time - 1 - step : step;
     of_state.run(state.data(), batch, sums.data(), 4 * hidden);
     for (std::size_t b = 0; b < batch; ++b) {
       T* const row = sums.data() + b * 4 * hidden;
-      const std::size_t at = b * batch_stride + t * time_stride;
+      const std::size_t at = b * steps.batch_stride + t * steps.time_stride;
       const T* const of_input = products.data() + at * 4 * hidden;
       for (std::size_t i = 0; i < 4 * hidden; ++i) row[i] += of_input[i];
       apply_to_row(lstm.gate_activation, row, 3 * hidden);
@@ -271,7 +273,9 @@ Result<RecurrentOutput<Tensor>> run(const Gru& gru, Pass pass, const Operand<T>&
   ANDIRON_TRY(check_clip(layer, gru.clip));
   ANDIRON_ASSIGN(const Steps steps, steps_of(layer, x.shape(), pass.batch_first, weight[0]));
   const auto hidden = static_cast<std::size_t>(weight[1]);
-  const auto [batch, time, width, batch_stride, time_stride] = steps;
+  const std::size_t batch = steps.batch;
+  const std::size_t time = steps.time;
+  const std::size_t width = steps.width;
   ANDIRON_ASSIGN(Gate<T> reset, gate_of<T>(layer, gru.reset_gate, width, hidden));
   ANDIRON_ASSIGN(Gate<T> update, gate_of<T>(layer, gru.update_gate, width, hidden));
   ANDIRON_ASSIGN(Gate<T> fresh, gate_of<T>(layer, gru.new_gate, width, hidden));
@@ -290,9 +294,11 @@ Result<RecurrentOutput<Tensor>> run(const Gru& gru, Pass pass, const Operand<T>&
                  HiddenProducts<T>::of(all.subspan(at_once), hidden, time));
   ANDIRON_ASSIGN(NewTensor<T> sums, NewTensor<T>::of({batch, 3 * hidden}));
   ANDIRON_ASSIGN(NewTensor<T> kept, NewTensor<T>::of({batch, hidden}));
-  for (std::size_t step = 0; step < time; ++step) {
+  for (std::size_t step = 0; step < time && batch > 0; ++step) {
     const std::size_t t = pass.reverse ? time - 1 - step : step;
-    const auto row_of = [&](std::size_t b) { return b * batch_stride + t * time_stride; };
+    const auto row_of = [&](std::size_t b) {
+      return b * steps.batch_stride + t * steps.time_stride;
+    };
     of_state.run(state.data(), batch, sums.data(), 3 * hidden);
     for (std::size_t b = 0; b < batch; ++b) {
       T* const row = sums.data() + b * 3 * hidden;
@@ -438,7 +444,7 @@ auto RecurrentStack<Layer>::forward_with_state(const Result<Tensor>& input,
     -> Result<RecurrentOutput<State>> ANDIRON_NO_THROW {
   if (!input) return input.error();
   if (state && state->size() != layers.size()) {
-    return argument_error(module_name, "the state does not fit the layers",
+    return argument_error(module_kind(), "the state does not fit the layers",
                           std::to_string(state->size()) + " states",
                           std::to_string(layers.size()) + ", one for each layer");
   }

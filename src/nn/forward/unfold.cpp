@@ -12,6 +12,7 @@ namespace nn {
 Result<Tensor> Unfold4d::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
   const auto windows =
       windows_of(kernel_size, stride, dilation, PaddingConfig2d::explicit_(padding[0], padding[1]));
+  if (!input) return input.error();
   ANDIRON_TRY(check("Unfold4d", windows));
   return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     if (x.rank() != 4) {

@@ -20,8 +20,15 @@
 //   dequantize FILE        what Burn takes the quantized tensors of a file for
 //
 //   records FOLDER         writes small modules by every recorder; says what is in each file
+//
+// Models of layers (layers.rs), whose parameters, inputs and outputs are Burnpack files:
+//
+//   create NAME MODEL INPUTS             random parameters and inputs
+//   forward NAME MODEL INPUTS OUTPUTS    loads the first two and computes
 
 mod answers;
+mod forward;
+mod layers;
 #[path = "../../burnpack/src/lines.rs"]
 mod lines;
 mod packs;
@@ -94,6 +101,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ["list", file] => lines::print(&packs::read(file)?),
         ["records", folder] => println!("{}", samples::write(Path::new(folder))?),
+        ["create", name, model, inputs] => {
+            layers::run(name, &forward::Task::Create { model, inputs })?
+        }
+        ["forward", name, model, inputs, outputs] => {
+            let task = forward::Task::Forward {
+                model,
+                inputs,
+                outputs,
+            };
+            layers::run(name, &task)?
+        }
         ["pack", lines, out] => packs::write(lines::read(lines)?, out)?,
         ["quantize", lines, out] => lines::print(&quantized::quantize(lines::read(lines)?, out)?),
         ["dequantize", file] => lines::print(&quantized::dequantize(file)?),
