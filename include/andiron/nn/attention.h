@@ -34,7 +34,7 @@ namespace nn {
 struct AttentionMasks {
   std::optional<Tensor> pad = {};  ///< bool [batch, keys]; true: this key is padding
   std::optional<Tensor> attn =
-      {};               ///< bool [batch, queries, keys] or [queries, keys]; true: hidden
+      {};  ///< bool [batch, queries, keys] or [queries, keys]; true: hidden
   /// A query sees the keys up to its own position. Both are counted from 0, as in PyTorch, also
   /// where there are more keys than queries.
   bool causal = false;
