@@ -330,12 +330,13 @@ Result<PaddedTokens> generate_padding_mask(std::int64_t pad_token,
                  NewTensor<std::int64_t>::of({tokens.size(), length}));
   ANDIRON_ASSIGN(Tensor mask, Tensor::zeros(DType::boolean, {tokens.size(), length}));
   ANDIRON_ASSIGN(const std::span<std::byte> flags, mask.mutable_bytes());
-  for (std::size_t i = 0; i < padded.size(); ++i) {
-    const std::vector<std::int64_t>& list = tokens[i / length];
-    const bool is_padding = i % length >= list.size();
-    padded.data()[i] = is_padding ? pad_token : list[i % length];
-    // A token that looks like padding is hidden, as in Burn.
-    if (padded.data()[i] == pad_token) flags[i] = std::byte{1};
+  std::size_t at = 0;
+  for (const std::vector<std::int64_t>& list : tokens) {
+    for (std::size_t i = 0; i < length; ++i, ++at) {
+      padded.data()[at] = i < list.size() ? list[i] : pad_token;
+      // A token that looks like padding is hidden, as in Burn.
+      if (padded.data()[at] == pad_token) flags[at] = std::byte{1};
+    }
   }
   return PaddedTokens{std::move(padded).take(), std::move(mask)};
 }

@@ -2,6 +2,7 @@
 // Tested by tests/nn/encoding_test.cpp
 #include "andiron/nn/encoding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ Result<Tensor> PositionalEncoding::forward(const Result<Tensor>& input) const AN
     parallel_for(row / 2, element_grain / 16, [&](std::size_t begin, std::size_t end) {
       for (std::size_t pair = begin; pair < end; ++pair) {
         const std::size_t at = pair * 2;
+        const std::size_t position = at / width;
         const double angle =
-            std::exp(static_cast<double>(at % width) * step) * static_cast<double>(at / width);
+            std::exp(static_cast<double>(at % width) * step) * static_cast<double>(position);
         const auto sine = static_cast<T>(std::sin(angle));
         const auto cosine = static_cast<T>(std::cos(angle));
         for (std::size_t i = at; i < x.size(); i += row) {
@@ -66,7 +68,7 @@ Result<Tensor> RotaryEncoding::apply(const Result<Tensor>& input, std::uint64_t 
     }
     ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(x.shape()));
     if (out.size() == 0) return std::move(out).take();
-    const std::size_t length = x.dim(rank - 2);
+    const std::size_t length = std::max<std::size_t>(x.dim(rank - 2), 1);
     const std::size_t width = x.dim(rank - 1);
     const std::size_t half = width / 2;
     struct Rotation {

@@ -2,6 +2,7 @@
 // Tested by tests/nn/norm_test.cpp
 #include "andiron/nn/norm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -79,8 +80,8 @@ Result<Tensor> BatchNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_
     ANDIRON_ASSIGN(const Operand<T> means, Operand<T>::of(running_mean));
     ANDIRON_ASSIGN(const Operand<T> variances, Operand<T>::of(running_var));
     ANDIRON_TRY(check_channels("BatchNorm", x, means.size()));
-    const std::size_t channels = x.dim(1);
-    const Shape per_channel({channels});
+    const std::size_t channels = std::max<std::size_t>(x.dim(1), 1);
+    const Shape per_channel({x.dim(1)});
     ANDIRON_TRY(check_parameter("BatchNorm", "gamma", factors.shape(), per_channel));
     ANDIRON_TRY(check_parameter("BatchNorm", "beta", terms.shape(), per_channel));
     ANDIRON_TRY(check_parameter("BatchNorm", "running_var", variances.shape(), per_channel));

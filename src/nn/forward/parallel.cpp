@@ -7,8 +7,10 @@
 
 #include "andiron/nn/threads.h"
 
-#ifdef _OPENMP
+// The compiler may know OpenMP's directives and lack its functions.
+#if defined(_OPENMP) && __has_include(<omp.h>)
 #include <omp.h>
+#define ANDIRON_HAVE_OPENMP
 #endif
 
 namespace andiron::inline v1 {
@@ -17,7 +19,7 @@ namespace {
 
 std::atomic<unsigned> wanted_threads = 0;
 
-#ifdef _OPENMP
+#ifdef ANDIRON_HAVE_OPENMP
 // What OpenMP takes when the program starts: the cores that the process may use, or
 // OMP_NUM_THREADS. Later, a thread may have set a number of its own.
 const int usual_threads = omp_get_max_threads();
@@ -32,7 +34,7 @@ void set_threads(unsigned count) noexcept {
 }
 
 unsigned threads() noexcept {
-#ifdef _OPENMP
+#ifdef ANDIRON_HAVE_OPENMP
   // Within a parallel loop of the caller, its threads are what there is.
   if (omp_in_parallel() != 0) return 1;
   const unsigned wanted = wanted_threads;
@@ -48,14 +50,14 @@ unsigned threads_for(std::size_t count, std::size_t grain) noexcept {
 }
 
 ThreadCap::ThreadCap() noexcept {
-#ifdef _OPENMP
+#ifdef ANDIRON_HAVE_OPENMP
   before_ = omp_get_max_threads();
   omp_set_num_threads(static_cast<int>(threads()));
 #endif
 }
 
 ThreadCap::~ThreadCap() {
-#ifdef _OPENMP
+#ifdef ANDIRON_HAVE_OPENMP
   omp_set_num_threads(before_);
 #endif
 }

@@ -69,14 +69,16 @@ template <class T>
 inline __attribute__((always_inline)) void apply(Elementwise function,
                                                  ElementwiseSettings<T> settings, const T* in,
                                                  T* out, std::size_t count) {
-  const auto [a, b, c] = settings;
+  const T a = settings.a;
+  const T b = settings.b;
+  const T c = settings.c;
   constexpr T root_2_by_pi = std::numbers::sqrt2_v<T> * std::numbers::inv_sqrtpi_v<T>;
   constexpr T root_half = 1 / std::numbers::sqrt2_v<T>;
   switch (function) {
     case Elementwise::relu:
       return for_all(in, out, count, [](T x) { return x < 0 ? T{0} : x; });
     case Elementwise::leaky_relu:
-      return for_all(in, out, count, [a = a](T x) { return x < 0 ? a * x : x; });
+      return for_all(in, out, count, [a](T x) { return x < 0 ? a * x : x; });
     case Elementwise::gelu:
       return for_all(in, out, count, [](T x) { return x * T{0.5} * (1 + erf_of(x * root_half)); });
     case Elementwise::gelu_tanh:
@@ -90,24 +92,24 @@ inline __attribute__((always_inline)) void apply(Elementwise function,
     case Elementwise::tanh:
       return for_all(in, out, count, [](T x) { return tanh_of(x); });
     case Elementwise::hard_sigmoid:
-      return for_all(in, out, count, [a = a, b = b](T x) { return within_0_and_1(a * x + b); });
+      return for_all(in, out, count, [a, b](T x) { return within_0_and_1(a * x + b); });
     case Elementwise::hard_swish:
       return for_all(in, out, count, [](T x) { return x * within_0_and_1(x / T{6} + T{0.5}); });
     case Elementwise::mish:
       return for_all(in, out, count, [](T x) { return x * tanh_of(softplus_of(x, T{1})); });
     case Elementwise::softplus:
-      return for_all(in, out, count, [a = a](T x) { return softplus_of(x, a); });
+      return for_all(in, out, count, [a](T x) { return softplus_of(x, a); });
     case Elementwise::elu:
-      return for_all(in, out, count, [a = a](T x) {
+      return for_all(in, out, count, [a](T x) {
         const T below = a * (exp_of(x > 0 ? T{0} : x) - 1);
         return x > 0 ? x : below;
       });
     case Elementwise::sqrt:
       return for_all(in, out, count, [](T x) { return std::sqrt(x); });
     case Elementwise::scale:
-      return for_all(in, out, count, [a = a, b = b](T x) { return a * x + b; });
+      return for_all(in, out, count, [a, b](T x) { return a * x + b; });
     case Elementwise::centered:
-      return for_all(in, out, count, [a = a, b = b, c = c](T x) { return a * (x - c) + b; });
+      return for_all(in, out, count, [a, b, c](T x) { return a * (x - c) + b; });
   }
 }
 
