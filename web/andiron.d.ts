@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Types of andiron.js and remote.js.
+
+/** Bytes, a file of a page, or in node a path. A Blob can be read only in a worker. */
+export type Source = ArrayBuffer | ArrayBufferView | Blob | string;
+/** One file, or several that belong together: shards and their index. */
+export type Sources = Source | Iterable<File> | Map<string, Source> | Record<string, Source>;
+
+export type Dtype =
+  | "bool" | "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64"
+  | "f16" | "bf16" | "f32" | "f64" | "c32" | "c64" | "c128"
+  | "f8e4m3fn" | "f8e5m2" | "f8e4m3fnuz" | "f8e5m2fnuz" | "f8e8m0"
+  | "f4e2m1" | "f6e2m3" | "f6e3m2" | "qfloat" | `raw:${string}`;
+
+/** Elements of a tensor. Dtypes without a typed array of their own are read as bytes. */
+export type Elements =
+  | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array
+  | BigUint64Array | BigInt64Array | Float32Array | Float64Array;
+
+export interface Tensor {
+  name: string;
+  dtype: Dtype;
+  shape: number[];
+  bytes: number;
+  /** Where the data is in its file, if it is there as one run. */
+  offset?: number;
+  /** The shard. */
+  file?: string;
+  /** The file's own spelling of the dtype, where it differs. */
+  fileDtype?: string;
+  /** A decimal number of up to 64 bits. */
+  paramId?: string;
+  /** An earlier tensor with the same bytes, as tied weights have. */
+  aliasOf?: string;
+}
+
+export interface Listing {
+  format: string;
+  packaging: string;
+  /** Size of all files. */
+  bytes: number;
+  metadata: Record<string, string>;
+  /** In file order. */
+  tensors: Tensor[];
+  /** Configs and scalars. A tensor in it is {"tensor": its index}. Null if there are none. */
+  value: unknown;
+  skipped: { name: string; reason: string }[];
+  notes: string[];
+}
+
+export interface OpenOptions {
+  /** Which file to open, of several; for bytes, the name that errors use. */
+  name?: string;
+  strictness?: "lenient" | "standard" | "strict";
+  /** Compare the checksums of zip records with the data that is read. */
+  verify?: boolean;
+  names?: {
+    /** Only the tensors under this key, without it. */
+    topLevelKey?: string;
+    /** Regular expressions and their replacements, in order. */
+    rename?: [pattern: string, replacement: string][];
+    contiguousIndices?: boolean;
+    foldWeightNorm?: boolean;
+  };
+}
+
+export interface ReadOptions {
+  /** Cast to this dtype. */
+  dtype?: Dtype;
+  /** The first element, and the one after the last, in row-major order. */
+  begin?: number;
+  end?: number;
+}
+
+/** Over finite elements; NaN and infinities are counted apart. */
+export interface Statistics {
+  count: number;
+  nan: number;
+  positiveInfinity: number;
+  negativeInfinity: number;
+  zeros: number;
+  /** Null if there is no finite element. Exact for integers: above 2^53 as text. */
+  min: number | string | null;
+  max: number | string | null;
+  mean: number | null;
+  /** Of the population. */
+  std: number | null;
+  l2: number | null;
+  /** Equal bins from min to max. */
+  histogram?: number[];
+}
+
+export interface CompareOptions {
+  /** |a - b| <= atol + rtol * |b| counts as equal. */
+  atol?: number;
+  rtol?: number;
+  /** Judge tensors whose dtypes differ by their numbers alone. */
+  ignoreDtype?: boolean;
+}
+
+export interface ComparedTensor {
+  name: string;
+  dtype: string;
+  shape: number[];
+}
+
+export interface Difference {
+  kind: "added" | "removed" | "renamed" | "shape" | "dtype" | "values" | "close";
+  /** Not there if it was added. */
+  a?: ComparedTensor;
+  /** Not there if it was removed. */
+  b?: ComparedTensor;
+  /** Renamed, but several tensors have these bytes. */
+  ambiguous?: boolean;
+  // How far apart the elements are, for dtype, values and close.
+  elements?: number;
+  differing?: number;
+  /** Of these, beyond the tolerances. */
+  beyond?: number;
+  /** The row-major index of the first. */
+  firstBeyond?: number;
+  maxAbs?: number | null;
+  relativeL2?: number | null;
+  cosine?: number | null;
+}
+
+export interface Comparison {
+  /** Nothing differs but what is close. */
+  isEqual: boolean;
+  /** How many tensors are equal. */
+  equal: number;
+  differences: Difference[];
+}
+
+export interface ConvertOptions {
+  metadata?: Record<string, string>;
+}
+
+export class AndironError extends Error {
+  code: string;
+  file?: string;
+  tensor?: string;
+  found?: string;
+  expected?: string;
+  hint?: string;
+}
+
+export interface WeightFile extends Listing {
+  tensor(name: string): Tensor | undefined;
+  read(name: string, options?: ReadOptions): Elements;
+  hash(name: string): string;
+  statistics(name: string, options?: { bins?: number }): Statistics;
+  convert(format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Uint8Array;
+  close(): void;
+}
+
+export interface Andiron {
+  readonly version: string;
+  open(source: Sources, options?: OpenOptions): WeightFile;
+  compare(a: WeightFile, b: WeightFile, options?: CompareOptions): Comparison;
+}
+
+export interface RemoteFile extends Listing {
+  tensor(name: string): Tensor | undefined;
+  read(name: string, options?: ReadOptions): Promise<Elements>;
+  hash(name: string): Promise<string>;
+  statistics(name: string, options?: { bins?: number }): Promise<Statistics>;
+  convert(
+    format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface RemoteAndiron {
+  readonly version: string;
+  open(source: Sources, options?: OpenOptions): Promise<RemoteFile>;
+  compare(a: RemoteFile, b: RemoteFile, options?: CompareOptions): Promise<Comparison>;
+  /** Ends the worker. */
+  close(): void;
+}
+
+export interface LoadOptions {
+  /** The module's bytes, the module, or where it is; by default andiron.wasm beside the script. */
+  wasm?: BufferSource | Promise<BufferSource> | WebAssembly.Module | URL | string;
+}
+
+export function load(options?: LoadOptions): Promise<Andiron>;
+export function loadInWorker(options?: LoadOptions & { worker?: Worker }): Promise<RemoteAndiron>;
+/** The typed array that a dtype is read into. */
+export function arrayFor(dtype: Dtype): new (buffer: ArrayBuffer) => Elements;

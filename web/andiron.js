@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Neural-network weight files in JavaScript: opens, lists, reads, compares and converts them.
+//
+//   import { load } from "andiron";
+//   const andiron = await load();
+//   const file = andiron.open(bytes);           // header only; node also takes a path
+//   file.tensors[0].name;
+//   const weights = file.read("fc.weight");     // Float32Array
+//   file.close();
+//
+// Everything but load() is synchronous. A Blob or File can be read synchronously only in a worker:
+// on a page, use loadInWorker(), which has the same functions with promises.
+
+/** An error of the library: what was found, what was expected, what to try. */
+export class AndironError extends Error {
+  constructor(fields) {
+    super(fields.text);
+    this.name = "AndironError";
+    for (const key of ["code", "file", "tensor", "found", "expected", "hint"]) {
+      if (fields[key]) this[key] = fields[key];
+    }
+  }
+}
+
+const isNode = typeof process === "object" && Boolean(process.versions?.node);
+const builtin = (name) => process.getBuiltinModule(`node:${name}`);
+
+// ---- Files of the host ----
+
+class MemoryFile {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.size = bytes.byteLength;
+  }
+  read(offset, out) {
+    out.set(this.bytes.subarray(offset, offset + out.byteLength));
+  }
+  close() {}
+}
+
+class BlobFile {
+  constructor(blob) {
+    this.blob = blob;
+    this.size = blob.size;
+  }
+  read(offset, out) {
+    const part = this.blob.slice(offset, offset + out.byteLength);
+    out.set(new Uint8Array(new FileReaderSync().readAsArrayBuffer(part)));
+  }
+  close() {}
+}
+
+// Opened when it is first read: a folder may hold many files that nobody asks for.
+class PathFile {
+  constructor(path) {
+    this.path = path;
+    this.size = builtin("fs").statSync(path).size;
+  }
+  read(offset, out) {
+    const fs = builtin("fs");
+    this.descriptor ??= fs.openSync(this.path, "r");
+    for (let done = 0; done < out.byteLength;) {
+      const count = fs.readSync(this.descriptor, out, done, out.byteLength - done, offset + done);
+      if (count === 0) throw new Error("the file ended too early");
+      done += count;
+    }
+  }
+  close() {
+    if (this.descriptor !== undefined) builtin("fs").closeSync(this.descriptor);
+    this.descriptor = undefined;
+  }
+}
+
+function hostFile(source) {
+  if (source instanceof ArrayBuffer) return new MemoryFile(new Uint8Array(source));
+  if (ArrayBuffer.isView(source)) {
+    return new MemoryFile(new Uint8Array(source.buffer, source.byteOffset, source.byteLength));
+  }
+  if (typeof Blob !== "undefined" && source instanceof Blob) {
+    if (typeof FileReaderSync === "undefined") {
+      throw new TypeError(
+        "a Blob can be read only in a worker: use loadInWorker(), or open(await blob.arrayBuffer())");
+    }
+    return new BlobFile(source);
+  }
+  if (typeof source === "string" && isNode) return new PathFile(source);
+  throw new TypeError("expected an ArrayBuffer, a typed array, a Blob, or in node a path");
+}
+
+// The files of a source by name, and the one to open: [["model.pt", file]], "model.pt".
+function hostFiles(source, name) {
+  if (typeof source === "string" && isNode) {
+    const fs = builtin("fs");
+    const path = builtin("path");
+    const isFolder = fs.statSync(source).isDirectory();
+    const folder = isFolder ? source : path.dirname(source);
+    const names = fs.readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() || entry.isSymbolicLink())
+      .map((entry) => entry.name);
+    const files = [];
+    for (const each of names) {
+      const full = path.join(folder, each);
+      if (fs.statSync(full, { throwIfNoEntry: false })?.isFile()) {
+        files.push([each, new PathFile(full)]);
+      }
+    }
+    return { files, model: isFolder ? "" : path.basename(source) };
+  }
+  const isOne = source instanceof ArrayBuffer || ArrayBuffer.isView(source) ||
+    (typeof Blob !== "undefined" && source instanceof Blob);
+  if (isOne) {
+    const own = name ?? source.name ?? "memory";
+    return { files: [[own, hostFile(source)]], model: own };
+  }
+  // Several: an iterable of File, or an object or Map of sources by name.
+  let entries;
+  if (source instanceof Map) {
+    entries = [...source];
+  } else if (typeof source?.[Symbol.iterator] === "function") {
+    entries = [...source].map((file) => [file.name, file]);
+  } else if (source && typeof source === "object") {
+    entries = Object.entries(source);
+  } else {
+    throw new TypeError("expected bytes, a Blob, a set of files, or in node a path");
+  }
+  const files = entries.map(([each, file]) => [each, hostFile(file)]);
+  return { files, model: name ?? (files.length === 1 ? files[0][0] : "") };
+}
+
+// ---- Elements ----
+
+const arrays = {
+  bool: Uint8Array, u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array,
+  u32: Uint32Array, i32: Int32Array, u64: BigUint64Array, i64: BigInt64Array,
+  f16: globalThis.Float16Array ?? Uint16Array, bf16: Uint16Array,
+  f32: Float32Array, f64: Float64Array, c64: Float32Array, c128: Float64Array,
+};
+
+/** The typed array that a dtype is read into; Uint8Array for those without one. */
+export function arrayFor(dtype) {
+  return arrays[dtype] ?? Uint8Array;
+}
+
+// ---- The module ----
+
+const errno = { success: 0, badf: 8, nosys: 52 };
+
+// What the C library asks of the system. Files are none of its business here.
+function systemOf(memory) {
+  const view = () => new DataView(memory().buffer);
+  const known = {
+    clock_time_get(clock, precision, out) {
+      view().setBigUint64(out, BigInt(Math.round(performance.now() * 1e6)), true);
+      return errno.success;
+    },
+    random_get(address, count) {
+      const bytes = new Uint8Array(memory().buffer, address, count);
+      for (let at = 0; at < count; at += 65536) {
+        crypto.getRandomValues(bytes.subarray(at, Math.min(count, at + 65536)));
+      }
+      return errno.success;
+    },
+    environ_sizes_get(count, bytes) {
+      view().setUint32(count, 0, true);
+      view().setUint32(bytes, 0, true);
+      return errno.success;
+    },
+    environ_get: () => errno.success,
+    fd_prestat_get: () => errno.badf,
+    proc_exit(code) {
+      throw new Error(`the module ended with ${code}`);
+    },
+  };
+  return new Proxy(known, { get: (all, name) => all[name] ?? (() => errno.nosys) });
+}
+
+async function compiled(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  const given = await source;
+  if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return WebAssembly.compile(given);
+  const url = given ?? new URL("./andiron.wasm", import.meta.url);
+  if (isNode && (url instanceof URL ? url.protocol === "file:" : !/^https?:/.test(url))) {
+    return WebAssembly.compile(builtin("fs").readFileSync(url));
+  }
+  return WebAssembly.compile(await (await fetch(url)).arrayBuffer());
+}
+
+/**
+ * Loads the library. `wasm` is the module's bytes, a WebAssembly.Module, or where to find it; the
+ * default is andiron.wasm beside this file.
+ */
+export async function load({ wasm } = {}) {
+  const module = await compiled(wasm);
+  let instance;
+  const files = new Map();
+  const memory = () => instance.exports.memory;
+  const read = (file, offset, address, size) => {
+    try {
+      files.get(file).read(offset, new Uint8Array(memory().buffer, address, size));
+      return 0;
+    } catch {
+      return 1;
+    }
+  };
+  const imports = { andiron: { read }, wasi_snapshot_preview1: systemOf(memory) };
+  instance = await WebAssembly.instantiate(module, imports);
+  instance.exports._initialize?.();
+  return new Andiron(instance.exports, files);
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The library, once loaded. */
+class Andiron {
+  #exports;
+  #files;
+  #nextFile = 1;
+
+  constructor(exports, files) {
+    this.#exports = exports;
+    this.#files = files;
+  }
+
+  get version() {
+    return this.#text("andiron_version");
+  }
+
+  /**
+   * Opens a weight file, a shard index with its shards, or a folder (node). Reads its header.
+   * `source`: an ArrayBuffer, a typed array, a Blob or File (in a worker), a path (node), or several
+   * files: a FileList, an object or Map of sources by name. The caller closes the file.
+   */
+  open(source, { name, ...options } = {}) {
+    const { files, model } = hostFiles(source, name);
+    const numbers = [];
+    try {
+      const listed = files.map(([each, file]) => {
+        const number = this.#nextFile++;
+        this.#files.set(number, file);
+        numbers.push(number);
+        return { name: each, file: number, size: file.size };
+      });
+      const opened = this.#json("andiron_open", { files: listed, model, ...options });
+      return new WeightFile(this.#calls(), opened, () => this.#forget(numbers));
+    } catch (error) {
+      this.#forget(numbers);
+      throw error;
+    }
+  }
+
+  /** What differs between two open files; see Comparison in andiron.d.ts. */
+  compare(a, b, options = {}) {
+    return this.#json("andiron_compare", options, handleOf(a), handleOf(b));
+  }
+
+  #forget(numbers) {
+    for (const number of numbers) {
+      this.#files.get(number)?.close();
+      this.#files.delete(number);
+    }
+  }
+
+  #calls() {
+    return {
+      json: (name, request, ...handles) => this.#json(name, request, ...handles),
+      bytes: (name, request, ...handles) => this.#bytes(name, request, ...handles),
+      close: (handle) => this.#exports.andiron_close(handle),
+    };
+  }
+
+  #bytes(name, request, ...handles) {
+    const exports = this.#exports;
+    const text = encoder.encode(JSON.stringify(request));
+    const address = exports.andiron_allocate(text.length);
+    if (address === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
+    new Uint8Array(exports.memory.buffer, address, text.length).set(text);
+    const answer = exports[name](...handles, address, text.length);
+    exports.andiron_deallocate(address);
+    return this.#take(answer);
+  }
+
+  #text(name) {
+    return decoder.decode(this.#take(this.#exports[name]()));
+  }
+
+  #json(name, request, ...handles) {
+    return JSON.parse(decoder.decode(this.#bytes(name, request, ...handles)));
+  }
+
+  // Copies the result out of the module's memory, and gives the answer back.
+  #take(answer) {
+    const exports = this.#exports;
+    if (answer === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
+    const [failed, data, size] = new Uint32Array(exports.memory.buffer, answer, 3);
+    const bytes = new Uint8Array(exports.memory.buffer, data, size).slice();
+    exports.andiron_release(answer);
+    if (failed) throw new AndironError(JSON.parse(decoder.decode(bytes)));
+    return bytes;
+  }
+}
+
+const handles = new WeakMap();
+
+function handleOf(file) {
+  const handle = handles.get(file);
+  if (handle === undefined) throw new TypeError("expected an open file");
+  return handle;
+}
+
+/** An open weight file. */
+class WeightFile {
+  #calls;
+  #byName = new Map();
+  #release;
+
+  constructor(calls, { handle, ...listing }, release) {
+    this.#calls = calls;
+    this.#release = release;
+    handles.set(this, handle);
+    Object.assign(this, listing);
+    for (const tensor of this.tensors) this.#byName.set(tensor.name, tensor);
+  }
+
+  /** The description of a tensor by its name, or undefined. */
+  tensor(name) {
+    return this.#byName.get(name);
+  }
+
+  /**
+   * The elements of a tensor in row-major order. `dtype` casts; `begin` and `end` count elements.
+   * 64-bit integers come as BigInt, complex numbers as pairs, and dtypes without a typed array as
+   * bytes.
+   */
+  read(name, { dtype, begin, end } = {}) {
+    const bytes = this.#calls.bytes("andiron_read", { name, dtype, begin, end }, handleOf(this));
+    const Array = arrayFor(dtype ?? this.tensor(name)?.dtype);
+    return new Array(bytes.buffer, 0, bytes.byteLength / Array.BYTES_PER_ELEMENT);
+  }
+
+  /** The SHA-256 of a tensor's row-major little-endian bytes, in hexadecimal. */
+  hash(name) {
+    return this.#calls.json("andiron_hash", { name }, handleOf(this)).sha256;
+  }
+
+  /** Minimum, maximum, mean and more of a tensor; with `bins`, also a histogram. */
+  statistics(name, { bins = 0 } = {}) {
+    return this.#calls.json("andiron_statistics", { name, bins }, handleOf(this));
+  }
+
+  /** The same tensors as a file of another format: "safetensors", "burnpack", "mpk", "numpy". */
+  convert(format, options = {}) {
+    return this.#calls.bytes("andiron_convert", { format, ...options }, handleOf(this));
+  }
+
+  /** Gives back what the file holds. Arrays that were read stay valid. */
+  close() {
+    const handle = handles.get(this);
+    if (handle === undefined) return;
+    handles.delete(this);
+    this.#calls.close(handle);
+    this.#release();
+  }
+
+  [Symbol.dispose ?? Symbol.for("dispose")]() {
+    this.close();
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Numbers for people.
+
+/** "80.7 KiB" */
+export function formatBytes(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  let size = bytes;
+  for (; size >= 1024 && unit + 1 < units.length; ++unit) size /= 1024;
+  return unit === 0 ? `${size} B` : `${size.toFixed(1)} ${units[unit]}`;
+}
+
+/** "1 tensor", "25.6 M parameters"; of "metadata entry", "2 metadata entries". */
+export function formatCount(count, noun) {
+  const steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"]];
+  const [size, mark] = steps.find(([least]) => count >= least) ?? [1, ""];
+  const number = mark ? `${(count / size).toFixed(1)} ${mark}` : count.toLocaleString("en");
+  if (noun === "more") return `${number} more`;
+  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${number} ${count === 1 ? noun : plural}`;
+}
+
+/** Six digits that matter. Integers beyond 2^53 come as text, which stays as it is. */
+export function formatNumber(value) {
+  if (typeof value === "string" || Number.isInteger(value)) return String(value);
+  const size = Math.abs(value);
+  return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
+}

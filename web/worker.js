@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The worker behind loadInWorker(): calls the library for messages {id, method, file, args}.
+import { load } from "./andiron.js";
+
+const loaded = Promise.withResolvers?.() ?? (() => {
+  const deferred = {};
+  deferred.promise = new Promise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
+  return deferred;
+})();
+const files = new Map();
+let nextFile = 1;
+
+const methods = {
+  load(options) {
+    load(options).then(loaded.resolve, loaded.reject);
+    return loaded.promise.then((andiron) => andiron.version);
+  },
+  async open(source, options) {
+    const file = (await loaded.promise).open(source, options);
+    const number = nextFile++;
+    files.set(number, file);
+    return { number, listing: { ...file } };
+  },
+  async compare(a, b, options) {
+    return (await loaded.promise).compare(files.get(a), files.get(b), options);
+  },
+};
+
+async function answer({ method, file, args }) {
+  if (file === undefined) return methods[method](...args);
+  const result = files.get(file)[method](...args);
+  if (method === "close") files.delete(file);
+  return result;
+}
+
+self.onmessage = async ({ data }) => {
+  try {
+    const result = await answer(data);
+    const moved = ArrayBuffer.isView(result) ? [result.buffer] : [];
+    self.postMessage({ id: data.id, result }, moved);
+  } catch (error) {
+    self.postMessage({ id: data.id, error: { ...error, name: error.name, text: error.message } });
+  }
+};
