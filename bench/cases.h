@@ -24,5 +24,6 @@ std::vector<Case> hash_cases();
 std::vector<Case> module_cases();
 std::vector<Case> burnpack_cases();
 std::vector<Case> pytorch_cases();
+std::vector<Case> analysis_cases();
 
 }  // namespace andiron::bench

@@ -20,7 +20,7 @@ constexpr int usage_error = 4;
 std::vector<Case> all_cases() {
   std::vector<Case> all;
   for (auto* group : {open_cases, read_cases, transform_cases, save_cases, hash_cases, module_cases,
-                      burnpack_cases, pytorch_cases}) {
+                      burnpack_cases, pytorch_cases, analysis_cases}) {
     for (Case& one : group()) all.push_back(std::move(one));
   }
   return all;

@@ -62,6 +62,29 @@ std::uint64_t size_argument(const std::string& option, const std::string& text) 
   return *size;
 }
 
+// From 1 to `most`.
+unsigned long count_argument(const std::string& option, const std::string& text,
+                             unsigned long most) {
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
+  if (count < 1 || count > most) {
+    throw CLI::ValidationError(option,
+                               quoted(text) + " is not a number from 1 to " + std::to_string(most));
+  }
+  return count;
+}
+
+double tolerance_argument(const std::string& option, const std::string& text) {
+  double number = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end || !(number >= 0)) {
+    throw CLI::ValidationError(option,
+                               quoted(text) + " is not a tolerance; tolerances look like 1e-5");
+  }
+  return number;
+}
+
 template <class Choice>
 using Choices = std::vector<std::pair<std::string, Choice>>;
 
@@ -247,17 +270,11 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
                      "How to read files")
       ->group(group);
   const auto set_threads = [&reading](const std::string& text) {
-    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-    const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
-    if (count < 1 || count > most_threads) {
-      throw CLI::ValidationError(
-          "--threads", quoted(text) + " is not a number from 1 to " + std::to_string(most_threads));
-    }
-    reading.threads = static_cast<unsigned>(count);
+    reading.threads = static_cast<unsigned>(count_argument("--threads", text, most_threads));
   };
   verb.add_option_function<std::string>("--threads", set_threads,
-                                        "Tensors that hash reads at a time; by default\n"
-                                        "one per processor, at most 8")
+                                        "Threads of hash, stat and diff; by default one\n"
+                                        "per processor, at most 8")
       ->option_text("N")
       ->group(group);
   const auto set_memory = [&reading](const std::string& text) {
@@ -532,6 +549,94 @@ void add_reading_options(CLI::App& verb, ReadingOptions& reading) {
   add_file_options(verb, reading);
 }
 
+void add_stat(CLI::App& app, StatOptions& stat) {
+  constexpr std::size_t usual_bins = 16;
+  constexpr unsigned long most_bins = 10'000;
+  CLI::App& verb = add_verb(app, "stat", "Statistics of each tensor: range, mean, NaN, infinity",
+                            stat_footer, stat.reading);
+  add_sort(verb, stat.sort);
+  verb.add_flag("--check", stat.check,
+                "Only look for NaN and infinity: name the tensors\n"
+                "that have them, and exit with 1 if there are any");
+  verb.add_flag_callback(
+          "--histogram",
+          [&stat] {
+            if (stat.bins == 0) stat.bins = usual_bins;
+          },
+          "Also show how the elements of each tensor are\ndistributed, in 16 bins")
+      ->option_text(" ");
+  const auto set_bins = [&stat](const std::string& text) {
+    stat.bins = count_argument("--bins", text, most_bins);
+  };
+  verb.add_option_function<std::string>("--bins", set_bins, "The same, in N bins")
+      ->option_text("N");
+  add_reading_options(verb, stat.reading);
+}
+
+void add_side(CLI::App& verb, const std::string& letter, const std::string& which,
+              DiffOptions::Side& side) {
+  const std::string group = "Names of one side";
+  const auto set_key = [&side](std::string key) {
+    unmark(key);
+    side.top_level_key = std::move(key);
+  };
+  verb.add_option_function<std::string>("--top-level-key-" + letter, set_key,
+                                        "As --top-level-key, for the " + which + " input alone")
+      ->option_text("KEY")
+      ->group(group);
+  using Substitutions = std::vector<std::pair<std::string, std::string>>;
+  const auto add_rules = [&side](Substitutions rules) {
+    for (auto& [pattern, replacement] : rules) {
+      unmark(pattern);
+      unmark(replacement);
+      side.substitutions.emplace_back(pattern, replacement);
+    }
+  };
+  verb.add_option_function<Substitutions>("--sub-" + letter, add_rules,
+                                          "As --sub, and after it, for the " + which +
+                                              " input\n"
+                                              "alone (repeatable)")
+      ->allow_extra_args(false)
+      ->option_text("PATTERN REPLACEMENT")
+      ->group(group);
+}
+
+CLI::App& add_diff(CLI::App& app, DiffOptions& diff) {
+  CLI::App& verb =
+      add_verb(app, "diff", "Compare the tensors of two weight files", diff_footer, diff.reading);
+  verb.get_option("INPUT")->expected(2)->description(
+      "The two weight files, shard indexes or\nfolders");
+  CompareOptions& compare = diff.compare;
+  const auto add_tolerance = [&verb](const std::string& name, double& tolerance,
+                                     const std::string& description) {
+    const auto set = [name, &tolerance](const std::string& text) {
+      tolerance = tolerance_argument(name, text);
+    };
+    verb.add_option_function<std::string>(name, set, description)->option_text("NUMBER");
+  };
+  add_tolerance("--atol", compare.absolute_tolerance,
+                "Elements are close if |a - b| is at most this,");
+  add_tolerance("--rtol", compare.relative_tolerance,
+                "plus this times |b|; close tensors count as equal");
+  verb.add_flag_callback(
+          "--nan-differs", [&compare] { compare.nan_equals_nan = false; }, "NaN differs from NaN")
+      ->option_text(" ");
+  verb.add_flag("--ignore-dtype", compare.ignore_dtype,
+                "Judge tensors of other dtypes by their numbers");
+  verb.add_flag_callback(
+          "--no-renames", [&compare] { compare.find_renamed = false; },
+          "Do not look for renamed tensors, which reads\nthose that only one side has")
+      ->option_text(" ");
+  verb.add_flag("--metadata", compare.metadata,
+                "Also compare metadata, and the values beside the\ntensors (configs, scalars)");
+  verb.add_flag("--all", diff.all, "List every difference, not the first ten of a\nkind");
+  verb.add_flag("-q,--quiet", diff.quiet, "Print nothing; the exit code tells");
+  add_side(verb, "a", "first", diff.a);
+  add_side(verb, "b", "second", diff.b);
+  add_reading_options(verb, diff.reading);
+  return verb;
+}
+
 UsageError usage_error(const CLI::App& app, std::string message) {
   const auto verbs = app.get_subcommands();
   message += "; try 'andiron ";
@@ -606,6 +711,11 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   hash_verb.add_flag("--full", hash.full, "Print whole hashes in the format of sha256sum");
   add_reading_options(hash_verb, hash.reading);
 
+  StatOptions stat;
+  add_stat(app, stat);
+  DiffOptions diff;
+  const CLI::App& diff_verb = add_diff(app, diff);
+
   ConvertArguments convert;
   add_convert(app, convert);
   add_reading_options(*convert.verb, convert.options.reading);
@@ -618,11 +728,15 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     if (convert.verb->get_option("INPUT")->count() > 1) {
       return usage_error(app, "convert takes one INPUT; name the output with -o");
     }
+    if (diff_verb.parsed() && diff_verb.get_option("INPUT")->count() != 2) {
+      return usage_error(app, "diff takes two INPUTs");
+    }
     return usage_error(app, error.what());
   }
   if (version) return ShowText{"andiron " ANDIRON_VERSION "\n"};
-  for (ReadingOptions* reading : {&ls.reading, &info.reading, &config.reading, &plan.reading,
-                                  &hash.reading, &convert.options.reading}) {
+  for (ReadingOptions* reading :
+       {&ls.reading, &info.reading, &config.reading, &plan.reading, &hash.reading, &stat.reading,
+        &diff.reading, &convert.options.reading}) {
     transpose_first(reading->names.edits);
   }
   if (ls_verb.parsed()) return ls;
@@ -630,6 +744,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (config_verb.parsed()) return config;
   if (plan_verb.parsed()) return plan;
   if (hash_verb.parsed()) return hash;
+  if (app.got_subcommand("stat")) return stat;
+  if (app.got_subcommand("diff")) return diff;
   if (convert.verb->parsed()) {
     std::string mistake = settle_layout(convert);
     const bool writes = !convert.options.layout || !convert.options.layout->is_guess();

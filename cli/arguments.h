@@ -24,8 +24,9 @@ struct UsageError {
   std::string message;
 };
 
-using Arguments = std::variant<LsOptions, InfoOptions, ConfigOptions, PlanOptions, HashOptions,
-                               ConvertOptions, ShowText, ShowUsage, UsageError>;
+using Arguments =
+    std::variant<LsOptions, InfoOptions, ConfigOptions, PlanOptions, HashOptions, StatOptions,
+                 DiffOptions, ConvertOptions, ShowText, ShowUsage, UsageError>;
 
 Arguments parse_arguments(int argc, const char* const* argv);
 

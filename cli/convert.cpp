@@ -158,11 +158,9 @@ Result<WriteReport> write_output(const Archive& archive, const ConvertOptions& o
   WriteOptions write_options = options.writing.write;
   const Interruption interruption;
   std::optional<ProgressBar> bar;
-  std::uint64_t shown = 0;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!bar) bar.emplace(path, total);
-    bar->advance(done - shown);
-    shown = done;
+    bar->show(done, total);
     return !interruption.is_requested();
   };
   return write(archive, path, write_options);

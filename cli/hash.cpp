@@ -21,28 +21,10 @@
 #include "cli/tensor_text.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "cli/workforce.h"
 
 namespace andiron::cli {
 namespace {
-
-// Below this, a window costs more in calls than it saves in memory.
-constexpr std::uint64_t least_window = 64 * 1024;
-
-// How many tensors are hashed at once, each through a window of its own.
-struct Workforce {
-  unsigned threads = 1;
-  std::uint64_t window = 0;
-};
-
-Workforce workforce(const ReadingOptions& options) {
-  Workforce force = {options.threads, Limits().window_bytes};
-  if (options.max_memory) {
-    const std::uint64_t most = std::max<std::uint64_t>(1, *options.max_memory / least_window);
-    force.threads = static_cast<unsigned>(std::min<std::uint64_t>(force.threads, most));
-    force.window = std::min(force.window, *options.max_memory / force.threads);
-  }
-  return force;
-}
 
 // Nothing may leave a thread but its result, so what fails before sha256() is caught here.
 template <class Read>

@@ -7,7 +7,7 @@
 namespace andiron::cli {
 
 inline constexpr const char* tool_description =
-    "Neural-network weight files: list, inspect, check, hash and convert their tensors.";
+    "Neural-network weight files: list, inspect, check, compare and convert their tensors.";
 
 inline constexpr const char* tool_footer =
     R"(An INPUT is a weight file (SafeTensors, PyTorch, Burnpack, NumPy, a Burn
@@ -27,6 +27,8 @@ Examples:
   andiron plan checkpoint.pt --model mine.safetensors
   andiron convert pytorch_model.bin -o model.safetensors
   andiron hash --threads 8 model.safetensors
+  andiron stat --check model.safetensors
+  andiron diff model.pt model.safetensors
   andiron convert model.safetensors -o model.bpk
   andiron ls --json *.safetensors | jq -r '.tensors[].name'
   andiron ls --sub '^model\.' '' --contiguous-indices model.safetensors)";
@@ -93,6 +95,33 @@ Examples:
   andiron hash model.safetensors
   andiron hash --full --include 'encoder.**' model.safetensors
   diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))";
+
+inline constexpr const char* stat_footer =
+    R"(Range, mean and standard deviation (of the population) are those of the finite
+elements; of a complex tensor, those of the magnitudes. --json has all digits, the
+L2 norm and the histogram too.
+
+Exit codes: with --check, 1 if an element is NaN or infinite.
+
+Examples:
+  andiron stat model.safetensors
+  andiron stat --check checkpoint.pt
+  andiron stat --histogram --include 'head.*' model.safetensors
+  andiron stat --json model.bpk | jq '.tensors[] | [.name, .statistics.std]')";
+
+inline constexpr const char* diff_footer =
+    R"(Tensors are compared by name, whatever the formats. Tensors that only one side has
+are looked for under other names by their bytes. Equal means equal numbers, and NaN
+equals NaN. The first input is A, the second B.
+
+Exit codes: 0 equal, 1 different.
+
+Examples:
+  andiron diff old.safetensors new.safetensors
+  andiron diff -q model.pt model.safetensors
+  andiron diff --rtol 1e-3 --ignore-dtype model.safetensors model-f16.bpk
+  andiron diff --top-level-key-a state_dict checkpoint.ckpt model.safetensors
+  andiron diff --json a.bpk b.bpk | jq -r '.differences[] | [.kind, .name] | @tsv')";
 
 inline constexpr const char* convert_footer =
     R"(The extension of the output chooses the format: .safetensors, .bpk, .mpk,

@@ -17,19 +17,6 @@ namespace andiron::cli {
 
 namespace {
 
-Status check_patterns(const ReadingOptions& options) {
-  Status names = options.names.status();
-  return names ? options.filter.status() : std::move(names);
-}
-
-// Open, names, filter.
-Result<Archive> open_input(const ReadingOptions& options, const std::string& path) {
-  Result<Archive> archive = andiron::open(path, options.open);
-  if (archive) archive = apply_names(*archive, options.names);
-  if (archive && !options.filter.is_empty()) archive = filter(*archive, options.filter);
-  return archive;
-}
-
 // Whether the error is about a limit that --max-memory has lowered.
 bool is_lowered_limit(const ReadingOptions& options, const Error& error) {
   constexpr std::pair<std::string_view, std::uint64_t Limits::*> limits[] = {
@@ -49,15 +36,6 @@ ExitCode exit_code_for(const ReadingOptions& options, const Error& error) {
   return exit_code_of(error);
 }
 
-// Prints the line on standard error; returns what stands for the input on standard output.
-std::string report_failure(const ReadingOptions& options, const std::string& path, Error error,
-                           const std::string& shown) {
-  if (error.file.empty()) error.file = path.empty() ? "''" : path;
-  if (is_lowered_limit(options, error)) error.hint = "raise --max-memory";
-  print_error(error);
-  return options.json ? json_error(path, error, shown) : shown;
-}
-
 ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
   print_error(error);
   if (options.json) {
@@ -69,6 +47,27 @@ ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
 }
 
 }  // namespace
+
+Status check_patterns(const ReadingOptions& options) {
+  Status names = options.names.status();
+  return names ? options.filter.status() : std::move(names);
+}
+
+Result<Archive> open_input(const ReadingOptions& options, const std::string& path) {
+  Result<Archive> archive = andiron::open(path, options.open);
+  if (archive) archive = apply_names(*archive, options.names);
+  if (archive && !options.filter.is_empty()) archive = filter(*archive, options.filter);
+  return archive;
+}
+
+ExitCode report_failure(const ReadingOptions& options, const std::string& path, Error error,
+                        std::string& out) {
+  if (error.file.empty()) error.file = path.empty() ? "''" : path;
+  if (is_lowered_limit(options, error)) error.hint = "raise --max-memory";
+  print_error(error);
+  if (options.json) out = json_error(path, error, out);
+  return exit_code_for(options, error);
+}
 
 ExitCode for_each_input(const ReadingOptions& options, bool lines, const Render& render) {
   return for_each_input_opened(
@@ -91,8 +90,7 @@ ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
     std::string out;
     Status status = render(path, open_input(options, path), out);
     if (!status) {
-      code = combine(code, exit_code_for(options, status.error()));
-      out = report_failure(options, path, status.error(), out);
+      code = combine(code, report_failure(options, path, status.error(), out));
     }
     if (out.empty()) continue;
     if (blank_line_due) out.insert(0, 1, '\n');

@@ -28,6 +28,17 @@ using RenderOpened =
 ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
                                const RenderOpened& render);
 
+/// Open, names, filter. REQUIRES: check_patterns() is ok.
+Result<Archive> open_input(const ReadingOptions& options, const std::string& path);
+
+/// Whether the patterns on the command line are patterns.
+Status check_patterns(const ReadingOptions& options);
+
+/// Reports an input that failed on standard error, and makes `out` what stands for it on standard
+/// output: nothing more than it has, or with --json the error with what it has as more fields.
+ExitCode report_failure(const ReadingOptions& options, const std::string& path, Error error,
+                        std::string& out);
+
 /// Appends "PATH:" above a listing when there are several inputs.
 void append_input_heading(std::string& out, const std::string& path, const ReadingOptions& options);
 

@@ -3,12 +3,14 @@
 #include "cli/json_output.h"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "andiron/value.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/scalars.h"
+#include "cli/statistics_text.h"
 #include "cli/tensor_text.h"
 
 namespace andiron::cli {
@@ -30,12 +32,7 @@ void append_tensor(std::string& out, const TensorInfo& info,
   const std::string dtype = dtype_text(info);
   append_json_field(out, "dtype", dtype);
   append_json_key(out, "shape");
-  out += '[';
-  for (std::size_t i = 0; i < info.shape.size(); ++i) {
-    if (i > 0) out += ',';
-    append_number(out, info.shape[i]);
-  }
-  out += ']';
+  append_json_list(out, info.shape);
   append_json_field(out, "bytes", info.byte_size);
   if (info.offset) append_json_field(out, "offset", *info.offset);
   if (!info.file.empty()) append_json_field(out, "file", info.file);
@@ -48,14 +45,15 @@ void append_tensor(std::string& out, const TensorInfo& info,
   if (digest != nullptr) append_json_field(out, "sha256", to_hex(*digest));
 }
 
-// Of a tensor whose name changed; the others have nothing to add.
+// Of a tensor whose name changed or that is not in the file; the others have nothing to add.
 void append_names(std::string& out, const std::vector<NameStep>& history) {
-  if (history.front().name == history.back().name) return;
-  append_json_field(out, "name_in_file", history.front().name);
+  const bool is_made = history.front().stage == NameStage::made;
+  if (!is_made && history.front().name == history.back().name) return;
+  if (!is_made) append_json_field(out, "name_in_file", history.front().name);
   append_json_key(out, "renames");
   out += '[';
-  for (std::size_t i = 1; i < history.size(); ++i) {
-    if (history[i].name == history[i - 1].name) continue;
+  for (std::size_t i = is_made ? 0 : 1; i < history.size(); ++i) {
+    if (i != 0 && history[i].name == history[i - 1].name) continue;
     if (out.back() != '[') out += ',';
     out += "{\"step\":";
     append_json_string(out, stage_name(history[i].stage));
@@ -83,6 +81,26 @@ void append_json_key(std::string& out, std::string_view key) {
   out += ",\"";
   out += key;
   out += "\":";
+}
+
+void append_json_double(std::string& out, double number) {
+  if (std::isnan(number)) {
+    out += "null";
+  } else if (std::isinf(number)) {
+    out += number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  } else {
+    char digits[32];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  }
+}
+
+void append_json_list(std::string& out, std::span<const std::uint64_t> numbers) {
+  out += '[';
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) out += ',';
+    append_number(out, numbers[i]);
+  }
+  out += ']';
 }
 
 void append_json_field(std::string& out, std::string_view key, std::uint64_t number) {
@@ -167,6 +185,7 @@ std::string json_object(const std::string& path, const Archive& archive,
     if (alias_of) alias_room -= alias_of->size();
     append_tensor(out, archive.info(index), alias_of,
                   additions.digests.empty() ? nullptr : &additions.digests[index]);
+    if (!additions.statistics.empty()) append_json_statistics(out, additions.statistics[index]);
     if (additions.renames != nullptr) append_names(out, archive.name_history(index));
     out += '}';
   }

@@ -12,15 +12,18 @@
 #include "andiron/archive.h"
 #include "andiron/error.h"
 #include "andiron/sha256.h"
+#include "andiron/statistics.h"
 #include "cli/tensor_text.h"
 
 namespace andiron::cli {
 
 /// What some verbs add to an object.
 struct JsonAdditions {
-  std::span<const Sha256Digest> digests = {};  ///< empty, or one for each tensor of the archive
-  std::string_view more_fields = {};           ///< JSON text, each field with a comma before it
-  const Renames* renames = nullptr;            ///< the names in the file and after each step
+  // Empty, or one for each tensor of the archive.
+  std::span<const Sha256Digest> digests = {};
+  std::span<const Statistics> statistics = {};
+  std::string_view more_fields = {};  ///< JSON text, each field with a comma before it
+  const Renames* renames = nullptr;   ///< the names in the file and after each step
 };
 
 /// An input that was read. `order` lists the tensors.
@@ -35,6 +38,11 @@ std::string json_error(const std::string& path, const Error& error,
 void append_json_key(std::string& out, std::string_view key);
 /// Appends `,"KEY":NUMBER`.
 void append_json_field(std::string& out, std::string_view key, std::uint64_t number);
+/// Appends the shortest text that gives the same number again. NaN, which stands for what is not
+/// there, is null; infinities are strings.
+void append_json_double(std::string& out, double number);
+/// Appends a shape or coordinates: `[2,3]`.
+void append_json_list(std::string& out, std::span<const std::uint64_t> numbers);
 /// Appends `,"KEY":"TEXT"`.
 void append_json_field(std::string& out, std::string_view key, std::string_view text);
 /// Appends `,"KEY":["TEXT",...]`.

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "andiron/compare.h"
 #include "andiron/names.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
@@ -74,6 +76,29 @@ struct HashOptions {
   ReadingOptions reading;
   SortKey sort = SortKey::name;
   bool full = false;
+};
+
+struct StatOptions {
+  ReadingOptions reading;
+  SortKey sort = SortKey::name;
+  std::size_t bins = 0;  ///< of histograms; 0 for none
+  bool check = false;    ///< NaN and infinity are findings, and all that is shown
+};
+
+struct DiffOptions {
+  /// The two inputs; names and filter are for both.
+  ReadingOptions reading;
+  /// More for one of them.
+  struct Side {
+    std::string top_level_key;                                       ///< instead of that for both
+    std::vector<std::pair<std::string, std::string>> substitutions;  ///< after those for both
+  };
+  Side a;
+  Side b;
+  /// Without threads, memory and progress.
+  CompareOptions compare;
+  bool quiet = false;  ///< only the exit code
+  bool all = false;    ///< list every difference
 };
 
 struct ConvertOptions {

@@ -3,6 +3,7 @@
 #include "cli/quantities.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 namespace andiron::cli {
@@ -41,6 +42,13 @@ std::string format_count(std::uint64_t count) {
 std::string format_short_count(std::uint64_t count) {
   static constexpr const char* units[] = {"", "K", "M", "B", "T", nullptr};
   return count < 1000 ? std::to_string(count) : scaled(count, 1000, units);
+}
+
+std::string format_number(double number, int digits) {
+  if (std::isnan(number)) return "-";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, number);
+  return text;
 }
 
 std::string count_of(std::uint64_t count, std::string_view noun) {

@@ -18,6 +18,9 @@ std::string format_count(std::uint64_t count);
 /// "1.2M"; small numbers as they are.
 std::string format_short_count(std::uint64_t count);
 
+/// "0.123", "-1.5e-05" with at most so many digits; "-" for NaN, "inf".
+std::string format_number(double number, int digits);
+
 /// "1 tensor", "2 tensors".
 std::string count_of(std::uint64_t count, std::string_view noun);
 

@@ -115,7 +115,7 @@ void append_tensor_table(std::string& out, std::string heading, const Archive& a
     }
     std::string_view last;
     for (const NameStep& step : archive.name_history(index)) {
-      if (step.stage == NameStage::file) {
+      if (step.stage == NameStage::file || step.stage == NameStage::made) {
         add(info, step.name, stage_name(step.stage), index);
       } else if (step.name != last) {
         std::vector<std::string> row(cells);

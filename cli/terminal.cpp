@@ -75,6 +75,11 @@ void ProgressBar::advance(std::uint64_t bytes) {
   next_draw_ = Clock::now() + std::chrono::milliseconds(100);
 }
 
+void ProgressBar::show(std::uint64_t done, std::uint64_t total) {
+  total_ = total;
+  advance(done - done_.load(std::memory_order_relaxed));
+}
+
 void ProgressBar::draw(std::uint64_t done) const {
   constexpr std::size_t bar_width = 20;
   const double fraction = static_cast<double>(done) / static_cast<double>(total_);

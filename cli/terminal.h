@@ -40,6 +40,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void advance(std::uint64_t bytes);
+  /// From one thread: what the library tells of its progress, of which the total may grow.
+  void show(std::uint64_t done, std::uint64_t total);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -48,7 +50,7 @@ class ProgressBar {
 
   const bool visible_;
   const std::string label_;
-  const std::uint64_t total_;
+  std::uint64_t total_;
   std::atomic<std::uint64_t> done_ = 0;
   std::mutex drawing_;
   Clock::time_point next_draw_ = Clock::now();

@@ -17,6 +17,10 @@ ExitCode run(const ConfigOptions& options);
 ExitCode run(const PlanOptions& options);
 /// Hashes tensors.
 ExitCode run(const HashOptions& options);
+/// Computes statistics of tensors.
+ExitCode run(const StatOptions& options);
+/// Compares the tensors of two weight files.
+ExitCode run(const DiffOptions& options);
 /// Writes the tensors of one weight file into another.
 ExitCode run(const ConvertOptions& options);
 

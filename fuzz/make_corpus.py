@@ -217,6 +217,7 @@ def load_seeds():
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
                           ("layers_fuzz", layers_seeds()), ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
+                          ("regex_fuzz", pattern_seeds()),
                           ("load_fuzz", load_seeds()),
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),

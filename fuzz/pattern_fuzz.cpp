@@ -10,12 +10,6 @@ using namespace andiron::fuzz;
 
 namespace {
 
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
-  return line;
-}
-
 void use(const Result<Pattern>& pattern, std::string_view replacement, std::string_view name) {
   if (!pattern) {
     ANDIRON_HOLDS(pattern.error().code == ErrorCode::invalid_pattern);

@@ -37,6 +37,13 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
+// Takes the first line off a text, and what ends it.
+inline std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
+  return line;
+}
+
 }  // namespace andiron::fuzz
 
 #define ANDIRON_HOLDS(property) \

@@ -79,6 +79,7 @@
 //   nn/                                    layers
 //   open.h, archive.h, snapshot.h, tensor.h, value.h
 //                                          files without a model
+//   statistics.h, compare.h                what is in the tensors; what differs between two files
 //   config.h                               structs from the values of a checkpoint, and as JSON
 //   write.h                                writing files, editing metadata
 //   names.h, text.h                        filters, renaming, patterns
@@ -94,6 +95,7 @@
 #include "andiron/burnpack_view.h"
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
+#include "andiron/compare.h"
 #include "andiron/config.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
@@ -135,6 +137,7 @@
 #include "andiron/shape.h"
 #include "andiron/sink.h"
 #include "andiron/snapshot.h"
+#include "andiron/statistics.h"
 #include "andiron/store.h"
 #include "andiron/store_builder.h"
 #include "andiron/stores.h"

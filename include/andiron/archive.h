@@ -61,9 +61,10 @@ enum class NameStage : std::uint8_t {
   remap,          ///< remap()
   index_gaps,     ///< close_index_gaps()
   rename,         ///< Archive::rename() called directly
+  made,           ///< add() after a stage: made from other tensors (weight norm, edits), or new
 };
 
-/// Returns "file", "top-level key", "remap", "index gaps" or "rename".
+/// Returns "file", "top-level key", "remap", "index gaps", "rename" or "made".
 std::string_view stage_name(NameStage stage) noexcept;
 
 /// A name that a tensor has or had. The view is valid until the archive is changed or destroyed.
@@ -185,10 +186,12 @@ class Archive {
   Result<Archive> rename(std::span<const std::string> names,
                          NameStage stage = NameStage::rename) const;
 
-  /// The name of a tensor in the file, before any stage renamed it. Costs one step per stage.
+  /// The name of a tensor in the file, or its first one if it was added since, before any stage
+  /// renamed it. Costs one step per stage.
   /// REQUIRES: index < size().
   std::string_view name_in_file(std::size_t index) const;
-  /// All names of a tensor: in the file, then after each stage that renamed the archive.
+  /// All names of a tensor: in the file, then after each stage that renamed the archive. That of a
+  /// tensor which is not in the file begins with NameStage::made.
   /// REQUIRES: index < size().
   std::vector<NameStep> name_history(std::size_t index) const;
   /// The archive before any stage renamed or dropped tensors: the file as it was opened. key_map.h

@@ -62,7 +62,7 @@ struct KeyUse {
 
 /// A tensor of a file.
 struct MappedKey {
-  std::string name_in_file;
+  std::string name_in_file;         ///< empty if it is made from others
   std::vector<KeyStep> steps = {};  ///< the stages that changed its name, in order
   std::string name = {};            ///< after all stages; empty if it is left out
   /// The stage that leaves it out, because it is not under the key (NameStage::top_level_key) or
@@ -74,6 +74,9 @@ struct MappedKey {
   /// order. Empty if no parameter uses it.
   std::vector<KeyUse> uses = {};
 
+  /// True if it is not in the file, but made from others (weight norm, edits) or added. Its first
+  /// step tells its name.
+  bool is_made() const noexcept { return !steps.empty() && steps.front().stage == NameStage::made; }
   /// True if no parameter uses it, although it is not left out. Meaningless without a module.
   bool is_unused() const noexcept { return !left_out_by && uses.empty(); }
 };

@@ -49,26 +49,28 @@ void add_norm(Rules& rules, const std::string& kind, const std::string& from,
   rules.push_back(moved(kind, from + "bias", to + "beta"));
 }
 
-// One direction of recurrent layers: `number` in PyTorch's names is our prefix `layer`.
-void add_gates(Rules& rules, const std::string& kind, const Names& gates, const std::string& number,
+// One direction of recurrent layers: what PyTorch's names end in is our prefix `layer`.
+void add_gates(Rules& rules, const std::string& kind, const Names& gates, const std::string& ending,
                const std::string& layer) {
   for (const auto& [theirs, ours] : {std::pair("ih", "input"), std::pair("hh", "hidden")}) {
     Names transforms;
     for (const std::string& gate : gates) {
       transforms.push_back(layer + gate + "_gate." + ours + "_transform");
     }
-    const std::string suffix = std::string("_") + theirs + "_l" + number;
-    add_joined_linear(rules, kind, "weight" + suffix, "bias" + suffix, transforms);
+    const std::string name = std::string("_") + theirs + ending;
+    add_joined_linear(rules, kind, "weight" + name, "bias" + name, transforms);
   }
 }
 
 void add_recurrent(Rules& rules, const std::string& kind, const Names& gates) {
-  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "*", "layers.*.forward.");
-  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "*_reverse", "layers.*.reverse.");
-  add_gates(rules, "nn." + kind + "Stack", gates, "*", "layers.*.");
-  add_gates(rules, "nn.Bi" + kind, gates, "0", "forward.");
-  add_gates(rules, "nn.Bi" + kind, gates, "0_reverse", "reverse.");
-  add_gates(rules, "nn." + kind, gates, "0", "");
+  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "_l*", "layers.*.forward.");
+  add_gates(rules, "nn.Bi" + kind + "Stack", gates, "_l*_reverse", "layers.*.reverse.");
+  add_gates(rules, "nn." + kind + "Stack", gates, "_l*", "layers.*.");
+  add_gates(rules, "nn.Bi" + kind, gates, "_l0", "forward.");
+  add_gates(rules, "nn.Bi" + kind, gates, "_l0_reverse", "reverse.");
+  add_gates(rules, "nn." + kind, gates, "_l0", "");
+  // LSTMCell and GRUCell have no number.
+  add_gates(rules, "nn." + kind, gates, "", "");
 }
 
 void add_attention(Rules& rules, const std::string& kind, const std::string& from,

@@ -2,8 +2,11 @@
 // Reads gzip files into memory, and compresses into a sink.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,9 +15,14 @@
 #include "andiron/error.h"
 #include "andiron/limits.h"
 #include "andiron/sink.h"
+#include "src/codec/deflate/streams.h"
 #include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
+
+// Files are read and written in pieces of this size.
+inline constexpr std::size_t gzip_window_bytes = 64 * 1024;
+using GzipWindow = std::array<std::byte, gzip_window_bytes>;
 
 inline bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
@@ -42,7 +50,6 @@ Result<ContentHead> content_head(const ByteSource& source, std::size_t count);
 class GzipSink : public Sink {
  public:
   static Result<std::unique_ptr<GzipSink>> create(Sink& sink);
-  ~GzipSink() override;
 
   Status write(std::span<const std::byte> data) override;
   // Writes the rest. Nothing can be written afterwards.
@@ -51,12 +58,16 @@ class GzipSink : public Sink {
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  struct Stream;
-  explicit GzipSink(Sink& sink);
-  Status deflate_all(int flush);
+  GzipSink(Sink& sink, std::unique_ptr<DeflateStream> stream);
+  Status deflate(std::span<const std::byte> data, bool is_last);
+  Status pass_on();
 
   Sink& sink_;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<DeflateStream> stream_;
+  std::unique_ptr<GzipWindow> out_;  // what is still to be passed on
+  std::size_t out_used_ = 0;
+  std::uint32_t crc_ = 0;
+  std::uint64_t size_ = 0;  // before it was compressed
   std::uint64_t bytes_ = 0;
 };
 

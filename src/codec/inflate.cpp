@@ -2,12 +2,8 @@
 // Tested by tests/codec/inflate_test.cpp and tests/codec/zip_hostile_test.cpp
 #include "src/codec/inflate.h"
 
-#define ZLIB_CONST
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <new>
 #include <string>
 
 #include "src/core/check_limit.h"
@@ -18,9 +14,6 @@
 
 namespace andiron::inline v1::detail {
 namespace {
-
-constexpr int raw_window_bits = -15;                        // no header and no trailer
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 Error bad(const char* what) { return Error{.code = ErrorCode::bad_archive, .message = what}; }
 
@@ -41,46 +34,31 @@ Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const
   return error;
 }
 
-struct Inflater::Stream : z_stream {
-  Stream() : z_stream{}, ready(inflateInit2(this, raw_window_bits) == Z_OK) {}
-  ~Stream() {
-    if (ready) inflateEnd(this);
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  bool ready;
-};
-
 Inflater::Inflater(std::span<std::byte> out, Wanted wanted)
-    : stream_(new(std::nothrow) Stream), out_(out), wanted_(wanted) {
-  if (stream_ != nullptr && !stream_->ready) stream_.reset();
-}
-
-Inflater::~Inflater() = default;
+    : stream_(new_inflate_stream()), out_(out), wanted_(wanted) {}
 
 Status Inflater::take(std::span<const std::byte> part) {
-  if (stream_ == nullptr) return no_memory_for_zlib();
+  if (stream_ == nullptr) return no_memory_for_deflate();
   for (;;) {
     if (wanted_ == Wanted::head && is_full()) return {};
     if (has_ended_) return part.empty() ? Status() : bad("bytes follow its deflated data");
-    const auto in = part.first(std::min(part.size(), most_at_once));
     std::byte spare;  // data that goes on where it should end shows here
-    const auto room =
-        is_full() ? std::span(&spare, 1) : out_.first(std::min(out_.size(), most_at_once));
-    stream_->next_in = reinterpret_cast<const Bytef*>(in.data());
-    stream_->avail_in = static_cast<uInt>(in.size());
-    stream_->next_out = reinterpret_cast<Bytef*>(room.data());
-    stream_->avail_out = static_cast<uInt>(room.size());
-    const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
-    const std::size_t made = room.size() - stream_->avail_out;
-    if (made > out_.size()) return bad("its data inflates to more than the directory says");
-    out_ = out_.subspan(made);
-    part = part.subspan(in.size() - stream_->avail_in);
-    if (code == Z_BUF_ERROR) return {};  // it waits for more
-    if (code == Z_MEM_ERROR) return no_memory_for_zlib();
-    if (code != Z_OK && code != Z_STREAM_END) return bad("its deflated data is damaged");
-    has_ended_ = code == Z_STREAM_END;
+    const InflateStream::Step step = stream_->step(part, is_full() ? std::span(&spare, 1) : out_);
+    if (step.made > out_.size()) return bad("its data inflates to more than the directory says");
+    out_ = out_.subspan(step.made);
+    part = part.subspan(step.taken);
+    switch (step.state) {
+      case InflateStream::State::goes_on:
+        if (step.taken == 0 && step.made == 0) return {};  // it waits for more
+        break;
+      case InflateStream::State::ended:
+        has_ended_ = true;
+        break;
+      case InflateStream::State::damaged:
+        return bad("its deflated data is damaged");
+      case InflateStream::State::out_of_memory:
+        return no_memory_for_deflate();
+    }
   }
 }
 
@@ -90,14 +68,8 @@ Status Inflater::finish() {
   return {};
 }
 
-namespace {
-
-std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) noexcept {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(crc, reinterpret_cast<const Bytef*>(data.data()), data.size()));
-}
-
 #if defined(__x86_64__)
+namespace {
 
 // A CRC is the remainder of a polynomial over bits: bytes in front may be multiplied by a power of
 // x, modulo the divisor, and added to bytes behind them, and it stays the same.
@@ -132,9 +104,8 @@ std::uint32_t continue_crc(std::uint32_t crc, std::span<const std::byte> data) n
   return rest;
 }
 
-#endif
-
 }  // namespace
+#endif
 
 std::uint32_t crc_of(std::span<const std::byte> data, std::uint32_t before) noexcept {
   std::uint32_t crc = before;

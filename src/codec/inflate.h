@@ -10,6 +10,7 @@
 
 #include "andiron/error.h"
 #include "andiron/limits.h"
+#include "src/codec/deflate/streams.h"
 
 namespace andiron::inline v1::detail {
 
@@ -23,21 +24,14 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
 Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const Limits& limits,
                             std::string_view file);
 
-inline Error no_memory_for_zlib() {
-  return Error{.code = ErrorCode::out_of_memory, .message = "not enough memory for zlib"};
-}
-
 // Decompresses data that comes in parts into memory of a known size. Fails with BadArchive if the
-// two do not fit, OutOfMemory if zlib cannot allocate.
+// two do not fit, OutOfMemory without memory for what it keeps.
 class Inflater {
  public:
   // all: the data must fill the memory exactly. head: only the beginning of the data is needed.
   enum class Wanted : std::uint8_t { all, head };
 
   Inflater(std::span<std::byte> out, Wanted wanted);
-  ~Inflater();
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
 
   // Takes the next bytes. A head that is full ignores them.
   Status take(std::span<const std::byte> part);
@@ -46,10 +40,8 @@ class Inflater {
   Status finish();
 
  private:
-  struct Stream;
-
-  std::unique_ptr<Stream> stream_;  // null without memory
-  std::span<std::byte> out_;        // what is left of it
+  std::unique_ptr<InflateStream> stream_;  // null without memory
+  std::span<std::byte> out_;               // what is left of it
   Wanted wanted_;
   bool has_ended_ = false;
 };

@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "andiron/detail/no_throw.h"
 #include "src/codec/decode_text.h"
 #include "src/codec/file_json.h"
+#include "src/core/parse_double.h"
 #include "src/core/text/shown_characters.h"
 #include "src/core/text/utf8.h"
 #include "src/freestanding/json_reader.h"
@@ -32,11 +34,9 @@ bool parse_number(JsonReader& reader, Value& out) {
     std::uint64_t large = 0;
     if (std::from_chars(text.data(), end, large).ec == std::errc()) return out = Value(large), true;
   }
-  double number = 0;
-  if (std::from_chars(text.data(), end, number).ec != std::errc()) {
-    return reader.fail(ErrorCode::bad_header, "a number does not fit in a double");
-  }
-  out = Value(number);
+  const std::optional<double> number = detail::parse_double(text);
+  if (!number) return reader.fail(ErrorCode::bad_header, "a number does not fit in a double");
+  out = Value(*number);
   return true;
 }
 

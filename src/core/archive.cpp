@@ -25,7 +25,8 @@ using detail::ArchiveState;
 using detail::NameOrigin;
 
 std::string_view stage_name(NameStage stage) noexcept {
-  constexpr std::string_view names[] = {"file", "top-level key", "remap", "index gaps", "rename"};
+  constexpr std::string_view names[] = {"file",       "top-level key", "remap",
+                                        "index gaps", "rename",        "made"};
   return names[static_cast<unsigned>(stage)];
 }
 
@@ -353,7 +354,9 @@ std::vector<NameStep> Archive::name_history(std::size_t index) const {
     index = state->came_from->index_of(index);
     state = before;
   }
-  newest_first.push_back({NameStage::file, state->entries[index].name()});
+  const bool is_in_file = state->came_from == nullptr;
+  newest_first.push_back(
+      {is_in_file ? NameStage::file : NameStage::made, state->entries[index].name()});
   return {newest_first.rbegin(), newest_first.rend()};
 }
 

@@ -84,7 +84,8 @@ Status Expression::read_join(const Join& join, std::uint64_t offset,
         std::span<std::byte> room = scratch.writable().first(bytes);
         ANDIRON_TRY(part->read_part(row * chunk, room));
         for (std::uint64_t r = 0; r < batch; ++r) {
-          std::memcpy(out.data() + r * row_bytes + column, room.data() + r * chunk, chunk);
+          std::memcpy(out.data() + r * row_bytes + column, room.data() + r * chunk,
+                      static_cast<std::size_t>(chunk));
         }
         column += chunk;
       }

@@ -3,11 +3,11 @@
 #include "src/core/huge_page_memory.h"
 
 #include <array>
-#include <mutex>
 #include <new>
 
 #include "andiron/bytes.h"
 #include "src/core/advise_huge_pages.h"
+#include "src/core/lock.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -34,7 +34,7 @@ struct Block {
   std::size_t size = 0;
 };
 
-std::mutex mutex;
+Mutex mutex;
 std::array<Block, 16> kept;  // empty places have no memory
 std::size_t kept_bytes = 0;
 
@@ -43,7 +43,7 @@ std::size_t kept_bytes = 0;
 void* take_large_block(std::size_t size) noexcept {
   size = rounded(size);
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     for (Block& block : kept) {
       if (block.size != size) continue;
       kept_bytes -= size;
@@ -59,7 +59,7 @@ void* take_large_block(std::size_t size) noexcept {
 void give_large_block(void* block, std::size_t size) noexcept {
   size = rounded(size);
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     for (Block& place : kept) {
       if (place.size != 0 || kept_bytes + size > most_kept) continue;
       kept_bytes += size;

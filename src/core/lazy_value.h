@@ -5,10 +5,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "andiron/value.h"
+#include "src/core/lock.h"
 
 namespace andiron::inline v1::detail {
 
@@ -26,7 +26,7 @@ class LazyValue {
   bool is_absent() const noexcept { return state_ == nullptr; }
   Result<Value> get() const {
     if (state_ == nullptr) return Value();
-    const std::lock_guard lock(state_->mutex);
+    const Lock lock(state_->mutex);
     if (state_->make) {
       Result<Value> made = state_->make();
       // What failed for want of memory, or of a disk, may succeed the next time.
@@ -40,7 +40,7 @@ class LazyValue {
 
  private:
   struct State {
-    std::mutex mutex;
+    Mutex mutex;
     std::function<Result<Value>()> make;
     Result<Value> made = Value();
   };

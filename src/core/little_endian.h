@@ -18,9 +18,7 @@ constexpr std::uint32_t load_u32(const std::byte* at) noexcept {
 }
 
 constexpr std::uint64_t load_u64(const std::byte* at) noexcept {
-  std::uint64_t value = 0;
-  for (unsigned i = 8; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(at[i]);
-  return value;
+  return load_u32(at) | std::uint64_t{load_u32(at + 4)} << 32;
 }
 
 constexpr void store_u64(std::uint64_t value, std::byte* out) noexcept {

@@ -13,6 +13,7 @@
 #include "andiron/limits.h"
 #include "andiron/snapshot.h"
 #include "src/core/kernels/convert.h"
+#include "src/core/quantized_layout.h"
 #include "src/core/quantized_rows.h"
 #include "src/core/try.h"
 
@@ -85,79 +86,6 @@ class SchemeText {
   std::string_view rest_;
 };
 
-constexpr DType dtype_of(QuantParam param) noexcept {
-  constexpr DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::f8e8m0, DType::f8e4m3fn};
-  return dtypes[static_cast<unsigned>(param)];
-}
-
-// What a field of `bits` bits stands for, for each of its contents.
-std::array<float, 256> field_values(QuantValue value, unsigned bits) {
-  std::array<float, 256> values = {};
-  const auto decode = [&](DType dtype) {
-    for (unsigned field = 0; field < 1u << bits; ++field) {
-      values[field] = static_cast<float>(decode_float(dtype, field));
-    }
-  };
-  switch (value) {
-    case QuantValue::e5m2:
-      decode(DType::f8e5m2);
-      break;
-    case QuantValue::e4m3:
-      decode(DType::f8e4m3fn);
-      break;
-    case QuantValue::e2m1:
-      decode(DType::f4e2m1);
-      break;
-    default: {
-      const int count = 1 << bits;
-      for (int field = 0; field < count; ++field) {
-        values[static_cast<unsigned>(field)] =
-            static_cast<float>(field < count / 2 ? field : field - count);
-      }
-    }
-  }
-  return values;
-}
-
-// How a payload lies: values and scales row by row, the packed dimension last.
-struct StoredLayout {
-  Shape shape;
-  std::size_t last;         // dimension of `shape`
-  std::size_t packed;       // the dimension that changed places with the last
-  std::uint64_t lines = 1;  // along the last dimension
-  std::uint64_t line_bytes;
-  // Along each dimension, the extent of a block and the number of blocks. Without blocks, the whole
-  // tensor is one.
-  std::array<std::uint64_t, max_rank> extents = {};
-  std::array<std::uint64_t, max_rank> grid = {};
-  std::uint64_t scales = 1;
-
-  // REQUIRES: the scheme fits the shape, no dimension is 0.
-  StoredLayout(const QuantScheme& scheme, const Shape& tensor_shape)
-      : shape(tensor_shape.rank() == 0 ? Shape({1}) : tensor_shape), last(shape.rank() - 1) {
-    packed = last;
-    if (scheme.store != QuantStore::native) packed -= static_cast<std::size_t>(scheme.packed_dim);
-    const std::span<const std::uint8_t> block = scheme.block.dims();
-    for (std::size_t d = 0; d <= last; ++d) {
-      const std::size_t from_last = last - d;
-      if (!scheme.has_blocks) {
-        extents[d] = shape[d];
-      } else {
-        extents[d] = from_last < block.size() ? block[block.size() - 1 - from_last] : 1;
-      }
-    }
-    std::swap(shape[packed], shape[last]);
-    std::swap(extents[packed], extents[last]);
-    for (std::size_t d = 0; d <= last; ++d) {
-      grid[d] = detail::ceil_divide(shape[d], extents[d]);
-      scales *= grid[d];
-      if (d != last) lines *= shape[d];
-    }
-    line_bytes = detail::ceil_divide(shape[last], detail::values_per_unit(scheme)) *
-                 detail::unit_bytes(scheme);
-  }
-};
-
 struct Range {
   std::uint64_t first;
   std::uint64_t count;
@@ -168,15 +96,14 @@ struct Range {
 Result<Bytes> read_scales(const QuantScheme& scheme, std::uint64_t total, Range wanted,
                           const std::byte* from) {
   const std::uint64_t count = wanted.count;
-  const QuantParam alone = scheme.has_tensor_scale ? scheme.tensor_param : QuantParam::f32;
-  const QuantParam param = scheme.has_blocks ? scheme.block_param : alone;
+  const QuantParam param = detail::scale_param(scheme);
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(count * sizeof(float)));
   auto* const scales = reinterpret_cast<float*>(bytes.writable().data());
-  convert(dtype_of(param), from + wanted.first * byte_width(param), DType::f32,
+  convert(detail::dtype_of(param), from + wanted.first * byte_width(param), DType::f32,
           bytes.writable().data(), static_cast<std::size_t>(count));
   if (scheme.level() == QuantLevel::block_and_tensor) {
     float tensor_scale = 1;
-    convert(dtype_of(scheme.tensor_param), from + total * byte_width(param), DType::f32,
+    convert(detail::dtype_of(scheme.tensor_param), from + total * byte_width(param), DType::f32,
             reinterpret_cast<std::byte*>(&tensor_scale), 1);
     for (std::uint64_t i = 0; i < count; ++i) scales[i] *= tensor_scale;
   }
@@ -184,9 +111,8 @@ Result<Bytes> read_scales(const QuantScheme& scheme, std::uint64_t total, Range 
 }
 
 // Numbers of some lines, in the order they are stored; all of them unless there are two dimensions.
-// Fields lie in bytes from the low bits up, which is also how they lie in little-endian words.
 template <unsigned bits>
-void expand_lines(const StoredLayout& layout, Range lines,
+void expand_lines(const detail::StoredLayout& layout, Range lines,
                   const std::array<float, 256>& field_value, const std::byte* line,
                   const float* scales, float* out) {
   const std::uint64_t length = layout.shape[layout.last];
@@ -221,7 +147,7 @@ void expand_lines(const StoredLayout& layout, Range lines,
 }
 
 // The size of the payload was checked before.
-Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, Range lines,
+Result<Bytes> expand(const QuantScheme& scheme, const detail::StoredLayout& layout, Range lines,
                      const Bytes& payload) {
   const std::byte* const values = payload.data();
   // The scales of the lines; those of a whole tensor are all.
@@ -238,9 +164,8 @@ Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, Rang
                  Bytes::allocate(lines.count * layout.shape[layout.last] * sizeof(float)));
   const auto* const scales = reinterpret_cast<const float*>(scale_bytes.data());
   auto* const out = reinterpret_cast<float*>(numbers.writable().data());
-  const unsigned bits = 8 * detail::unit_bytes(scheme) / detail::values_per_unit(scheme);
-  const std::array<float, 256> field_value = field_values(scheme.value, bits);
-  switch (bits) {
+  const std::array<float, 256> field_value = detail::field_values(scheme);
+  switch (detail::field_bits(scheme)) {
     case 8:
       expand_lines<8>(layout, lines, field_value, values, scales, out);
       break;
@@ -251,44 +176,6 @@ Result<Bytes> expand(const QuantScheme& scheme, const StoredLayout& layout, Rang
       expand_lines<2>(layout, lines, field_value, values, scales, out);
   }
   return numbers;
-}
-
-Status check_payload(const QuantScheme& scheme, const Tensor& tensor) {
-  if (scheme.mode == QuantMode::lookup) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = "the values are indices into a table that is not in the file",
-                 .found = tensor.raw_name(),
-                 .expected = "the mode Symmetric",
-                 .hint = "dequantize it in the program that has the table"};
-  }
-  const bool is_float = scheme.value == QuantValue::e5m2 || scheme.value == QuantValue::e4m3 ||
-                        scheme.value == QuantValue::e2m1;
-  if (is_float && scheme.store == QuantStore::native) {
-    return Error{.code = ErrorCode::unsupported,
-                 .message = "cannot tell whether the values are integers or float codes",
-                 .found = tensor.raw_name(),
-                 .expected = "a packed store, or integers",
-                 .hint =
-                     "Burn's CPU backends write integers here, its GPU backends float codes; "
-                     "dequantize it in Burn"};
-  }
-  const std::string kind = tensor.raw_name() + " " + tensor.shape().to_string();
-  std::uint64_t wanted = 0;
-  if (!quantized_byte_count(scheme, tensor.shape().dims(), wanted)) {
-    return Error{.code = ErrorCode::size_mismatch,
-                 .message = "the quantization scheme does not fit the shape",
-                 .found = kind,
-                 .expected = "a packed dimension and blocks that the shape has",
-                 .hint = "the packed dimension counts from the last one, which is 0"};
-  }
-  if (wanted != tensor.byte_size()) {
-    return Error{.code = ErrorCode::size_mismatch,
-                 .message = "the payload size does not match scheme and shape",
-                 .found = std::to_string(tensor.byte_size()) + " bytes",
-                 .expected = std::to_string(wanted) + " bytes for " + kind,
-                 .hint = "a payload holds the values, each line padded, and then the scales"};
-  }
-  return {};
 }
 
 }  // namespace
@@ -332,11 +219,12 @@ Result<Tensor> dequantize(const Tensor& tensor) ANDIRON_NO_THROW {
                  .expected = std::string(dtype_name(DType::qfloat)),
                  .hint = "cast its snapshot to f32"};
   }
-  ANDIRON_TRY(check_payload(*scheme, tensor));
+  ANDIRON_TRY(
+      detail::check_payload(*scheme, tensor.raw_name(), tensor.shape(), tensor.byte_size()));
   ANDIRON_ASSIGN(const std::uint64_t count, tensor.shape().element_count());
   if (count == 0) return Tensor::zeros(DType::f32, tensor.shape());
 
-  const StoredLayout layout(*scheme, tensor.shape());
+  const detail::StoredLayout layout(*scheme, tensor.shape());
   ANDIRON_TRY(layout.shape.byte_count(DType::f32));
   ANDIRON_ASSIGN(Bytes numbers, expand(*scheme, layout, {0, layout.lines}, tensor.bytes()));
   if (layout.packed == layout.last) {
@@ -355,16 +243,16 @@ namespace detail {
 bool has_quantized_rows(const Tensor& tensor) {
   const std::optional<QuantScheme> scheme = tensor.scheme();
   if (!scheme || tensor.shape().rank() != 2 || tensor.shape()[0] == 0 || tensor.shape()[1] == 0 ||
-      !check_payload(*scheme, tensor)) {
+      !check_payload(*scheme, tensor.raw_name(), tensor.shape(), tensor.byte_size())) {
     return false;
   }
-  const StoredLayout layout(*scheme, tensor.shape());
+  const detail::StoredLayout layout(*scheme, tensor.shape());
   return layout.packed == layout.last;
 }
 
 Result<Tensor> dequantize_rows(const Tensor& tensor, std::uint64_t first, std::uint64_t count) {
   const QuantScheme scheme = *tensor.scheme();
-  const StoredLayout layout(scheme, tensor.shape());
+  const detail::StoredLayout layout(scheme, tensor.shape());
   ANDIRON_ASSIGN(Bytes numbers, expand(scheme, layout, {first, count}, tensor.bytes()));
   return Tensor::from_bytes(DType::f32, {count, tensor.shape()[1]}, std::move(numbers));
 }

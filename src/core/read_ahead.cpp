@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "andiron/error.h"
+#include "src/core/lock.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -29,7 +30,7 @@ struct LastReads {
 };
 
 LastReads& last_reads() {
-  thread_local LastReads last;
+  ANDIRON_THREAD_LOCAL LastReads last;
   return last;
 }
 

@@ -43,7 +43,7 @@ std::string described(const Value& value) {
 const Value* child(const Value& value, std::string_view step) {
   if (const ValueList* list = value.get<ValueList>()) {
     const auto index = parse_printed_index(step);
-    return index && *index < list->size() ? &(*list)[*index] : nullptr;
+    return index && *index < list->size() ? &(*list)[static_cast<std::size_t>(*index)] : nullptr;
   }
   return value.find(step);
 }

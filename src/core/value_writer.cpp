@@ -3,15 +3,18 @@
 #include "andiron/detail/value_writer.h"
 
 #include <charconv>
+#include <cstddef>
+#include <string_view>
+
+#include "src/core/parse_double.h"
 
 namespace andiron::inline v1::detail {
 
 double widened(float number) noexcept {
   char text[32];
   const auto written = std::to_chars(text, text + sizeof text, number);
-  double wide = static_cast<double>(number);
-  std::from_chars(text, written.ptr, wide);
-  return wide;
+  const std::string_view shortest(text, static_cast<std::size_t>(written.ptr - text));
+  return parse_double(shortest).value_or(static_cast<double>(number));
 }
 
 }  // namespace andiron::inline v1::detail

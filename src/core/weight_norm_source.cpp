@@ -6,14 +6,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "andiron/byte_source.h"
+#include "src/core/lock.h"
 #include "src/core/read_whole_units.h"
 #include "src/core/try.h"
 
@@ -41,7 +42,7 @@ class WeightNormSource final : public ByteSource {
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     // After a failure the next call tries again.
     if (scales_.empty()) {
       ANDIRON_ASSIGN(scales_, scales());
@@ -52,8 +53,8 @@ class WeightNormSource final : public ByteSource {
                             [&](std::uint64_t first, std::span<double> values) {
                               std::uint64_t i = first;
                               for (double& value : values) value *= scales_[group_of(i++)];
-                              const std::size_t begin =
-                                  (first - at / sizeof(double)) * sizeof(double);
+                              const auto begin = static_cast<std::size_t>(
+                                  (first - at / sizeof(double)) * sizeof(double));
                               std::memcpy(room.data() + begin, values.data(), values.size_bytes());
                             });
     };
@@ -66,7 +67,10 @@ class WeightNormSource final : public ByteSource {
 
   // What each group of the direction is multiplied with.
   Result<std::vector<double>> scales() const {
-    std::vector<double> squares(groups_);
+    if (groups_ > std::numeric_limits<std::size_t>::max() / sizeof(double)) {
+      return Error{.code = ErrorCode::out_of_memory, .message = "not enough memory for the scales"};
+    }
+    std::vector<double> squares(static_cast<std::size_t>(groups_));
     ANDIRON_TRY(for_each_block(0, size() / sizeof(double),
                                [&](std::uint64_t first, std::span<double> values) {
                                  for (const double value : values) {
@@ -84,7 +88,8 @@ class WeightNormSource final : public ByteSource {
   // Reads elements of the direction, some at a time.
   template <class Use>
   Status for_each_block(std::uint64_t first, std::uint64_t count, Use use) const {
-    std::vector<double> values(std::min<std::uint64_t>(count, read_at_once));
+    std::vector<double> values(
+        static_cast<std::size_t>(std::min<std::uint64_t>(count, read_at_once)));
     while (count > 0) {
       const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(count, read_at_once));
       const std::span<double> part(values.data(), taken);
@@ -100,7 +105,7 @@ class WeightNormSource final : public ByteSource {
   TensorSnapshot direction_;
   std::uint64_t groups_ = 1;
   std::uint64_t inner_ = 1;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::vector<double> scales_;  // empty until the first read
 };
 

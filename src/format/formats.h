@@ -61,6 +61,7 @@ inline constexpr std::uint64_t most_data_bytes = std::uint64_t{1} << 60;
 
 // What a writer keeps of an archive besides tensors, names, shapes and data.
 struct Kept {
+  bool names = true;
   std::string written_as = {};  // what notes call the file, if not by the format's name
   std::size_t values = 0;       // of Archive::value(), without tensors
   std::size_t metadata = 0;     // entries
@@ -69,6 +70,14 @@ struct Kept {
   bool ties = false;                   // names that metadata ties to others
   std::size_t converted = 0;           // tensors that get another dtype
   std::string conversion = {};         // of the first of them: "f16 to f32"
+};
+
+// What is to be written.
+struct KeptContext {
+  const Archive& archive;
+  const Value& tree;  // the archive's value()
+  const WriteOptions& options;
+  std::string_view ending;
 };
 
 struct FolderParts {
@@ -87,8 +96,7 @@ struct FormatRow {
   // Returns how many bytes that took; nullptr for formats that are only read. Nothing is written in
   // a dry run.
   Result<std::uint64_t> (*write)(const WriteContext& context) = nullptr;
-  // `tree` is the archive's value().
-  Kept (*kept)(const Archive& archive, const Value& tree, const WriteOptions& options) = nullptr;
+  Kept (*kept)(const KeptContext& context) = nullptr;
   const char* write_instead = "";  // what to do where the format is only read
   // In a folder with several formats, those with a lower rank are taken; within one, these names
   // before others.

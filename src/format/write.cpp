@@ -68,10 +68,11 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   return named;
 }
 
-std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive, const Value& tree,
-                                  const WriteOptions& options) {
+std::vector<std::string> notes_on(const FormatRow& row, const KeptContext& context) {
+  const Archive& archive = context.archive;
+  const Value& tree = context.tree;
   std::vector<std::string> notes;
-  const Kept kept = row.kept(archive, tree, options);
+  const Kept kept = row.kept(context);
   const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
   const auto lose = [&](std::size_t count, std::string_view noun, std::string_view examples = {}) {
     if (count == 0) return;
@@ -91,6 +92,10 @@ std::vector<std::string> notes_on(const FormatRow& row, const Archive& archive, 
     }
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
+  if (!kept.names && archive.size() == 1 && !archive.info(0).name.empty()) {
+    notes.push_back("the file has no room for the name " + quoted(archive.info(0).name) +
+                    "; it was left out");
+  }
   if (kept.converted != 0) {
     notes.push_back(name + " stores " + count_of(kept.converted, "tensor") +
                     " in another dtype: " + kept.conversion);
@@ -152,8 +157,9 @@ Status check_data_bytes(const Archive& archive) {
   return {};
 }
 
-Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
+Result<Prepared> prepare(const Archive& archive, const NamedFormat& named,
                          const WriteOptions& options) {
+  const FormatRow& row = *named.row;
   Prepared prepared;
   ANDIRON_ASSIGN(prepared.archive, with_metadata(archive, options));
   // Where there is no room for values, those that are too much are none the less left out.
@@ -163,12 +169,13 @@ Result<Prepared> prepare(const Archive& archive, const FormatRow& row,
   }
   const Value tree = values ? *values : Value();
   const std::size_t ties = prepared.archive.aliases().size();
-  const bool copies = ties != 0 && !row.kept(prepared.archive, tree, options).ties;
+  const KeptContext context = {prepared.archive, tree, options, named.ending};
+  const bool copies = ties != 0 && !row.kept(context).ties;
   if (copies) {
     ANDIRON_ASSIGN(prepared.archive, prepared.archive.with_ties_as_copies());
   }
   ANDIRON_TRY(check_data_bytes(prepared.archive));
-  prepared.notes = notes_on(row, prepared.archive, tree, options);
+  prepared.notes = notes_on(row, context);
   if (!values) prepared.notes.push_back("values were left out: " + sentence_of(values.error()));
   if (copies) {
     prepared.notes.push_back(count_of(ties, "tied name") + " written as " +
@@ -243,7 +250,7 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
                                   const WriteOptions& options, std::vector<std::string> notes) {
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
-  ANDIRON_ASSIGN(const Prepared prepared, prepare(archive, *named.row, options));
+  ANDIRON_ASSIGN(const Prepared prepared, prepare(archive, named, options));
   WriteReport report{.tensors = prepared.archive.size(), .notes = std::move(notes)};
   append(report.notes, prepared.notes);
   note_ending(path, *named.row, report.notes);
@@ -289,7 +296,7 @@ Result<WriteReport> write(const Archive& archive, Sink& sink, const WriteOptions
   }
   ANDIRON_ASSIGN(const NamedFormat named,
                  target_of(options.format ? "" : file_extension(Format::safetensors), options));
-  ANDIRON_ASSIGN(Prepared prepared, prepare(archive, *named.row, options));
+  ANDIRON_ASSIGN(Prepared prepared, prepare(archive, named, options));
   WriteReport report;
   ANDIRON_ASSIGN(report.bytes, named.row->write({prepared.archive, sink, options, named.ending}));
   report.tensors = prepared.archive.size();

@@ -395,9 +395,8 @@ Error FileDraft::write_error(std::string_view action, int error_number,
                              std::uint64_t needed) const {
   Error error = io_error(action, path_, error_number);
   if (error_number != ENOSPC && error_number != EDQUOT) return error;
-  struct statvfs disk{};
-  if (system_calls().fstatvfs(target_.folder.get(), &disk) == 0) {
-    const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  std::uint64_t free = 0;
+  if (system_calls().free_bytes(target_.folder.get(), &free) == 0) {
     error.found = std::to_string(free) + " bytes free";
   }
   if (needed > 0) error.expected = "room for " + std::to_string(needed) + " bytes";

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files for reading: positional reads, one shared mapping, reads past the page cache.
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <mutex>
 
 #include "andiron/file.h"
+#include "src/core/lock.h"
 #include "src/core/try.h"
 #include "src/io/system_calls.h"
 
@@ -37,7 +36,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
   }
 
   ~FileSource() override {
-    if (mapping_ != nullptr) system_calls().munmap(mapping_, static_cast<std::size_t>(size_));
+    if (mapping_ != nullptr) system_calls().unmap(mapping_, static_cast<std::size_t>(size_));
   }
 
   std::uint64_t size() const noexcept override { return size_; }
@@ -132,7 +131,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
 
   // The whole file, mapped when first needed.
   Result<const std::byte*> mapping() const {
-    const std::lock_guard lock(mapping_mutex_);
+    const detail::Lock lock(mapping_mutex_);
     if (mapping_ == nullptr) {
       if (size_ > std::numeric_limits<std::size_t>::max()) {
         return Error{.code = ErrorCode::unsupported,
@@ -140,13 +139,12 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
                      .file = name_,
                      .hint = "open it with IoMode::pread"};
       }
-      void* const address = system_calls().mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ,
-                                                MAP_PRIVATE, file_.get(), 0);
-      if (address == MAP_FAILED) {
+      void* const address = system_calls().map(file_.get(), static_cast<std::size_t>(size_));
+      if (address == nullptr) {
         const int error_number = errno;
         Error error = io_error("map the file", name_, error_number);
-        // Some file systems have no mappings; callers then read copies.
-        if (error_number == ENODEV) error.code = ErrorCode::unsupported;
+        // Some file systems and systems have no mappings; callers then read copies.
+        if (error_number == ENODEV || error_number == ENOSYS) error.code = ErrorCode::unsupported;
         return error;
       }
       mapping_ = address;
@@ -185,7 +183,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
   const Descriptor file_;
   Descriptor direct_;  // empty where the file system has no direct reads
   const std::uint64_t size_;
-  mutable std::mutex mapping_mutex_;
+  mutable detail::Mutex mapping_mutex_;
   mutable void* mapping_ = nullptr;
 };
 

@@ -7,10 +7,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "src/core/try.h"
 #include "src/io/system_calls.h"
@@ -90,7 +88,7 @@ Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
 }
 
 Result<Descriptor> lock_folder(const std::string& folder) {
-  constexpr std::chrono::milliseconds pause(5);
+  constexpr unsigned pause = 5;
   constexpr int attempts = 2000;
   Descriptor opened(retry([&] {
     return system_calls().openat(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -99,7 +97,7 @@ Result<Descriptor> lock_folder(const std::string& folder) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (system_calls().lock(opened.get()) == 0) return opened;
     if (errno != EWOULDBLOCK && errno != EINTR) return Descriptor();
-    std::this_thread::sleep_for(pause);
+    system_calls().pause(pause);
   }
   return Error{.code = ErrorCode::io,
                .message = "another process has been saving in this folder for ten seconds",
@@ -108,7 +106,7 @@ Result<Descriptor> lock_folder(const std::string& folder) {
 }
 
 std::string real_folder(const std::string& folder) {
-  const std::unique_ptr<char, FreeText> real(::realpath(folder.c_str(), nullptr));
+  const std::unique_ptr<char, FreeText> real(system_calls().real_path(folder.c_str()));
   return real == nullptr ? folder : std::string(real.get());
 }
 

@@ -3,14 +3,22 @@
 #include "src/io/system_calls.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <limits>
 #include <system_error>
 
+#ifdef __wasi__
+#include <cerrno>
+#else
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include <cstdlib>
+#include <ctime>
+#endif
 #ifdef __linux__
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -20,6 +28,13 @@
 
 namespace andiron::inline v1 {
 namespace {
+
+[[maybe_unused]] int not_here() {
+  errno = ENOSYS;
+  return -1;
+}
+
+// ---- Linux alone ----
 
 #ifdef __linux__
 
@@ -71,12 +86,12 @@ int fsetxattr(int file, const char* name, const void* value, std::size_t size) {
   return ::fsetxattr(file, name, value, size, 0);
 }
 
+int advise_huge_pages(void* address, std::size_t size) {
+  return ::madvise(address, size, MADV_HUGEPAGE);
+}
+
 #else
 
-int not_here() {
-  errno = ENOSYS;
-  return -1;
-}
 int open_nameless(int, mode_t) { return not_here(); }
 int open_direct(const char*) { return not_here(); }
 ssize_t copy_file_range(int, off_t, int, off_t, std::size_t) { return not_here(); }
@@ -88,21 +103,72 @@ int rename_exchange(int, const char*, const char*) { return not_here(); }
 ssize_t flistxattr(int, char*, std::size_t) { return not_here(); }
 ssize_t fgetxattr(int, const char*, void*, std::size_t) { return not_here(); }
 int fsetxattr(int, const char*, const void*, std::size_t) { return not_here(); }
+int advise_huge_pages(void*, std::size_t) { return not_here(); }
 
 #endif
 
-int openat(int folder, const char* path, int flags, mode_t mode) {
-  return ::openat(folder, path, flags, mode);
-}
+// ---- What WebAssembly's system has not ----
+
+#ifdef __wasi__
+
+int duplicate(int) { return not_here(); }
+int lock(int) { return not_here(); }
+int free_bytes(int, std::uint64_t*) { return not_here(); }
+void* map(int, std::size_t) { return not_here(), nullptr; }
+int unmap(void*, std::size_t) { return not_here(); }
+std::uint64_t file_size_limit() { return std::numeric_limits<std::uint64_t>::max(); }
+uid_t user() { return 0; }
+// Files have no owners and no permissions.
+int fchown(int, uid_t, gid_t) { return 0; }
+int fchmod(int, mode_t) { return 0; }
+char* real_path(const char*) { return nullptr; }
+void pause(unsigned) {}
+
+#else
 
 int duplicate(int file) { return ::fcntl(file, F_DUPFD_CLOEXEC, 0); }
 
 int lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB); }
 
+int free_bytes(int file, std::uint64_t* out) {
+  struct statvfs disk{};
+  if (::fstatvfs(file, &disk) != 0) return -1;
+  *out = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  return 0;
+}
+
+void* map(int file, std::size_t size) {
+  void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  return address == MAP_FAILED ? nullptr : address;
+}
+
+int unmap(void* address, std::size_t size) { return ::munmap(address, size); }
+
 std::uint64_t file_size_limit() {
   struct rlimit limit{};
   const bool is_limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return is_limited ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();
+}
+
+uid_t user() { return ::geteuid(); }
+
+int fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+
+int fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+
+char* real_path(const char* path) { return ::realpath(path, nullptr); }
+
+void pause(unsigned milliseconds) {
+  const timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  ::nanosleep(&time, nullptr);
+}
+
+#endif
+
+// ---- What all have ----
+
+int openat(int folder, const char* path, int flags, mode_t mode) {
+  return ::openat(folder, path, flags, mode);
 }
 
 ErrorCode code_of(int error_number) {
@@ -158,20 +224,21 @@ System& system_calls() noexcept {
       .lock = lock,
       .fstat = ::fstat,
       .fstatat = ::fstatat,
-      .fstatvfs = ::fstatvfs,
+      .free_bytes = free_bytes,
       .readlinkat = ::readlinkat,
       .pread = ::pread,
-      .mmap = ::mmap,
-      .munmap = ::munmap,
-      .madvise = ::madvise,
+      .map = map,
+      .unmap = unmap,
+      .advise_huge_pages = advise_huge_pages,
       .pwrite = ::pwrite,
       .copy_file_range = copy_file_range,
       .clone_range = clone_range,
       .file_size_limit = file_size_limit,
       .fallocate = fallocate,
       .ftruncate = ::ftruncate,
-      .fchown = ::fchown,
-      .fchmod = ::fchmod,
+      .user = user,
+      .fchown = fchown,
+      .fchmod = fchmod,
       .flistxattr = flistxattr,
       .fgetxattr = fgetxattr,
       .fsetxattr = fsetxattr,
@@ -182,6 +249,8 @@ System& system_calls() noexcept {
       .rename_noreplace = rename_noreplace,
       .rename_exchange = rename_exchange,
       .unlinkat = ::unlinkat,
+      .real_path = real_path,
+      .pause = pause,
   };
   return calls;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include <cerrno>
@@ -20,8 +19,8 @@ namespace andiron::inline v1 {
 
 static_assert(sizeof(off_t) == 8, "files can exceed 2 GiB: build with -D_FILE_OFFSET_BITS=64");
 
-/// Calls follow the system's convention: -1 (for mmap: MAP_FAILED) and errno. A call that the
-/// platform lacks fails with ENOSYS.
+/// Calls follow the system's convention: -1 (for map: nullptr) and errno. A call that the platform
+/// lacks fails with ENOSYS.
 struct System {
   int (*openat)(int folder, const char* path, int flags, mode_t mode);
   /// A file without a name in `folder`, which vanishes unless it is linked somewhere.
@@ -37,13 +36,16 @@ struct System {
 
   int (*fstat)(int file, struct stat* out);
   int (*fstatat)(int folder, const char* path, struct stat* out, int flags);
-  int (*fstatvfs)(int file, struct statvfs* out);
+  /// The bytes that this user may still write to the file system of an open file.
+  int (*free_bytes)(int file, std::uint64_t* out);
   ssize_t (*readlinkat)(int folder, const char* path, char* out, std::size_t size);
 
   ssize_t (*pread)(int file, void* out, std::size_t count, off_t offset);
-  void* (*mmap)(void* address, std::size_t size, int protection, int flags, int file, off_t offset);
-  int (*munmap)(void* address, std::size_t size);
-  int (*madvise)(void* address, std::size_t size, int advice);
+  /// The first `size` bytes of a file, for reading, until unmap().
+  void* (*map)(int file, std::size_t size);
+  int (*unmap)(void* address, std::size_t size);
+  /// Asks for huge pages in a range of whole ones.
+  int (*advise_huge_pages)(void* address, std::size_t size);
 
   ssize_t (*pwrite)(int file, const void* data, std::size_t count, off_t offset);
   ssize_t (*copy_file_range)(int from, off_t from_offset, int to, off_t to_offset,
@@ -54,6 +56,7 @@ struct System {
   std::uint64_t (*file_size_limit)();
   int (*fallocate)(int file, off_t offset, off_t count);
   int (*ftruncate)(int file, off_t size);
+  uid_t (*user)();
   int (*fchown)(int file, uid_t owner, gid_t group);
   int (*fchmod)(int file, mode_t mode);
   /// The names of extended attributes, each ended by a zero byte.
@@ -71,6 +74,10 @@ struct System {
   /// Two files of one folder trade their names.
   int (*rename_exchange)(int folder, const char* one, const char* other);
   int (*unlinkat)(int folder, const char* path, int flags);
+  /// The path of a folder without symbolic links, to be freed; nullptr if it cannot be told.
+  char* (*real_path)(const char* path);
+  /// Lets others run for a moment.
+  void (*pause)(unsigned milliseconds);
 };
 
 /// The table in use. Only tests change it.

@@ -3,7 +3,6 @@
 #include "src/io/temporary_name.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -62,7 +61,7 @@ Descriptor lock_abandoned(int folder, const std::string& temporary) {
   if (!file) file = open(O_RDONLY);
   struct stat found{};
   if (!file || system.fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
-      (found.st_uid != ::geteuid() && ::geteuid() != 0) ||
+      (found.st_uid != system.user() && system.user() != 0) ||
       retry([&] { return system.lock(file.get()); }) != 0) {
     return {};
   }

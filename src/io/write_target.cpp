@@ -3,7 +3,6 @@
 #include "src/io/write_target.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <array>
 
@@ -30,7 +29,8 @@ Status check_owner(const Target& link, const struct stat& status, const std::str
     return io_error("check what is there", path, errno);
   }
   const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
-  if (!is_shared || status.st_uid == ::geteuid() || status.st_uid == folder.st_uid) return {};
+  if (!is_shared || status.st_uid == system_calls().user() || status.st_uid == folder.st_uid)
+    return {};
   return Error{.code = ErrorCode::io,
                .message = "the symbolic link belongs to another user",
                .file = path,

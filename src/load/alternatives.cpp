@@ -194,6 +194,10 @@ class Chooser {
       for (std::size_t i = filled.first_slot; i < end; ++i) {
         serves = serves || (!is_dropped[i] && is_served(module.slots[i]));
       }
+      // One of whose variants another alternative would be chosen has something, too.
+      for (std::size_t i = filled.first_variant; i < filled.next_variant && !serves; ++i) {
+        serves = !drops_variant[i] && only_match(module, module.variants[i]);
+      }
       if (serves) continue;
       filled.clear(filled.optional);
       for (std::size_t i = filled.first_slot; i < end; ++i) is_dropped[i] = true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -66,7 +67,12 @@ Mapped map_names(const Archive& archive) {
     tensor.left_out_by.reset();
     tensor.name = archive.info(i).name;
     const std::vector<NameStep> history = archive.name_history(i);
-    tensor.name_in_file = history.front().name;
+    if (history.front().stage == NameStage::made) {
+      tensor.name_in_file.clear();
+      tensor.steps.push_back({NameStage::made, std::string(history.front().name)});
+    } else {
+      tensor.name_in_file = history.front().name;
+    }
     for (std::size_t k = 1; k < history.size(); ++k) {
       if (history[k].name == history[k - 1].name) continue;
       tensor.steps.push_back({history[k].stage, std::string(history[k].name)});
@@ -85,8 +91,8 @@ bool is_changed(const TensorSnapshot& taken, const TensorSnapshot& stored) {
 // The tensors that a parameter was made from, each once.
 std::vector<std::uint32_t> sources_of(const detail::LoadPlan& plan, std::uint32_t first,
                                       std::uint32_t count) {
-  const auto begin = plan.sources.begin() + first;
-  std::vector<std::uint32_t> sources(begin, begin + count);
+  const auto used = std::span(plan.sources).subspan(first, count);
+  std::vector<std::uint32_t> sources(used.begin(), used.end());
   std::sort(sources.begin(), sources.end());
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   return sources;
@@ -161,8 +167,8 @@ std::string totals(const KeyMap& map) {
 std::string KeyMap::to_string() const {
   std::string text;
   for (const MappedKey& tensor : tensors) {
-    text += display_text(tensor.name_in_file) + "  " + display_text(tensor.dtype) + " " +
-            tensor.shape.to_string() + "\n";
+    text += tensor.is_made() ? "(not in the file)" : display_text(tensor.name_in_file);
+    text += "  " + display_text(tensor.dtype) + " " + tensor.shape.to_string() + "\n";
     append_steps(text, tensor);
     if (tensor.left_out_by == NameStage::top_level_key) {
       append_line(text, "left out: not under the top-level key");

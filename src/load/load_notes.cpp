@@ -13,6 +13,7 @@
 
 #include "src/core/parse_index.h"
 #include "src/core/path_segments.h"
+#include "src/core/text/digit.h"
 #include "src/core/text/quoted.h"
 #include "src/names/training_names.h"
 
@@ -61,6 +62,9 @@ class Vacancies {
     for (const Vacancy& vacancy : all) {
       found_.try_emplace(vacancy.path, Found{&vacancy});
       if (is_holder(vacancy)) parents_.insert(parent_path(vacancy.path));
+      if (vacancy.kind == Vacancy::Kind::list && !parent_path(vacancy.path).empty()) {
+        lists_.try_emplace(parent_path(vacancy.path), vacancy.path);
+      }
     }
   }
 
@@ -75,6 +79,14 @@ class Vacancies {
     const auto exact = found_.find(name);  // an optional parameter
     if (exact == found_.end() || !is_holder(*exact->second.vacancy)) return false;
     return ++exact->second.tensors, true;
+  }
+
+  // The same for a list beside it, in which an adapter may number tensors in another way: the
+  // layers of an LSTM, weight_ih_l0.
+  bool take_for_list_beside(std::string_view name) {
+    const auto list = lists_.find(parent_path(name));
+    if (list == lists_.end()) return false;
+    return ++found_.at(list->second).tensors, true;
   }
 
   // Whether an optional or a pointer beside a tensor is empty. An adapter may feed it from a tensor
@@ -132,13 +144,33 @@ class Vacancies {
     return is_container ? text : text + " or fill optionals and pointers";
   }
 
-  std::unordered_map<std::string_view, Found> found_;  // by path
-  std::unordered_set<std::string_view> parents_;       // of optionals and pointers
+  std::unordered_map<std::string_view, Found> found_;             // by path
+  std::unordered_set<std::string_view> parents_;                  // of optionals and pointers
+  std::unordered_map<std::string_view, std::string_view> lists_;  // by their parents
 };
+
+// Whether a tensor is used that has a 0 for one of the numbers of this one: both belong to a list
+// that is shorter in the module.
+bool is_beyond_used(std::string_view name, const std::unordered_set<std::string_view>& used) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    if (!is_digit(name[begin])) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    std::string first(name);
+    first.replace(begin, end - begin, "0");
+    if (used.contains(first)) return true;
+    begin = end;
+  }
+  return false;
+}
 
 // Tensors that the module seems to have a place for, but has not: containers and optionals that are
 // empty, lists that are shorter. Loads do not fill them.
-void note_vacancies(const ModuleSlots& module, ApplyResult& result) {
+void note_vacancies(const ModuleSlots& module, const Archive& source, LoadPlan& plan) {
+  ApplyResult& result = plan.result;
   std::unordered_set<std::string_view> parents;
   std::unordered_map<std::string_view, std::uint64_t> list_ends;  // path of a list to its size
   for (const Slot& slot : module.slots) {
@@ -153,6 +185,8 @@ void note_vacancies(const ModuleSlots& module, ApplyResult& result) {
       begin = end + 1;
     }
   }
+  std::unordered_set<std::string_view> used;
+  for (const std::uint32_t index : plan.sources) used.insert(source.info(index).name);
   Vacancies vacancies(module.vacancies);
   std::vector<std::string_view> beside;
   std::vector<std::string_view> beyond;
@@ -168,8 +202,10 @@ void note_vacancies(const ModuleSlots& module, ApplyResult& result) {
       const auto index = parse_index(path.substr(dot + 1, end - dot - 1));
       is_beyond = list != list_ends.end() && index && *index >= list->second;
     }
-    if (is_beyond) {
+    if (is_beyond || is_beyond_used(path, used)) {
       beyond.push_back(path);
+    } else if (!parents.contains(parent_path(path)) && vacancies.take_for_list_beside(path)) {
+      continue;
     } else if (path.find('.') != std::string_view::npos && !is_counter(path) &&
                parents.contains(parent_path(path))) {
       beside.push_back(path);
@@ -231,6 +267,23 @@ void note_moved_numbers(const Archive& source, ApplyResult& result) {
                          ".map_indices_contiguous(false) keeps the source's numbers");
 }
 
+// Rules see the numbers of the file, the report those of the module.
+void note_renumbered(const Archive& source, ApplyResult& result) {
+  const std::optional<Archive> before_closing = source.before(NameStage::index_gaps);
+  if (result.missing.empty() || !before_closing) return;
+  std::vector<std::string_view> renumbered;
+  std::string before;
+  for (const std::string& name : result.unused) {
+    const std::optional<std::size_t> index = source.find(name);
+    if (!index || before_closing->info(*index).name == name) continue;
+    if (renumbered.empty()) before = before_closing->info(*index).name;
+    renumbered.push_back(name);
+  }
+  if (renumbered.empty()) return;
+  result.notes.push_back("closing index gaps renumbered " + some(renumbered) +
+                         ": rules for names see " + quoted(before));
+}
+
 // Shapes tell a transposed matrix from another, unless it is square.
 void note_square_matrices(const std::vector<Slot>& slots,
                           const std::vector<Assignment>& assignments, const Archive& source,
@@ -272,10 +325,11 @@ void add_load_notes(const ModuleSlots& module, const Archive& source, const Appl
   note_guesses(options, result);
   note_empty_filter(module.slots, result);
   note_changed_dtypes(module.slots, plan.assignments, result);
-  if (!result.unused.empty()) note_vacancies(module, result);
+  if (!result.unused.empty()) note_vacancies(module, source, plan);
   note_not_taken(source, result);
   note_parts_of_weights(result);
   note_moved_numbers(source, result);
+  note_renumbered(source, result);
   note_square_matrices(module.slots, plan.assignments, source, options, result);
 }
 

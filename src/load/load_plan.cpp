@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -171,9 +172,9 @@ class Planner {
   }
 
   bool has_same_sources(const Assignment& a, const Assignment& b) {
-    const auto begin = lookup_.found().begin();
-    return std::equal(begin + a.first_source, begin + a.first_source + a.source_count,
-                      begin + b.first_source, begin + b.first_source + b.source_count);
+    const std::span found(lookup_.found());
+    return std::ranges::equal(found.subspan(a.first_source, a.source_count),
+                              found.subspan(b.first_source, b.source_count));
   }
 
   static Assignment tied_to(const Assignment& first, std::size_t index) {

@@ -2,11 +2,11 @@
 // Tested by tests/module/param_test.cpp
 #include "andiron/param.h"
 
-#include <mutex>
 #include <utility>
 
 #include "andiron/detail/leaf_ops.h"
 #include "andiron/snapshot.h"
+#include "src/core/lock.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -21,12 +21,12 @@ class LazyTensor {
   DType dtype() const noexcept { return dtype_; }
   const Shape& shape() const noexcept { return shape_; }
   bool is_computed() const {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     return init_ == nullptr;
   }
   // The tensor stays where it is; after a failure the next call tries again.
   Result<const Tensor*> get() {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     if (init_) {
       ANDIRON_ASSIGN(Tensor tensor, init_());
       if (tensor.dtype() != dtype_ || tensor.shape() != shape_) {
@@ -45,7 +45,7 @@ class LazyTensor {
  private:
   DType dtype_;
   Shape shape_;
-  mutable std::mutex mutex_;
+  mutable detail::Mutex mutex_;
   Param::Init init_;
   Tensor tensor_;
 };

@@ -78,19 +78,20 @@ Status keep_ties(const Archive& tensors, const Archive& named,
   return {};
 }
 
-void note_dtypes(const Archive& before, Archive& file) {
+// Tells of tensors for which `text` differs before and after.
+template <class Text>
+void note_changes(const Archive& before, Archive& file, std::string_view what, const Text& text) {
   std::size_t changed = 0;
   std::string example;
   for (std::size_t i = 0; i < file.size(); ++i) {
-    const TensorInfo now = file.info(i);
-    const TensorInfo was = before.info(i);
-    if (now.dtype == was.dtype || changed++ != 0) continue;
-    example = quoted(now.name) + ", " + std::string(dtype_name(now.dtype)) + " instead of " +
-              std::string(dtype_name(was.dtype));
+    const std::string now = text(file.info(i));
+    const std::string was = text(before.info(i));
+    if (now == was || changed++ != 0) continue;
+    example = quoted(file.info(i).name) + ", " + now + " instead of " + was;
   }
   if (changed == 0) return;
-  file.add_note(count_of(changed, "tensor") + (changed == 1 ? " has" : " have") +
-                " another dtype than in the file: " + example + (changed > 1 ? " ..." : ""));
+  file.add_note(count_of(changed, "tensor") + (changed == 1 ? " has" : " have") + " another " +
+                std::string(what) + " than in the file: " + example + (changed > 1 ? " ..." : ""));
 }
 
 void note_skipped(Archive& file) {
@@ -133,7 +134,10 @@ Result<Archive> put_back(const Archive& tensors, const Archive& named,
   }
   if (!homeless.empty()) return has_no_place(named, homeless);
   ANDIRON_TRY(keep_ties(tensors, named, now, file));
-  note_dtypes(before, file);
+  note_changes(before, file, "shape",
+               [](const TensorInfo& info) { return Shape(info.shape).to_string(); });
+  note_changes(before, file, "dtype",
+               [](const TensorInfo& info) { return std::string(dtype_name(info.dtype)); });
   note_skipped(file);
   return file;
 }

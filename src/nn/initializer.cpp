@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numbers>
 #include <random>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "src/core/lock.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -31,16 +31,16 @@ class Streams {
     return streams;
   }
   void restart(std::uint64_t seed) {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     engine_.seed(seed);
   }
   std::uint64_t next() {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     return engine_();
   }
 
  private:
-  std::mutex mutex_;
+  detail::Mutex mutex_;
   std::mt19937_64 engine_{seed_from_system()};
 };
 

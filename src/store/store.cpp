@@ -4,11 +4,11 @@
 #include "andiron/store.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "andiron/names.h"
 #include "src/adapters/archive_lookup.h"
+#include "src/core/lock.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
@@ -24,7 +24,7 @@ class StoreState {
   explicit StoreState(StoreLocation place) : location(std::move(place)) {}
 
   StoreLocation location;  // never changed once a store has this state
-  std::mutex mutex;
+  detail::Mutex mutex;
   std::optional<Archive> opened;
   std::optional<Archive> named;
 };
@@ -128,7 +128,7 @@ void Store::adopt(const Proposal& proposal) {
 detail::StoreSettings& Store::change_names() {
   auto fresh = std::make_shared<StoreState>(content_->location);
   {
-    const std::lock_guard lock(content_->mutex);
+    const detail::Lock lock(content_->mutex);
     fresh->opened = content_->opened;
   }
   content_ = std::move(fresh);
@@ -168,7 +168,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
   ANDIRON_TRY(status());
-  const std::lock_guard lock(content_->mutex);
+  const detail::Lock lock(content_->mutex);
   if (slots == nullptr && content_->opened) return *content_->opened;
   OpenOptions options = settings_.open;
   if (slots != nullptr) options.expected = detail::expected_by(*slots);
@@ -196,7 +196,7 @@ Result<Archive> Store::opened(const std::vector<detail::Slot>* slots) const {
 }
 
 Result<Archive> Store::named(const Archive& opened) const {
-  const std::lock_guard lock(content_->mutex);
+  const detail::Lock lock(content_->mutex);
   if (!content_->named) {
     ANDIRON_ASSIGN(content_->named, apply_names(opened, settings_.names));
   }

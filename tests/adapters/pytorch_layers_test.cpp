@@ -246,6 +246,21 @@ TEST(PyTorchLayers, LoadRecurrentLayersThatWereSavedOneByOne) {
   }
 }
 
+TEST(PyTorchLayers, LoadCellsWhichHaveNoNumber) {
+  Snapshots file;
+  for (TensorSnapshot tensor : recurrent_file(lstm_kind, 1, true)) {
+    const std::string& name = tensor.full_path();
+    tensor.set_full_path(name.substr(0, name.size() - 3));
+    file.push_back(std::move(tensor));
+  }
+  Model<nn::Lstm> cell{lstm(true)};
+  apply(cell, file, {.adapter = PyTorchToBurnAdapter(), .allow_unused = false}).value();
+  Model<nn::Lstm> layer{lstm(true)};
+  apply(layer, recurrent_file(lstm_kind, 1, true), {.adapter = PyTorchToBurnAdapter()}).value();
+  const Param& weight = cell.layer.cell_gate.hidden_transform.weight;
+  EXPECT_EQ(values_of(weight), values_of(layer.layer.cell_gate.hidden_transform.weight));
+}
+
 // ---- Attention ----
 
 nn::MultiHeadAttention attention(bool bias) {

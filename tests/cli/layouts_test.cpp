@@ -108,6 +108,11 @@ TEST_F(LayoutOptions, WeightNormIsFolded) {
       file_of("normed.safetensors", {{"fc.weight_g", {3, 1}}, {"fc.weight_v", {3, 2}}});
   const Outcome list = tool({"ls", "--fold-weight-norm", file});
   EXPECT_TRUE(contains(list.out, "fc.weight  f32")) << list.out;
+  const Outcome renames = tool({"ls", "--renames", "--fold-weight-norm", file});
+  EXPECT_TRUE(contains(renames.out, "fc.weight  made  f32")) << renames.out;
+  const Outcome json = tool({"ls", "--renames", "--fold-weight-norm", "--json", file});
+  EXPECT_TRUE(contains(json.out, R"("renames":[{"step":"made","name":"fc.weight"}])")) << json.out;
+  EXPECT_FALSE(contains(json.out, "name_in_file")) << json.out;
   const std::string out = path("folded.safetensors");
   EXPECT_EQ(tool({"convert", "--fold-weight-norm", file, "-o", out}).exit_code, 0);
   const std::vector<float> weight =

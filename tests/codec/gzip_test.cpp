@@ -2,19 +2,29 @@
 #include "src/codec/gzip.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/bytes_of_text.h"
+#include "tests/support/deflate_writing.h"
+#include "tests/support/inflating.h"
 #include "tests/support/noise.h"
 #include "tests/support/test_sink.h"
 #include "tests/support/test_source.h"
+#include "tests/support/zip_writing.h"
 
 namespace andiron::detail {
 namespace {
 
 using test::bytes_of_text;
+using test::crc_of_text;
+using test::deflated;
+using test::little_endian;
 using test::noise;
 
 std::string compressed(std::string_view text, std::size_t step = 1 << 20) {
@@ -43,6 +53,168 @@ TEST(Gzip, InflatesWhatWasCompressed) {
       EXPECT_EQ(inflate(file).value().text(), text);
     }
   }
+}
+
+// A member put together by hand.
+struct GzipMember {
+  std::string content = "some text, some text";
+  std::optional<std::string> extra = {};
+  std::optional<std::string> name = {};
+  std::optional<std::string> comment = {};
+  bool is_text = false;
+  bool has_crc = false;
+
+  std::string header() const {
+    std::string bytes("\x1f\x8b\x08\0abcd\2\3", 10);
+    bytes[3] = static_cast<char>(is_text << 0 | has_crc << 1 | extra.has_value() << 2 |
+                                 name.has_value() << 3 | comment.has_value() << 4);
+    if (extra) bytes += little_endian(static_cast<std::uint16_t>(extra->size())) + *extra;
+    if (name) bytes += *name + '\0';
+    if (comment) bytes += *comment + '\0';
+    if (has_crc) bytes += little_endian(static_cast<std::uint16_t>(crc_of_text(bytes)));
+    return bytes;
+  }
+  std::string file() const {
+    return header() + deflated(content) +
+           little_endian(crc_of_text(content), static_cast<std::uint32_t>(content.size()));
+  }
+};
+
+void expect_damaged(const std::string& file, std::size_t at) {
+  const Result<Bytes> damaged = inflate(file);
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code, ErrorCode::bad_header);
+  EXPECT_EQ(damaged.error().message, "the gzip data is damaged");
+  EXPECT_EQ(damaged.error().found, "at byte " + std::to_string(at));
+}
+
+TEST(Gzip, HeadersMayHaveEveryField) {
+  for (int fields = 0; fields < 32; ++fields) {
+    GzipMember member;
+    member.is_text = (fields & 1) != 0;
+    member.has_crc = (fields & 2) != 0;
+    if ((fields & 4) != 0) member.extra = fields % 3 == 0 ? "" : std::string("AB\2\0\0x", 6);
+    if ((fields & 8) != 0) member.name = fields % 5 == 0 ? "" : "model.mpk";
+    if ((fields & 16) != 0) member.comment = "no comment";
+    const std::string file = member.file();
+    EXPECT_EQ(inflate(file).value().text(), member.content) << fields;
+    EXPECT_EQ(inflate(file + file).value().text(), member.content + member.content) << fields;
+    for (std::size_t size = 0; size < file.size(); ++size) {
+      const Result<Bytes> cut = inflate(file.substr(0, size));
+      ASSERT_FALSE(cut);
+      EXPECT_EQ(cut.error().code, ErrorCode::truncated) << size;
+      EXPECT_EQ(cut.error().found, "at byte " + std::to_string(size));
+    }
+  }
+}
+
+TEST(Gzip, FieldsMayBeLong) {
+  GzipMember member{.extra = noise(65'535),
+                    .name = std::string(200'000, 'n'),
+                    .comment = std::string(100'000, 'c'),
+                    .has_crc = true};
+  EXPECT_EQ(inflate(member.file()).value().text(), member.content);
+  member.name->at(150'000) = '\0';  // the comment then begins in it
+  EXPECT_FALSE(inflate(member.file()));
+}
+
+// Headers, data and trailers end where what was read at once ends, or a few bytes from there.
+TEST(Gzip, MembersMayEndAnywhere) {
+  const GzipMember second{.name = "second", .has_crc = true};
+  for (std::size_t size = gzip_window_bytes - 60; size < gzip_window_bytes + 10; ++size) {
+    const GzipMember first{.content = "first, ", .name = std::string(size - 11, 'n')};
+    EXPECT_EQ(inflate(first.file() + second.file()).value().text(), "first, " + second.content + "")
+        << size;
+  }
+}
+
+TEST(Gzip, WrongHeadersAreDamage) {
+  const std::string file = GzipMember{.name = "name", .has_crc = true}.file();
+  const auto with = [&](std::size_t at, int byte) {
+    std::string other = file;
+    other[at] = static_cast<char>(byte);
+    return other;
+  };
+  expect_damaged(with(0, 0x1e), 2);
+  expect_damaged(with(1, 0x8a), 2);
+  expect_damaged(with(2, 7), 4);
+  for (const int reserved : {0x20, 0x40, 0x80}) expect_damaged(with(3, 0x0a | reserved), 4);
+  // Any other byte changes the checksum.
+  const std::size_t end = GzipMember{.name = "name", .has_crc = true}.header().size();
+  for (const std::size_t at : {4, 7, 8, 9, 10, 13}) expect_damaged(with(at, 1), end);
+  expect_damaged(with(end - 1, file[end - 1] ^ 1), end);
+}
+
+TEST(Gzip, WrongTrailersAreDamage) {
+  const std::string file = GzipMember().file();
+  for (std::size_t at = file.size() - 8; at < file.size(); ++at) {
+    std::string other = file;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    expect_damaged(other, at < file.size() - 4 ? file.size() - 4 : file.size());
+  }
+}
+
+// As zlib has it, and not gzip: padding is not skipped. A byte could still become a header.
+TEST(Gzip, BytesBehindTheLastMemberAreDamage) {
+  const std::string file = GzipMember().file();
+  for (const char byte : {'\0', 'x', '\x1f'}) {
+    const Result<Bytes> one = inflate(file + byte);
+    ASSERT_FALSE(one);
+    EXPECT_EQ(one.error().code, ErrorCode::truncated);
+  }
+  for (const std::size_t zeros : {2U, 10U, 512U}) {
+    expect_damaged(file + std::string(zeros, '\0'), file.size() + 2);
+  }
+}
+
+TEST(Gzip, MembersDoNotReachIntoOneAnother) {
+  const std::string reaching = test::DeflateWriting()
+                                   .begin_fixed(true)
+                                   .fixed_literals("ab")
+                                   .fixed_match(257, 0, 0, 4, 0, 1)  // 5 before
+                                   .fixed_symbol(256)
+                                   .text();
+  const std::string first = GzipMember().file();
+  const Result<Bytes> damaged = inflate(first + GzipMember().header() + reaching + "trailer.");
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code, ErrorCode::bad_header);
+}
+
+// What zlib makes of one member, by its own reading of headers and trailers.
+std::string zlib_on_gzip(std::string_view file) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string out(1000, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data()));
+  stream.avail_in = static_cast<uInt>(file.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int code = ::inflate(&stream, Z_NO_FLUSH);
+  out.resize(stream.total_out);
+  const bool is_all = stream.avail_in == 0;
+  inflateEnd(&stream);
+  if (code == Z_STREAM_END) return is_all ? out : "BadHeader";
+  return code == Z_DATA_ERROR ? "BadHeader" : "Truncated";
+}
+
+TEST(Gzip, EveryFlippedBitIsSeenAsZlibSeesIt) {
+  const std::string file = GzipMember{.extra = "extra", .name = "name", .has_crc = true}.file();
+  for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+    std::string damaged = file;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+    const Result<Bytes> ours = inflate(damaged);
+    ASSERT_EQ(ours ? std::string(ours->text()) : std::string(code_name(ours.error().code)),
+              zlib_on_gzip(damaged))
+        << bit;
+  }
+}
+
+TEST(Gzip, WritesAHeaderTheDataAndATrailer) {
+  const std::string text = noise(100'000) + std::string(100'000, 'x');
+  const std::string data = test::deflated_by(*new_deflate_stream(), text, 1 << 20, 1 << 20);
+  EXPECT_TRUE(compressed(text) ==
+              std::string("\x1f\x8b\x08\0\0\0\0\0\0\3", 10) + data +
+                  little_endian(crc_of_text(text), static_cast<std::uint32_t>(text.size())));
 }
 
 TEST(Gzip, SeveralMembersAreOne) {

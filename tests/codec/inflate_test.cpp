@@ -13,11 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/inflating.h"
 #include "tests/support/noise.h"
 
 namespace andiron::detail {
 namespace {
 
+using test::deflated;
 using test::noise;
 
 std::uint32_t crc_of_ours(std::string_view text) { return crc_of(std::as_bytes(std::span(text))); }
@@ -83,20 +85,6 @@ TEST(CrcOf, TellsEveryBitOfABlockApart) {
     EXPECT_EQ(crc_of_ours(data), crc_of_zlib(data)) << bit;
     data[bit / 8] = static_cast<char>(data[bit / 8] ^ flipped);
   }
-}
-
-std::string deflated(std::string_view text) {
-  std::string out(::compressBound(text.size()) + 16, '\0');
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 struct Inflated {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regular expressions in Rust's dialect, globs, and replacement text.
+// Regular expressions in Rust's dialect, globs, and replacement text, with each engine.
 #include "andiron/text.h"
 
 #include <gtest/gtest.h>
@@ -8,35 +8,49 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/pattern_engines.h"
+
 namespace andiron {
 namespace {
 
 using namespace std::literals;
 
-Pattern regex(std::string_view text) {
-  Result<Pattern> pattern = Pattern::regex(text);
-  EXPECT_TRUE(pattern.ok()) << text << ": " << pattern.error().description();
-  return pattern ? *pattern : Pattern::regex("").value();
-}
+class Patterns : public testing::TestWithParam<test::PatternEngine> {
+ protected:
+  static Result<Pattern> try_regex(std::string_view text) { return GetParam().regex(text); }
+  static Result<Pattern> try_glob(std::string_view text) { return GetParam().glob(text); }
 
-Pattern glob(std::string_view text) { return Pattern::glob(text).value(); }
+  static Pattern regex(std::string_view text) {
+    Result<Pattern> pattern = try_regex(text);
+    EXPECT_TRUE(pattern.ok()) << text << ": " << pattern.error().description();
+    return pattern ? *pattern : try_regex("").value();
+  }
 
-// What replacing every match by <it> gives: shows where the matches are.
-std::string marked(std::string_view pattern, std::string_view text) {
-  return regex(pattern).replace_all(text, "<$0>");
-}
+  static Pattern glob(std::string_view text) { return try_glob(text).value(); }
 
-std::string refusal(std::string_view pattern) {
-  const Result<Pattern> result = Pattern::regex(pattern);
-  if (result) return "(accepted)";
-  EXPECT_EQ(result.error().code, ErrorCode::invalid_pattern);
-  EXPECT_NE(result.error().found.find("pattern '"), std::string::npos);
-  return result.error().message;
-}
+  // What replacing every match by <it> gives: shows where the matches are.
+  static std::string marked(std::string_view pattern, std::string_view text) {
+    return regex(pattern).replace_all(text, "<$0>");
+  }
+
+  static std::string refusal(std::string_view pattern) {
+    const Result<Pattern> result = try_regex(pattern);
+    if (result) return "(accepted)";
+    EXPECT_EQ(result.error().code, ErrorCode::invalid_pattern);
+    EXPECT_NE(result.error().found.find("pattern '"), std::string::npos);
+    return result.error().message;
+  }
+};
+class Globs : public Patterns {};
+
+const auto name_of_engine = [](const auto& info) { return info.param.name; };
+INSTANTIATE_TEST_SUITE_P(Engine, Patterns, testing::ValuesIn(test::pattern_engines()),
+                         name_of_engine);
+INSTANTIATE_TEST_SUITE_P(Engine, Globs, testing::ValuesIn(test::pattern_engines()), name_of_engine);
 
 // ---- matching
 
-TEST(Pattern, MatchesAnywhereInTheName) {
+TEST_P(Patterns, MatchesAnywhereInTheName) {
   EXPECT_TRUE(regex("layer").matches("encoder.layer.0"));
   EXPECT_TRUE(regex(R"(\.bias$)").matches("a.bias"));
   EXPECT_FALSE(regex(R"(\.bias$)").matches("a.bias.x"));
@@ -44,18 +58,18 @@ TEST(Pattern, MatchesAnywhereInTheName) {
   EXPECT_TRUE(regex("^$").matches({}));
 }
 
-TEST(Pattern, PrefersTheLeftmostFirstAlternative) {
+TEST_P(Patterns, PrefersTheLeftmostFirstAlternative) {
   EXPECT_EQ(marked("a|ab", "ab"), "<a>b");
   EXPECT_EQ(marked("ab|a", "ab"), "<ab>");
   EXPECT_EQ(marked("a+?", "aaa"), "<a><a><a>");
 }
 
-TEST(Pattern, KeepsItsText) {
+TEST_P(Patterns, KeepsItsText) {
   EXPECT_EQ(regex(R"(\d+)").text(), R"(\d+)");
   EXPECT_EQ(glob("a.**").text(), "a.**");
 }
 
-TEST(Pattern, DotLeavesNewlinesOutUnlessToldOtherwise) {
+TEST_P(Patterns, DotLeavesNewlinesOutUnlessToldOtherwise) {
   EXPECT_EQ(marked(".+", "a\nb"), "<a>\n<b>");
   EXPECT_EQ(marked("(?s).+", "a\nb"), "<a\nb>");
   EXPECT_EQ(marked("^.", "a\nb"), "<a>\nb");
@@ -63,7 +77,7 @@ TEST(Pattern, DotLeavesNewlinesOutUnlessToldOtherwise) {
   EXPECT_FALSE(regex("a$").matches("a\n"));
 }
 
-TEST(Pattern, FlagsHoldToTheEndOfTheirGroup) {
+TEST_P(Patterns, FlagsHoldToTheEndOfTheirGroup) {
   EXPECT_TRUE(regex("(?i)WEIGHT").matches("a.weight"));
   EXPECT_TRUE(regex("(?i:W)eight").matches("weight"));
   EXPECT_FALSE(regex("(?i:W)EIGHT").matches("weight"));
@@ -84,7 +98,7 @@ constexpr const char* superscript_two = "\xc2\xb2";
 constexpr const char* roman_four = "\xe2\x85\xa3";
 constexpr const char* undertie = "\xe2\x80\xbf";
 
-TEST(Pattern, PerlClassesAreUnicode) {
+TEST_P(Patterns, PerlClassesAreUnicode) {
   EXPECT_TRUE(regex(R"(^\d$)").matches(arabic_three));
   EXPECT_FALSE(regex(R"(^\d$)").matches(superscript_two));
   EXPECT_FALSE(regex(R"(^\D$)").matches(arabic_three));
@@ -109,7 +123,7 @@ TEST(Pattern, PerlClassesAreUnicode) {
   }
 }
 
-TEST(Pattern, PerlClassesAreUnicodeBetweenBracketsToo) {
+TEST_P(Patterns, PerlClassesAreUnicodeBetweenBracketsToo) {
   EXPECT_TRUE(regex(R"(^[\d.]+$)").matches("1."s + arabic_three));
   EXPECT_TRUE(regex(R"(^[^\d]$)").matches("x"));
   EXPECT_FALSE(regex(R"(^[^\d]$)").matches(arabic_three));
@@ -131,7 +145,7 @@ TEST(Pattern, PerlClassesAreUnicodeBetweenBracketsToo) {
   EXPECT_EQ(refusal(R"([^\W_])"), "\\W with other items in a negated class is not supported");
 }
 
-TEST(Pattern, TakesCharacterCodesInEverySpelling) {
+TEST_P(Patterns, TakesCharacterCodesInEverySpelling) {
   for (const char* text :
        {R"(^\x41$)", R"(^\x{41}$)", R"(^\u0041$)", R"(^\u{41}$)", R"(^\U00000041$)",
         R"(^\U{0041}$)", R"(^[\u0041]$)", R"(^[\x40-\x42]$)"}) {
@@ -147,11 +161,11 @@ TEST(Pattern, TakesCharacterCodesInEverySpelling) {
   EXPECT_EQ(refusal(R"(\x{100000041})"), "no such character in Unicode");
 }
 
-TEST(Pattern, TakesCategoriesAndScripts) {
+TEST_P(Patterns, TakesCategoriesAndScripts) {
   EXPECT_TRUE(regex(R"(^\p{Greek}+$)").matches("\xce\xb1\xce\xb2"));
   EXPECT_TRUE(regex(R"(^\pL[\pN\p{Lu}]$)").matches("a7"));
   EXPECT_TRUE(regex(R"(^\PL$)").matches("7"));
-  const Result<Pattern> unknown = Pattern::regex(R"(a\p{Klingon})");
+  const Result<Pattern> unknown = try_regex(R"(a\p{Klingon})");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().found, R"(pattern 'a\p{Klingon}' at byte 1)");
   EXPECT_FALSE(unknown.error().hint.empty());
@@ -161,7 +175,7 @@ TEST(Pattern, TakesCategoriesAndScripts) {
 
 // ---- the dialect's edges
 
-TEST(Pattern, TakesBracketsAsRustDoes) {
+TEST_P(Patterns, TakesBracketsAsRustDoes) {
   EXPECT_TRUE(regex("^[]a]+$").matches("]a"));
   EXPECT_TRUE(regex("^[^]a]$").matches("b"));
   EXPECT_TRUE(regex("^[-a]+$").matches("-a"));
@@ -176,7 +190,7 @@ TEST(Pattern, TakesBracketsAsRustDoes) {
   EXPECT_TRUE(regex("^]}$").matches("]}"));
 }
 
-TEST(Pattern, TakesPunctuationAfterABackslash) {
+TEST_P(Patterns, TakesPunctuationAfterABackslash) {
   EXPECT_TRUE(regex(R"(^\.\*\+\?\(\)\[\]\{\}\|\^\$\\\/\-\#\&\~\_\ \:\"\'$)")
                   .matches(R"(.*+?()[]{}|^$\/-#&~_ :"')"));
   EXPECT_TRUE(regex(R"(^\a\f\t\n\r\v$)").matches("\a\f\t\n\r\v"));
@@ -184,13 +198,13 @@ TEST(Pattern, TakesPunctuationAfterABackslash) {
   EXPECT_EQ(marked(R"(\b)", "a b"), "<>a<> <>b<>");
 }
 
-TEST(Pattern, TakesCountedRepetitions) {
+TEST_P(Patterns, TakesCountedRepetitions) {
   EXPECT_EQ(marked("a{2}", "aaaaa"), "<aa><aa>a");
   EXPECT_EQ(marked("a{02,003}", "aaaaa"), "<aaa><aa>");
   EXPECT_EQ(marked("a{2,}?", "aaaaa"), "<aa><aa>a");
 }
 
-TEST(Pattern, TakesNamedGroupsInBothSpellings) {
+TEST_P(Patterns, TakesNamedGroupsInBothSpellings) {
   EXPECT_EQ(regex("(?<n>a)").replace_all("a", "[$n]"), "[a]");
   EXPECT_EQ(regex("(?P<n_1>a)").replace_all("a", "[$n_1]"), "[a]");
   EXPECT_EQ(refusal("(?<1>a)"), "the group name is invalid");
@@ -199,7 +213,7 @@ TEST(Pattern, TakesNamedGroupsInBothSpellings) {
   EXPECT_EQ(refusal("(?<n>a)(?<n>b)"), "another group has this name");
 }
 
-TEST(Pattern, RefusesWhatTheDialectDoesNotHave) {
+TEST_P(Patterns, RefusesWhatTheDialectDoesNotHave) {
   const std::string look = "look-around is not supported";
   EXPECT_EQ(refusal("a(?=b)"), look);
   EXPECT_EQ(refusal("a(?!b)"), look);
@@ -221,7 +235,7 @@ TEST(Pattern, RefusesWhatTheDialectDoesNotHave) {
   EXPECT_EQ(refusal("(?-u)a"), "the flag u cannot be switched off");
 }
 
-TEST(Pattern, RefusesWhatOnlyOtherDialectsHave) {
+TEST_P(Patterns, RefusesWhatOnlyOtherDialectsHave) {
   EXPECT_EQ(refusal(R"(\Qa.b\E)"), "no such escape");
   EXPECT_EQ(refusal(R"(\C)"), "no such escape");
   EXPECT_EQ(refusal(R"(a\Z)"), "no such escape");
@@ -237,7 +251,7 @@ TEST(Pattern, RefusesWhatOnlyOtherDialectsHave) {
   EXPECT_EQ(refusal(R"(\b{start}a)"), "a brace does not start a repetition");
 }
 
-TEST(Pattern, RefusesWhatDoesNotParse) {
+TEST_P(Patterns, RefusesWhatDoesNotParse) {
   EXPECT_EQ(refusal("(a"), "the group is never closed");
   EXPECT_EQ(refusal("(?:a"), "the group is never closed");
   EXPECT_EQ(refusal("(?i"), "the group is never closed");
@@ -261,17 +275,17 @@ TEST(Pattern, RefusesWhatDoesNotParse) {
   EXPECT_NE(refusal("a{3,2}"), "(accepted)");
 }
 
-TEST(Pattern, SaysWhereItIsWrongAndWhatToTry) {
-  const Error error = Pattern::regex(R"(^a\.(?=b))").error();
+TEST_P(Patterns, SaysWhereItIsWrongAndWhatToTry) {
+  const Error error = try_regex(R"(^a\.(?=b))").error();
   EXPECT_EQ(error.found, R"(pattern '^a\.(?=b)' at byte 4)");
   EXPECT_FALSE(error.hint.empty());
-  EXPECT_EQ(Pattern::regex("ab[z-a]").error().found, "pattern 'ab[z-a]' at byte 3");
-  EXPECT_EQ(Pattern::regex("\x1b[").error().found, "pattern '\x1b[' at byte 1");
+  EXPECT_EQ(try_regex("ab[z-a]").error().found, "pattern 'ab[z-a]' at byte 3");
+  EXPECT_EQ(try_regex("\x1b[").error().found, "pattern '\x1b[' at byte 1");
 }
 
 // ---- replacing
 
-TEST(Pattern, ExpandsReplacementsAsRustDoes) {
+TEST_P(Patterns, ExpandsReplacementsAsRustDoes) {
   struct {
     const char *replacement, *expected;
   } const cases[] = {
@@ -321,19 +335,19 @@ TEST(Pattern, ExpandsReplacementsAsRustDoes) {
   }
 }
 
-TEST(Pattern, ReplacesGroupsThatTookNoPartByNothing) {
+TEST_P(Patterns, ReplacesGroupsThatTookNoPartByNothing) {
   EXPECT_EQ(regex("(a)|(b)").replace_all("ab", "[$1$2]"), "[a][b]");
   EXPECT_EQ(regex("(a)|(b)").replace_all("b", "[$1]"), "[]");
 }
 
-TEST(Pattern, ReplacesEveryMatchThatDoesNotOverlap) {
+TEST_P(Patterns, ReplacesEveryMatchThatDoesNotOverlap) {
   EXPECT_EQ(regex("aa").replace_all("aaaaa", "b"), "bba");
   EXPECT_EQ(regex("^a").replace_all("aaa", "b"), "baa");
   EXPECT_EQ(regex("x").replace_all("abc", "$0$0"), "abc");
   EXPECT_EQ(regex("x").replace_all({}, "y"), "");
 }
 
-TEST(Pattern, TreatsEmptyMatchesAsRustDoes) {
+TEST_P(Patterns, TreatsEmptyMatchesAsRustDoes) {
   EXPECT_EQ(marked("", "abc"), "<>a<>b<>c<>");
   EXPECT_EQ(marked("x*", "abc"), "<>a<>b<>c<>");
   EXPECT_EQ(marked("x*", "axxb"), "<>a<xx>b<>");
@@ -347,14 +361,14 @@ TEST(Pattern, TreatsEmptyMatchesAsRustDoes) {
   EXPECT_EQ(marked(".*", {}), "<>");
 }
 
-TEST(Pattern, NeverMatchesInsideACharacter) {
+TEST_P(Patterns, NeverMatchesInsideACharacter) {
   const std::string text = "\xc3\xa9\xe2\x82\xac";
   EXPECT_EQ(marked("", text), "<>\xc3\xa9<>\xe2\x82\xac<>");
   EXPECT_EQ(marked(R"(\B)", text), "<>\xc3\xa9<>\xe2\x82\xac<>");
   EXPECT_EQ(marked(".", text), "<\xc3\xa9><\xe2\x82\xac>");
 }
 
-TEST(Pattern, WarnsOfReplacementsThatNameUnknownGroups) {
+TEST_P(Patterns, WarnsOfReplacementsThatNameUnknownGroups) {
   const Pattern pattern = regex(R"(h\.(\d)(?<rest>.*))");
   for (const char* fine : {"", "$1", "$0", "${1}x", "$rest", "$$9", "a$", "$1.$rest"}) {
     EXPECT_EQ(pattern.check_replacement(fine), "") << fine;
@@ -370,7 +384,7 @@ TEST(Pattern, WarnsOfReplacementsThatNameUnknownGroups) {
 
 // ---- globs
 
-TEST(Glob, MatchesTheWholeName) {
+TEST_P(Globs, MatchesTheWholeName) {
   EXPECT_TRUE(glob("a.weight").matches("a.weight"));
   EXPECT_FALSE(glob("a.weight").matches("a.weights"));
   EXPECT_FALSE(glob("a.weight").matches("xa.weight"));
@@ -378,7 +392,7 @@ TEST(Glob, MatchesTheWholeName) {
   EXPECT_FALSE(glob("").matches("a"));
 }
 
-TEST(Glob, StarStaysWithinOneSegment) {
+TEST_P(Globs, StarStaysWithinOneSegment) {
   const Pattern pattern = glob("layers.*.weight");
   EXPECT_TRUE(pattern.matches("layers.0.weight"));
   EXPECT_TRUE(pattern.matches("layers..weight"));
@@ -388,7 +402,7 @@ TEST(Glob, StarStaysWithinOneSegment) {
   EXPECT_TRUE(glob("*").matches("line\nbreak"));
 }
 
-TEST(Glob, TwoStarsReachAnyDepth) {
+TEST_P(Globs, TwoStarsReachAnyDepth) {
   EXPECT_TRUE(glob("**").matches(""));
   EXPECT_TRUE(glob("**").matches("a.b.c"));
   EXPECT_TRUE(glob("**").matches("a\nb"));
@@ -406,7 +420,7 @@ TEST(Glob, TwoStarsReachAnyDepth) {
   EXPECT_FALSE(glob("enc**.w").matches("encw"));
 }
 
-TEST(Glob, QuestionMarkIsOneCharacterButNoDot) {
+TEST_P(Globs, QuestionMarkIsOneCharacterButNoDot) {
   EXPECT_TRUE(glob("h.?.w").matches("h.1.w"));
   EXPECT_TRUE(glob("h.?.w").matches("h.\xc3\xa9.w"));
   EXPECT_FALSE(glob("h.?.w").matches("h.12.w"));
@@ -414,7 +428,7 @@ TEST(Glob, QuestionMarkIsOneCharacterButNoDot) {
   EXPECT_FALSE(glob("h.?.w").matches("h..w"));
 }
 
-TEST(Glob, TakesAllElseLiterally) {
+TEST_P(Globs, TakesAllElseLiterally) {
   std::string every;
   for (int c = 0; c < 128; ++c) {
     if (c != '*' && c != '?') every += static_cast<char>(c);
@@ -423,12 +437,12 @@ TEST(Glob, TakesAllElseLiterally) {
   EXPECT_TRUE(glob(every).matches(every));
   EXPECT_FALSE(glob("[ab]").matches("a"));
   EXPECT_FALSE(glob("a+").matches("aa"));
-  EXPECT_EQ(Pattern::glob("a\xff").error().found, "pattern 'a\xff' at byte 1");
+  EXPECT_EQ(try_glob("a\xff").error().found, "pattern 'a\xff' at byte 1");
 }
 
 // ---- hostile input
 
-TEST(Pattern, TakesLinearTimeOverNestedRepetition) {
+TEST_P(Patterns, TakesLinearTimeOverNestedRepetition) {
   const std::string text(100000, 'a');
   EXPECT_TRUE(regex("^(a+)+$").matches(text));
   EXPECT_FALSE(regex("^(a+)+$").matches(text + "b"));
@@ -437,7 +451,7 @@ TEST(Pattern, TakesLinearTimeOverNestedRepetition) {
   EXPECT_EQ(regex("(a+)+").replace_all(text, "x"), "x");
 }
 
-TEST(Pattern, RefusesDeepNestingAndTakesLongAlternations) {
+TEST_P(Patterns, RefusesDeepNestingAndTakesLongAlternations) {
   const auto repeated = [](std::string_view text, int times) {
     std::string out;
     for (int i = 0; i < times; ++i) out += text;
@@ -455,19 +469,19 @@ TEST(Pattern, RefusesDeepNestingAndTakesLongAlternations) {
   EXPECT_FALSE(regex("^(?:" + alternation + ")$").matches("layer20000"));
 }
 
-TEST(Pattern, ShowsOnlyTheStartOfALongPattern) {
-  const Error error = Pattern::regex(std::string(100000, 'a') + "(").error();
+TEST_P(Patterns, ShowsOnlyTheStartOfALongPattern) {
+  const Error error = try_regex(std::string(100000, 'a') + "(").error();
   EXPECT_LT(error.found.size(), 300u);
   EXPECT_NE(error.found.find("at byte 100000"), std::string::npos);
 }
 
-TEST(Pattern, RefusesPatternsThatAreNotUtf8) {
+TEST_P(Patterns, RefusesPatternsThatAreNotUtf8) {
   for (const char* bad : {"\xff", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "[\xff]", "\\\xff"}) {
     EXPECT_EQ(refusal(bad), "the pattern is not UTF-8");
   }
 }
 
-TEST(Pattern, SurvivesNamesThatAreNotUtf8) {
+TEST_P(Patterns, SurvivesNamesThatAreNotUtf8) {
   EXPECT_EQ(marked("b",
                    "a\xff"
                    "b\xc3"),
@@ -480,7 +494,7 @@ TEST(Pattern, SurvivesNamesThatAreNotUtf8) {
   EXPECT_EQ(regex("a").replace_all(broken, "\xff"), "\x80\x80\xff\xff\xc3");
 }
 
-TEST(Pattern, TakesBytesOfZero) {
+TEST_P(Patterns, TakesBytesOfZero) {
   EXPECT_TRUE(regex("a\0b"sv).matches("a\0b"sv));
   EXPECT_FALSE(regex("^a$").matches("a\0b"sv));
   EXPECT_EQ(regex(R"(\x00)").replace_all("a\0b"sv, "0"), "a0b");
@@ -488,7 +502,7 @@ TEST(Pattern, TakesBytesOfZero) {
 
 // Every short string over the characters that mean something: nothing may crash, and what is
 // accepted must run.
-TEST(Pattern, AnswersEveryShortPattern) {
+TEST_P(Patterns, AnswersEveryShortPattern) {
   const std::string_view alphabet = "a\\[](){}?*+|^$-&:<P1wW,.";
   std::size_t accepted = 0;
   std::string text(4, ' ');
@@ -499,7 +513,7 @@ TEST(Pattern, AnswersEveryShortPattern) {
       c = alphabet[rest % alphabet.size()];
       rest /= alphabet.size();
     }
-    if (const Result<Pattern> pattern = Pattern::regex(text)) {
+    if (const Result<Pattern> pattern = try_regex(text)) {
       ++accepted;
       pattern->replace_all("a1-\xc3\xa9", "$0$1$w");
     }

@@ -182,6 +182,8 @@ TEST(PytorchReader, ForeignZipArchivesAreNamed) {
       {{"config.json", "model.weights.h5"}, "a Keras model"},
       {{"model/model.json", "model/tensors/0"}, "a TorchScript archive of PyTorch 1.0"},
       {{"pkg/.data/extern_modules", "pkg/m/r.pkl"}, "a torch.package archive"},
+      {{"pkg/.data/0.storage", "pkg/.data/ts_code/0/data.pkl", "pkg/.data/extern_modules"},
+       "a torch.package archive"},
       {{"m/byteorder", "m/version", "m/.data/serialization_id"}, "a PyTorch archive without its"},
       {{"readme.txt"}, "a zip archive without 'data.pkl'"},
       {{"a/xdata.pkl"}, "a zip archive without 'data.pkl'"},

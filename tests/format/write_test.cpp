@@ -232,6 +232,7 @@ TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
             (Notes{"numpy cannot store 3 values (configs, scalars); they were left out",
                    "numpy cannot store 1 parameter id; it was left out",
                    "numpy cannot store 2 metadata strings; they were left out"}));
+  EXPECT_EQ(notes("m.npy").back(), "the file has no room for the name 't'; it was left out");
   // A dry run, a sink and a file say the same.
   MemorySink sink;
   EXPECT_EQ(write(full_archive(), sink, {.format = Format::numpy}).value().notes, notes("m.npz"));

@@ -501,5 +501,7 @@ int answer(std::span<const std::string> arguments) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
+  // Of other numbers, gates without a bound may grow beyond what a float holds.
+  andiron::nn::seed(20);
   return andiron::answer(words);
 }

@@ -86,11 +86,17 @@ def along_a_dimension(rng):
 
 
 def arithmetic(rng):
-    kind = rng.choice(["add", "subtract", "multiply", "divide", "add_number", "multiply_number", "sqrt"])
+    kind = rng.choice(["add", "subtract", "multiply", "divide", "add_number", "multiply_number", "sqrt",
+                       "maximum", "minimum", "exp", "log", "clamp"])
     shape = some_shape(rng, 0)
     x = torch.randn(shape, dtype=pick_dtype(rng))
-    if kind == "sqrt":
-        return Case(kind, {}, {"x": x}, [x.sqrt()], elementwise=True)
+    if kind in ("sqrt", "exp", "log"):
+        return Case(kind, {}, {"x": x}, [getattr(x, kind)()], elementwise=True)
+    if kind == "clamp":
+        least, most = sorted(rng.choice([-1.5, -0.25, 0, 0.5, 6]) for _ in range(2))
+        if x.numel() and rng.random() < 0.2:
+            x.flatten()[0] = float("nan")
+        return Case(kind, {"least": least, "most": most}, {"x": x}, [x.clamp(least, most)], elementwise=True)
     if kind.endswith("number"):
         number = rng.choice([0.5, -3.25, 1e-3, 7])
         return Case(kind, {"number": number}, {"x": x}, [x + number if kind[0] == "a" else x * number],
@@ -102,7 +108,12 @@ def arithmetic(rng):
         y.flatten()[0] = 0
     if rng.random() < 0.5:
         x, y = y, x
-    function = {"add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "divide": torch.div}[kind]
+    if kind.endswith("imum"):
+        for one in (x, y):
+            if one.numel() and rng.random() < 0.3:
+                one.flatten()[-1] = float("nan")
+    function = {"add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "divide": torch.div,
+                "maximum": torch.maximum, "minimum": torch.minimum}[kind]
     given = [x, y]
     if x.dtype == torch.float32 and rng.random() < 0.15:
         given = [one.to(torch.float16) for one in given]
@@ -122,10 +133,10 @@ def matmul(rng):
 
 
 def over_a_dimension(rng):
-    kind = rng.choice(["sum", "mean", "argmax", "argmax"])
+    kind = rng.choice(["sum", "mean", "max", "argmax", "argmax"])
     shape = [rng.randint(1, 9) for _ in range(rng.randint(1, 4))]
     x = torch.randn(shape, dtype=pick_dtype(rng))
-    if kind == "argmax" and rng.random() < 0.6:
+    if "max" in kind and rng.random() < 0.6:
         x = x.round()
         x[torch.rand(shape) < 0.1] = rng.choice([float("nan"), float("inf"), -float("inf")])
     dim, keep = rng.randrange(len(shape)), rng.random() < 0.5
@@ -134,6 +145,8 @@ def over_a_dimension(rng):
         best = torch.where(nan.any(dim, keepdim=True), nan, x == x.amax(dim, keepdim=True))
         places = torch.arange(shape[dim]).reshape([-1 if i == dim else 1 for i in range(len(shape))])
         y = torch.where(best, places.expand(shape), torch.tensor(shape[dim])).amin(dim, keepdim=keep)
+    elif kind == "max":
+        y = torch.amax(x, dim, keep)
     else:
         y = (torch.sum if kind == "sum" else torch.mean)(x, dim, keep)
     return Case(kind, {"dim": dim - (len(shape) if rng.random() < 0.5 else 0), "keep_dim": keep}, {"x": x}, [y])

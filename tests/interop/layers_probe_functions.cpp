@@ -137,10 +137,18 @@ void add_functions(Kinds& kinds) {
   kinds["divide"] = of_two<nn::divide>;
   kinds["add_number"] = with_number<nn::add>;
   kinds["multiply_number"] = with_number<nn::multiply>;
+  kinds["maximum"] = of_two<nn::maximum>;
+  kinds["minimum"] = of_two<nn::minimum>;
   kinds["sqrt"] = plain<nn::sqrt>;
+  kinds["exp"] = plain<nn::exp>;
+  kinds["log"] = plain<nn::log>;
+  kinds["clamp"] = [](const Case& it) {
+    return one(nn::clamp(it.input("x"), it.get<double>("least"), it.get<double>("most")));
+  };
   kinds["matmul"] = of_two<nn::matmul>;
   kinds["sum"] = over<nn::sum>;
   kinds["mean"] = over<nn::mean>;
+  kinds["max"] = over<nn::max>;
   kinds["argmax"] = over<nn::argmax>;
 }
 

@@ -26,7 +26,7 @@ class Pages : public ::testing::Test {
  protected:
   void SetUp() override {
     advices.clear();
-    system_calls().madvise = [](void* begin, std::size_t size, int) {
+    system_calls().advise_huge_pages = [](void* begin, std::size_t size) {
       advices.push_back({reinterpret_cast<std::uintptr_t>(begin), size});
       errno = EINVAL;
       return -1;

@@ -226,12 +226,12 @@ TEST_F(FileSource, LendsSlicesOfOneMapping) {
   write_file(path_, content);
   static std::atomic<int> mappings;
   mappings = 0;
-  system_calls().mmap = [](void* address, std::size_t size, int protection, int flags, int file,
-                           off_t offset) {
+  static const auto map = system_calls().map;
+  system_calls().map = [](int file, std::size_t size) {
     ++mappings;
     // Slow, so that all threads come while the mapping is being made.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return ::mmap(address, size, protection, flags, file, offset);
+    return map(file, size);
   };
   const ByteSourcePtr source = open_or_fail(path_);
   ASSERT_TRUE(read_text(*source, 0, 100));
@@ -281,9 +281,9 @@ TEST_F(FileSource, RefusesViewsWhereOnlyPositionalReadsWereAskedFor) {
 TEST_F(FileSource, CopiesByPositionalReadsInMmapModeToo) {
   write_file(path_, "content");
   const ByteSourcePtr source = open_or_fail(path_, IoMode::mmap);
-  system_calls().mmap = [](void*, std::size_t, int, int, int, off_t) {
+  system_calls().map = [](int, std::size_t) -> void* {
     ADD_FAILURE() << "a mapping for a copy";
-    return MAP_FAILED;
+    return nullptr;
   };
   EXPECT_EQ(read_text(*source, 3, 4).value(), "tent");
 }
@@ -291,16 +291,17 @@ TEST_F(FileSource, CopiesByPositionalReadsInMmapModeToo) {
 TEST_F(FileSource, SaysWhyAMappingFailed) {
   write_file(path_, "content");
   static int error_number;
-  system_calls().mmap = [](void*, std::size_t, int, int, int, off_t) {
+  const auto map = system_calls().map;
+  system_calls().map = [](int, std::size_t) -> void* {
     errno = error_number;
-    return MAP_FAILED;
+    return nullptr;
   };
   const ByteSourcePtr source = open_or_fail(path_);
   error_number = ENOMEM;
   EXPECT_EQ(source->view(0, 1).error().code, ErrorCode::out_of_memory);
   error_number = ENODEV;
   EXPECT_EQ(source->view(0, 1).error().code, ErrorCode::unsupported);
-  system_calls().mmap = ::mmap;
+  system_calls().map = map;
   EXPECT_EQ(text_of(source->view(0, 1).value()), "c") << "a later try may succeed";
 }
 

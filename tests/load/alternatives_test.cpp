@@ -137,6 +137,26 @@ TEST(Alternatives, VariantsWithinVariantsAreChosenToo) {
   EXPECT_EQ(std::get<nn::Conv1d>(inner.layer).weight.shape(), Shape({4, 2, 3}));
 }
 
+TEST(Alternatives, AnOptionalIsKeptForAnotherAlternativeOfItsVariant) {
+  struct Inner {
+    std::optional<Layer> layer;
+    std::optional<Layer> other;
+    Param weight;
+    ANDIRON_MODULE(Inner, layer, other, weight)
+  };
+  struct Net {
+    std::variant<nn::Linear, Inner> outer;
+    ANDIRON_MODULE(Net, outer)
+  } net;
+  const Archive source =
+      source_of({{"outer.Inner.layer.Conv1d.weight", {4, 2, 3}}, {"outer.Inner.weight", {2}}});
+  apply(net, source).value();
+  const Inner& inner = std::get<Inner>(net.outer);
+  ASSERT_TRUE(inner.layer);
+  EXPECT_EQ(std::get<nn::Conv1d>(*inner.layer).weight.shape(), Shape({4, 2, 3}));
+  EXPECT_FALSE(inner.other);
+}
+
 TEST(Alternatives, AFilterThatLeavesTheVariantOutLeavesItAlone) {
   LayerNet net;
   ApplyOptions options;

@@ -46,6 +46,28 @@ struct KeyPair {
   ANDIRON_MODULE(KeyPair, a, b)
 };
 
+TEST(KeyMap, ATensorThatIsMadeFromOthersIsNotOneOfTheFile) {
+  Archive file;
+  file.add(TensorSnapshot("net.fc.weight_g", f32({2, 1}, 1))).value();
+  file.add(TensorSnapshot("net.fc.weight_v", f32({2, 3}, 1))).value();
+  const Archive named = apply_names(file, {.fold_weight_norm = true,
+                                           .remapper = KeyRemapper().add_pattern(R"(^net\.)", "")})
+                            .value();
+  const KeyMap map = key_map(named).value();
+  ASSERT_EQ(map.tensors.size(), 3u);
+  EXPECT_FALSE(map.tensors[0].is_made());
+  EXPECT_TRUE(map.tensors[0].left_out_by);
+  const MappedKey& made = map.tensors[2];
+  EXPECT_TRUE(made.is_made());
+  EXPECT_EQ(made.name_in_file, "");
+  EXPECT_EQ(made.name, "fc.weight");
+  EXPECT_EQ(made.steps, (std::vector<KeyStep>{{NameStage::made, "net.fc.weight"},
+                                              {NameStage::remap, "fc.weight"}}));
+  EXPECT_NE(map.to_string().find("(not in the file)  f32 [2, 3]\n  made   net.fc.weight"),
+            std::string::npos)
+      << map.to_string();
+}
+
 TEST(KeyMap, TellsTheNameInTheFileAndAfterEachStageThatChangesIt) {
   const Archive file = file_with({"net.fc.4.w", "opt.0", "net.head", "net.fc.2.w"});
   const Archive named = apply_names(file, {.top_level_key = "net",

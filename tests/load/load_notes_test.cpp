@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "andiron/adapter.h"
 #include "andiron/apply.h"
+#include "andiron/names.h"
 #include "andiron/nn/linear.h"
+#include "andiron/nn/recurrent.h"
 #include "tests/support/sample_net.h"
 
 namespace andiron {
@@ -133,6 +136,45 @@ TEST(LoadNotes, SayNothingOfOptionalsWhereNoneIsEmpty) {
 TEST(LoadNotes, TellOfListsThatAreLongerInTheSource) {
   EXPECT_TRUE(has(notes(net_of(2), tensors_for(net_of(4))),
                   "lists are too short for 'layers.2.weight' and 1 other"));
+}
+
+struct StackNet {
+  nn::LstmStack rnn;
+  Param scale = Param(f32({1}, 1));
+  ANDIRON_MODULE(StackNet, rnn, scale)
+};
+
+Snapshots tensors_of_stack(std::size_t layers) {
+  StackNet net{nn::LstmConfig(3, 2, true).init_stack(layers)};
+  return collect(net, {.adapter = BurnToPyTorchAdapter()}).value();
+}
+
+TEST(LoadNotes, TellOfRecurrentLayersBeyondTheEndOfAStack) {
+  const StackNet net{nn::LstmConfig(3, 2, true).init_stack(1)};
+  const auto result =
+      plan(net, tensors_of_stack(2), {.adapter = PyTorchToBurnAdapter()}).value().result;
+  EXPECT_EQ(result.unused.size(), 4u);
+  EXPECT_TRUE(has(result.notes, "the module's lists are too short for 'rnn.bias_hh_l1' and 3 "))
+      << result;
+}
+
+TEST(LoadNotes, TellOfRecurrentLayersForAnEmptyStack) {
+  const auto result =
+      plan(StackNet(), tensors_of_stack(2), {.adapter = PyTorchToBurnAdapter()}).value().result;
+  EXPECT_TRUE(has(result.notes, "the source has 8 tensors for 'rnn.layers', which is an empty "))
+      << result;
+}
+
+TEST(LoadNotes, TellTheNumbersThatRulesSeeWhereGapsWereClosed) {
+  struct Net {
+    Param weight = Param(f32({2, 2}, 1));
+    ANDIRON_MODULE(Net, weight)
+  };
+  Archive file;
+  file.add(TensorSnapshot("head.2.weight", f32({2, 2}, 1))).value();
+  const Archive named = apply_names(file, {.close_gaps = true}).value();
+  EXPECT_TRUE(has(plan(Net(), named, {.propose = false}).value().result.notes,
+                  "renumbered 'head.0.weight': rules for names see 'head.2.weight'"));
 }
 
 TEST(LoadNotes, AreSilentAboutTensorsOfOtherModules) {

@@ -79,7 +79,10 @@ TEST(PutBack, AnotherShapeIsTaken) {
   const Archive named = apply_names(checkpoint(), names_of_model()).value();
   Archive tensors;
   tensors.add(TensorSnapshot("layers.0.weight", f32({5}, 1))).value();
-  EXPECT_EQ(put_back(tensors, named).value().get("net.fc.0.weight").value().shape(), Shape({5}));
+  const Archive back = put_back(tensors, named).value();
+  EXPECT_EQ(back.get("net.fc.0.weight").value().shape(), Shape({5}));
+  EXPECT_EQ(back.notes(), (std::vector<std::string>{"1 tensor has another shape than in the file: "
+                                                    "'net.fc.0.weight', [5] instead of [2]"}));
 }
 
 TEST(PutBack, AnotherDtypeIsTakenWithANoteOrCastBack) {

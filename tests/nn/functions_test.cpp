@@ -45,7 +45,22 @@ TEST(Arithmetic, CombinesElements) {
   expect_near(divide(six, other), {2, 3}, {0.5, 1, 1.5, 1, 1.25, 1.5});
   expect_near(add(six, 0.5), {2, 3}, {1.5, 2.5, 3.5, 4.5, 5.5, 6.5});
   expect_near(multiply(six, -2), {2, 3}, {-2, -4, -6, -8, -10, -12});
+  expect_near(maximum(six, other), {2, 3}, {2, 2, 3, 4, 5, 6});
+  expect_near(minimum(six, other), {2, 3}, {1, 2, 2, 4, 4, 4});
   expect_near(nn::sqrt(vector_of({4, 0, -1})), {3}, {2, 0, nan});
+  expect_near(nn::exp(vector_of({0, 1, -inf})), {3}, {1, std::exp(1.0), 0});
+  expect_near(nn::log(vector_of({1, 0, -1})), {3}, {0, -inf, nan});
+}
+
+TEST(Arithmetic, KeepsNan) {
+  expect_near(maximum(vector_of({nan, 1}), vector_of({1, nan})), {2}, {nan, nan});
+  expect_near(minimum(vector_of({nan, 1}), vector_of({1, nan})), {2}, {nan, nan});
+  expect_near(clamp(vector_of({nan, 7, -1, 3}), 0, 6), {4}, {nan, 6, 0, 3});
+}
+
+TEST(Arithmetic, RefusesBoundsThatAreNotInOrder) {
+  expect_error(clamp(six, 1, 0), ErrorCode::invalid_argument, {"clamp", "1.0", "0.0"});
+  expect_error(clamp(six, nan, 0), ErrorCode::invalid_argument);
 }
 
 TEST(Arithmetic, RepeatsDimensionsOfSizeOne) {
@@ -132,6 +147,8 @@ TEST(Argmax, FindsTheFirstOfTheLargest) {
   expect_near(found, {2}, {1, 2});
   expect_near(argmax(input, 0, true), {1, 3}, {0, 0, 0});
   expect_near(argmax(vector_of({1, nan, 5, nan})), {}, {1});
+  expect_near(nn::max(input, 0, true), {1, 3}, {1, 3, 3});
+  expect_near(nn::max(vector_of({1, nan, 5}), 0), {}, {nan});
   expect_near(argmax(vector_of({-inf, -inf})), {}, {0});
 }
 

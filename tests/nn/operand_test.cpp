@@ -28,7 +28,7 @@ const void* place_of(const Tensor& tensor) { return tensor.bytes().data(); }
 
 TEST(Operand, UsesTheElementsWhereTheyAre) {
   const Tensor floats = counting({2, 3});
-  const Operand<float> operand = Operand<float>::of(floats).value();
+  const Operand<float> operand = Operand<float>::of("Layer", floats).value();
   EXPECT_EQ(operand.data(), place_of(floats));
   EXPECT_EQ(operand.shape(), Shape({2, 3}));
   EXPECT_EQ(operand.rank(), 2U);
@@ -36,29 +36,30 @@ TEST(Operand, UsesTheElementsWhereTheyAre) {
   EXPECT_EQ(operand.size(), 6U);
 
   const Tensor doubles = counting<double>({2});
-  EXPECT_EQ(Operand<double>::of(doubles).value().data(), place_of(doubles));
+  EXPECT_EQ(Operand<double>::of("Layer", doubles).value().data(), place_of(doubles));
   const Param param(floats);
-  EXPECT_EQ(Operand<float>::of(param).value().data(), place_of(floats));
+  EXPECT_EQ(Operand<float>::of("Layer", "weight", param).value().data(), place_of(floats));
 }
 
 TEST(Operand, KeepsTheElementsAlive) {
   const Operand<float> operand = [] {
     const Param param(counting({3}, 7));
-    return Operand<float>::of(param).value();
+    return Operand<float>::of("Layer", "weight", param).value();
   }();
   EXPECT_EQ(operand.data()[2], 9.0F);
 }
 
 TEST(Operand, CopiesWhatDoesNotStartOnABoundary) {
   const Tensor shifted = misaligned(counting({5}, 1));
-  const Operand<float> operand = Operand<float>::of(shifted).value();
+  const Operand<float> operand = Operand<float>::of("Layer", shifted).value();
   EXPECT_NE(operand.data(), place_of(shifted));
   expect_near(operand.tensor(), {5}, {1, 2, 3, 4, 5}, 0);
-  expect_near(Operand<double>::of(misaligned(counting<double>({2}))).value().tensor(), {2}, {0, 1});
+  expect_near(Operand<double>::of("Layer", misaligned(counting<double>({2}))).value().tensor(), {2},
+              {0, 1});
   // What is converted is read from anywhere.
   for (const DType dtype : {DType::f16, DType::bf16, DType::f64}) {
     const Tensor other = misaligned(cast(counting({5}, 1), dtype).value());
-    expect_near(Operand<float>::of(other).value().tensor(), {5}, {1, 2, 3, 4, 5}, 0);
+    expect_near(Operand<float>::of("Layer", other).value().tensor(), {5}, {1, 2, 3, 4, 5}, 0);
   }
 }
 
@@ -67,11 +68,12 @@ TEST(Operand, WidensAndNarrowsFloats) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
     const Tensor small = cast(numbers, dtype).value();
     const Tensor widened = cast(small, DType::f32).value();
-    EXPECT_EQ(Operand<float>::of(small).value().tensor().bytes().text(), widened.bytes().text());
+    EXPECT_EQ(Operand<float>::of("Layer", small).value().tensor().bytes().text(),
+              widened.bytes().text());
   }
   const Tensor exact = tensor_of<double>({1}, {1.0 / 3});
-  EXPECT_EQ(Operand<float>::of(exact).value().data()[0], static_cast<float>(1.0 / 3));
-  EXPECT_EQ(Operand<double>::of(numbers).value().data()[2],
+  EXPECT_EQ(Operand<float>::of("Layer", exact).value().data()[0], static_cast<float>(1.0 / 3));
+  EXPECT_EQ(Operand<double>::of("Layer", numbers).value().data()[2],
             static_cast<double>(static_cast<float>(1.0 / 3)));
 }
 
@@ -81,23 +83,25 @@ TEST(Operand, DequantizesParameters) {
       Tensor::qfloat(scheme, {2, 2},
                      Bytes::own(std::vector<std::uint8_t>{1, 2, 0xff, 4, 0, 0, 0, 63}))
           .value());
-  expect_near(Operand<float>::of(param).value().tensor(), {2, 2}, {0.5, 1, -0.5, 2}, 0);
+  expect_near(Operand<float>::of("Layer", "weight", param).value().tensor(), {2, 2},
+              {0.5, 1, -0.5, 2}, 0);
 }
 
 TEST(Operand, RefusesWhatIsNotAFloat) {
   for (const DType dtype : {DType::i64, DType::u8, DType::boolean, DType::c64, DType::f8e4m3fn}) {
     const Tensor tensor = Tensor::zeros(dtype, {2}).value();
-    expect_error(Operand<float>::of(tensor), ErrorCode::dtype_mismatch,
+    expect_error(Operand<float>::of("Layer", tensor), ErrorCode::dtype_mismatch,
                  {dtype_name(dtype), "nn::cast()"});
   }
   const Tensor raw = Tensor::raw("odd", {2}, Bytes::own(std::string("ab"))).value();
-  expect_error(Operand<double>::of(raw), ErrorCode::dtype_mismatch, {"raw:odd"});
+  expect_error(Operand<double>::of("Layer", raw), ErrorCode::dtype_mismatch, {"raw:odd"});
 }
 
 TEST(Operand, OfAParameterThatIsNotSetIsMissing) {
-  expect_error(Operand<float>::of(Param()), ErrorCode::missing_tensor);
-  EXPECT_FALSE(optional_operand<float>(std::nullopt).value().has_value());
-  expect_error(optional_operand<float>(std::optional(Param())), ErrorCode::missing_tensor);
+  expect_error(Operand<float>::of("Layer", "weight", Param()), ErrorCode::missing_tensor);
+  EXPECT_FALSE(optional_operand<float>("Layer", "bias", std::nullopt).value().has_value());
+  expect_error(optional_operand<float>("Layer", "bias", std::optional(Param())),
+               ErrorCode::missing_tensor, {"Layer", "bias"});
 }
 
 TEST(NewTensor, RefusesSizesThatCannotBe) {
@@ -134,7 +138,7 @@ TEST(Operand, UsesParametersOfAFileWithoutACopy) {
   load_from(net, BurnpackStore::from_file(path).zero_copy(true)).value();
   Tensor weight = net.fc.weight.val().value();
   EXPECT_TRUE(weight.writable().empty()) << "it is the file's";
-  EXPECT_EQ(Operand<float>::of(net.fc.weight).value().data(), place_of(weight));
+  EXPECT_EQ(Operand<float>::of("Layer", "weight", net.fc.weight).value().data(), place_of(weight));
   const Tensor input = random_tensor({3, 16}, 1);
   expect_near(net.fc.forward(input), from.fc.forward(input), 0);
 }
@@ -151,8 +155,9 @@ TEST(Operand, ComputesWithParametersAnywhereInAFile) {
     BorrowingNet net;
     load_from(net, SafetensorsStore::from_bytes(test::bytes_of_text(file)).zero_copy(true)).value();
     const Tensor weight = net.fc.weight.val().value();
-    EXPECT_EQ(Operand<float>::of(net.fc.weight).value().data() == place_of(weight),
-              weight.as<float>().ok());
+    EXPECT_EQ(
+        Operand<float>::of("Layer", "weight", net.fc.weight).value().data() == place_of(weight),
+        weight.as<float>().ok());
     expect_near(net.fc.forward(tensor_of({1, 1}, {2})), {1, 2}, {6, 10}, 0);
   }
 }

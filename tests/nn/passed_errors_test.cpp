@@ -108,11 +108,17 @@ std::vector<Passage> function_passages() {
       {"divide by", [=](const Failed& e) { return divide(x, e); }},
       {"add a number", [](const Failed& e) { return add(e, 1); }},
       {"multiply by a number", [](const Failed& e) { return multiply(e, 2); }},
+      {"maximum", [=](const Failed& e) { return maximum(e, x); }},
+      {"minimum", [=](const Failed& e) { return minimum(x, e); }},
       {"sqrt", [](const Failed& e) { return nn::sqrt(e); }},
+      {"exp", [](const Failed& e) { return nn::exp(e); }},
+      {"log", [](const Failed& e) { return nn::log(e); }},
+      {"clamp", [](const Failed& e) { return clamp(e, 1, 0); }},
       {"matmul first", [=](const Failed& e) { return matmul(e, x); }},
       {"matmul second", [=](const Failed& e) { return matmul(x, e); }},
       {"sum", [](const Failed& e) { return nn::sum(e, 0); }},
       {"mean", [](const Failed& e) { return mean(e, 0); }},
+      {"max", [](const Failed& e) { return nn::max(e, 0); }},
       {"argmax", [](const Failed& e) { return argmax(e); }},
       {"reshape", [](const Failed& e) { return reshape(e, {1}); }},
       {"flatten", [](const Failed& e) { return flatten(e); }},
@@ -192,6 +198,30 @@ TEST(Errors, PassThroughLayersWithStates) {
   EXPECT_EQ(BiGru().forward_with_state(failed).error().to_string(), text);
   EXPECT_EQ(LstmStack().forward_with_state(failed).error().to_string(), text);
   EXPECT_EQ(GruConfig(1, 1).init_stack(2).forward_with_state(failed).error().to_string(), text);
+}
+
+TEST(Errors, OfDtypesAndUnsetParametersNameTheLayer) {
+  const Tensor tokens = Tensor::zeros(DType::i64, {1, 2}).value();
+  const Tensor floats = Tensor::zeros(DType::f32, {1, 2}).value();
+  const auto text = [](const Result<Tensor>& result) {
+    return result ? "no error" : result.error().to_string();
+  };
+  EXPECT_NE(text(LinearConfig(2, 2).init().forward(tokens)).find("Linear"), std::string::npos);
+  EXPECT_NE(text(relu(tokens)).find("relu"), std::string::npos);
+  const std::string unset = text(Linear().forward(floats));
+  EXPECT_NE(unset.find("Linear: its weight"), std::string::npos) << unset;
+  EXPECT_NE(text(BatchNorm().forward(floats)).find("BatchNorm: its gamma"), std::string::npos);
+}
+
+// The layer that fails first is the one to tell about.
+TEST(Errors, PassThroughLayersWithBadSettings) {
+  const Failed failed = some_error();
+  const std::string text = some_error().to_string();
+  EXPECT_EQ((MaxPool2d{.kernel_size = {0, 0}}.forward(failed).error().to_string()), text);
+  EXPECT_EQ((Unfold4d{.stride = {0, 0}}.forward(failed).error().to_string()), text);
+  EXPECT_EQ(ConvTranspose1d{.padding_out = 9}.forward(failed).error().to_string(), text);
+  EXPECT_EQ(PositionalEncoding{.d_model = 3}.forward(failed).error().to_string(), text);
+  EXPECT_EQ(RotaryEncoding{.d_model = 3}.forward(failed).error().to_string(), text);
 }
 
 }  // namespace

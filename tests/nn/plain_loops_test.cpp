@@ -16,6 +16,7 @@
 #include "src/nn/forward/convolution.h"
 #include "src/nn/forward/onednn.h"
 #include "src/nn/forward/product.h"
+#include "src/nn/forward/unrolled_convolution.h"
 #include "tests/nn/numbers.h"
 
 namespace andiron::nn {
@@ -257,6 +258,69 @@ struct ConvCase {
     return out;
   }
 };
+
+TEST(UnrolledConvolutions, AreAsTheDefinition) {
+  Draw draw(3);
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const ConvCase one = ConvCase::of(draw, false);
+    const ConvSize& size = one.size;
+    std::vector<float> out(size.batch * size.channels_out * size.out_elements(), NAN);
+    ASSERT_TRUE(
+        convolve_unrolled(size, {one.input.data(), one.weight.data(),
+                                 one.bias.empty() ? nullptr : one.bias.data(), out.data()}));
+    expect_close(out, one.expected(), 2e-5);
+  }
+}
+
+TEST(UnrolledConvolutions, AreForLongKernelsOverFewChannels) {
+  ConvSize sound = {.rank = 1,
+                    .batch = 8,
+                    .channels_in = 1,
+                    .channels_out = 1024,
+                    .groups = 1,
+                    .in = {1, 1, 1024},
+                    .out = {1, 1, 256},
+                    .kernel = {1, 1, 512},
+                    .stride = {1, 1, 4},
+                    .dilation = {1, 1, 1},
+                    .padding = {0, 0, 254},
+                    .padding_end = {0, 0, 254}};
+  EXPECT_TRUE(is_better_unrolled(sound));
+  sound.channels_in = 64;
+  EXPECT_FALSE(is_better_unrolled(sound));
+  sound.groups = 64;
+  EXPECT_TRUE(is_better_unrolled(sound));
+  sound.kernel = {1, 1, 3};
+  EXPECT_FALSE(is_better_unrolled(sound));
+}
+
+TEST(Convolutions, OverADimensionOfOneElementAreThoseWithoutIt) {
+  Draw draw(4);
+  ConvCase flat;
+  flat.size = {.rank = 1,
+               .batch = 2,
+               .channels_in = 8,
+               .channels_out = 16,
+               .groups = 1,
+               .in = {1, 1, 20},
+               .out = {1, 1, 10},
+               .kernel = {1, 1, 3},
+               .stride = {1, 1, 2},
+               .dilation = {1, 1, 1},
+               .padding = {0, 0, 1},
+               .padding_end = {0, 0, 1}};
+  flat.input = draw.floats(2 * 8 * 20);
+  flat.weight = draw.floats(8 * 16 * 3);
+  ConvCase tall = flat;
+  tall.size.rank = 3;
+  for (ConvSize::Sizes* sizes : {&tall.size.in, &tall.size.out, &tall.size.kernel,
+                                 &tall.size.stride, &tall.size.padding, &tall.size.padding_end}) {
+    std::swap((*sizes)[1], (*sizes)[2]);
+  }
+  expect_close(flat.convolved<float>(), flat.expected(), 2e-5);
+  EXPECT_EQ(tall.convolved<float>(), flat.convolved<float>());
+}
 
 class PlainConvolutions : public testing::TestWithParam<bool> {};
 

@@ -44,7 +44,7 @@ struct FaultyCall<Member> {
     }
     errno = state.fault == Fault::error ? EIO : EINTR;
     if constexpr (std::is_pointer_v<R>) {
-      return MAP_FAILED;
+      return nullptr;
     } else {
       return static_cast<R>(-1);
     }
@@ -85,12 +85,12 @@ inline std::vector<FaultyEntry> faulty_entries() {
       faulty_entry<&System::lock>("lock"),
       faulty_entry<&System::fstat>("fstat"),
       faulty_entry<&System::fstatat>("fstatat"),
-      faulty_entry<&System::fstatvfs>("fstatvfs"),
+      faulty_entry<&System::free_bytes>("free_bytes"),
       faulty_entry<&System::readlinkat>("readlinkat"),
       faulty_entry<&System::pread>("pread", true),
-      faulty_entry<&System::mmap>("mmap"),
-      faulty_entry<&System::munmap>("munmap"),
-      faulty_entry<&System::madvise>("madvise"),
+      faulty_entry<&System::map>("map"),
+      faulty_entry<&System::unmap>("unmap"),
+      faulty_entry<&System::advise_huge_pages>("advise_huge_pages"),
       faulty_entry<&System::pwrite>("pwrite", true),
       faulty_entry<&System::copy_file_range>("copy_file_range", true),
       faulty_entry<&System::clone_range>("clone_range"),
@@ -108,6 +108,7 @@ inline std::vector<FaultyEntry> faulty_entries() {
       faulty_entry<&System::rename_noreplace>("rename_noreplace"),
       faulty_entry<&System::rename_exchange>("rename_exchange"),
       faulty_entry<&System::unlinkat>("unlinkat"),
+      faulty_entry<&System::real_path>("real_path"),
   };
 }
 

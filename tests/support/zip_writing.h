@@ -23,6 +23,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "tests/support/bytes_of_text.h"
+#include "tests/support/inflating.h"
 #include "tests/support/sparse_source.h"
 
 namespace andiron::test {
@@ -111,21 +112,6 @@ std::string little_endian(Numbers... numbers) {
 /// One field of an extra field.
 inline std::string extra_field(std::uint16_t id, std::string_view content) {
   return little_endian(id, static_cast<std::uint16_t>(content.size())) + std::string(content);
-}
-
-/// Deflated, without header and trailer.
-inline std::string deflated(std::string_view content) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 inline std::uint32_t crc_of_text(std::string_view text) {

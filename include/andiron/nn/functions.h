@@ -35,8 +35,16 @@ Result<Tensor> multiply(const Result<Tensor>& a, const Result<Tensor>& b);
 Result<Tensor> divide(const Result<Tensor>& a, const Result<Tensor>& b);
 Result<Tensor> add(const Result<Tensor>& a, double number);
 Result<Tensor> multiply(const Result<Tensor>& a, double number);
-/// The square root of each element.
+/// The larger and the smaller of both; NaN if one of them is.
+Result<Tensor> maximum(const Result<Tensor>& a, const Result<Tensor>& b);
+Result<Tensor> minimum(const Result<Tensor>& a, const Result<Tensor>& b);
+/// Of each element.
 Result<Tensor> sqrt(const Result<Tensor>& input);
+Result<Tensor> exp(const Result<Tensor>& input);
+Result<Tensor> log(const Result<Tensor>& input);
+/// Each element, or the bound that it is beyond: clamp(x, 0, 6) is PyTorch's ReLU6. Fails with
+/// InvalidArgument if `least` is above `most`.
+Result<Tensor> clamp(const Result<Tensor>& input, double least, double most);
 /// The product of two matrices, or of two stacks of matrices whose leading dimensions are
 /// broadcast.
 Result<Tensor> matmul(const Result<Tensor>& a, const Result<Tensor>& b);
@@ -49,6 +57,8 @@ Result<Tensor> equal(const Result<Tensor>& input, double number);
 
 Result<Tensor> sum(const Result<Tensor>& input, std::int64_t dim, bool keep_dim = false);
 Result<Tensor> mean(const Result<Tensor>& input, std::int64_t dim, bool keep_dim = false);
+/// The largest element; NaN if one is.
+Result<Tensor> max(const Result<Tensor>& input, std::int64_t dim, bool keep_dim = false);
 /// The index of the largest element, as i64; of equal ones the first. NaN is larger than all
 /// numbers.
 Result<Tensor> argmax(const Result<Tensor>& input, std::int64_t dim = -1, bool keep_dim = false);

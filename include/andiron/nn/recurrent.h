@@ -11,7 +11,8 @@
 // andiron::nn.
 //
 // PyTorch keeps the gates of a layer in one tensor (weight_ih_l0 ...). Its adapters cut and join
-// them. A single layer is PyTorch's LSTM with num_layers=1; a stack has any number of layers.
+// them. A single layer is PyTorch's LSTM with num_layers=1, or an LSTMCell or GRUCell (weight_ih);
+// a stack has any number of layers.
 //
 // Functions that return no Result may throw std::bad_alloc (error.h).
 #pragma once

@@ -7,7 +7,8 @@ namespace nn {
 
 /// Sets how many threads a forward pass may use, for the whole process; 0 means one for each core
 /// that the process may use (or OMP_NUM_THREADS), which is the default. Safe from several threads
-/// at once. More than 1024 count as 1024. The rest of the library starts no threads of its own.
+/// at once. More than 1024 count as 1024. Of the rest of the library, only statistics() and
+/// compare() start threads, as their options say.
 void set_threads(unsigned count) noexcept;
 /// The number in use: at least 1. Without OpenMP it is always 1.
 unsigned threads() noexcept;

@@ -87,7 +87,8 @@ struct PickleBlob {
   static constexpr std::uint64_t decoded = ~std::uint64_t{0};
   // Empty where the run is not in memory.
   std::string_view view() const noexcept {
-    return data == nullptr ? std::string_view() : std::string_view(data, size);
+    return data == nullptr ? std::string_view()
+                           : std::string_view(data, static_cast<std::size_t>(size));
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "src/core/parse_double.h"
 #include "src/core/text/digit.h"
 #include "src/core/text/utf8.h"
 
@@ -130,11 +131,7 @@ std::optional<double> parse_float(std::string_view text) {
   }
   // C++ would take the parentheses of "nan(1)".
   if (text.find('(') != std::string_view::npos) return std::nullopt;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
+  return parse_double(text);
 }
 
 bool is_ascii(std::string_view text) noexcept {

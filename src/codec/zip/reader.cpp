@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -21,6 +19,7 @@
 #include "src/codec/zip/local_header.h"
 #include "src/core/check_limit.h"
 #include "src/core/huge_page_memory.h"
+#include "src/core/lock.h"
 #include "src/core/read_ahead.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
@@ -34,7 +33,7 @@ namespace {
 class RecentContents {
  public:
   std::optional<Bytes> find(std::uint32_t entry) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto found = std::find_if(kept_.begin(), kept_.end(),
                                     [&](const Kept& kept) { return kept.entry == entry; });
     if (found == kept_.end()) return std::nullopt;
@@ -43,7 +42,7 @@ class RecentContents {
   }
 
   void add(std::uint32_t entry, const Bytes& content) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     kept_.push_back({entry, content});
     bytes_ += content.size();
     while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) drop_first();
@@ -51,7 +50,7 @@ class RecentContents {
 
   // Lets go of contents until there is room for so many bytes more.
   void make_room(std::uint64_t bytes, std::uint64_t most) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     while (!kept_.empty() && bytes_ + bytes > most) drop_first();
   }
 
@@ -67,7 +66,7 @@ class RecentContents {
     std::uint32_t entry;
     Bytes content;
   };
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<Kept> kept_;
   std::uint64_t bytes_ = 0;
 };
@@ -79,12 +78,12 @@ class ContentsInUse {
   class Use {
    public:
     Use(ContentsInUse& all, std::uint64_t bytes, std::uint64_t most) : all_(all), bytes_(bytes) {
-      std::unique_lock lock(all_.mutex_);
+      Lock lock(all_.mutex_);
       all_.changed_.wait(lock, [&] { return all_.bytes_ == 0 || all_.bytes_ + bytes <= most; });
       all_.bytes_ += bytes;
     }
     ~Use() {
-      const std::lock_guard lock(all_.mutex_);
+      const Lock lock(all_.mutex_);
       all_.bytes_ -= bytes_;
       all_.changed_.notify_all();
     }
@@ -97,8 +96,8 @@ class ContentsInUse {
   };
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Mutex mutex_;
+  Condition changed_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -117,11 +116,11 @@ struct ZipState {
   static constexpr std::uint64_t verified = std::uint64_t{1} << 62;
   static constexpr std::uint64_t offset_bits = verified - 1;
   // So that threads which read one entry do not all verify it. Entries share them.
-  mutable std::array<std::mutex, 16> verifying;
+  mutable std::array<Mutex, 16> verifying;
 
   mutable RecentContents recent;
   mutable ContentsInUse in_use;
-  mutable std::mutex inflated_mutex;
+  mutable Mutex inflated_mutex;
   mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
 
   const ZipEntry& entry(std::uint32_t index) const noexcept { return directory.entries()[index]; }
@@ -220,7 +219,8 @@ class CheckedSource final : public ByteSource {
     }
     if (!together) return file().read_at(offset, out);
 
-    const auto wanted = is_checked ? out : std::span(buffer).first(lead + out.size());
+    const auto wanted =
+        is_checked ? out : std::span(buffer).first(static_cast<std::size_t>(lead) + out.size());
     if (in_memory()) {
       ANDIRON_TRY(file().read_at(begin, wanted));
     } else if (!ahead_.copy(begin, wanted)) {
@@ -273,7 +273,7 @@ class ContentSource final : public ByteSource {
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     std::optional<Bytes> content = state_.recent.find(index_);
     std::optional<ContentsInUse::Use> use;
     if (!content) {
@@ -290,7 +290,7 @@ class ContentSource final : public ByteSource {
   const ZipReaderPtr zip_;
   const ZipState& state_;
   const std::uint32_t index_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
 };
 
 // Where PyTorch would have put the data of an entry, by its directory alone: it pads its headers to
@@ -342,7 +342,7 @@ Status ZipState::compare_checksum(std::uint32_t index) const {
   const auto is_done = [&] { return (place.load(std::memory_order_acquire) & verified) != 0; };
   // A deflated entry is not read from the file as it lies there.
   if (asked.crc == 0 || !asked.is_stored() || is_done()) return {};
-  const std::lock_guard lock(verifying[index % verifying.size()]);
+  const Lock lock(verifying[index % verifying.size()]);
   if (is_done()) return {};
   ANDIRON_ASSIGN(const std::uint64_t offset, checked_offset(index));
   ANDIRON_ASSIGN(const std::uint32_t crc, crc_of_range(offset, asked.bytes));
@@ -568,7 +568,7 @@ Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const
 }
 
 ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
-  const std::lock_guard lock(state_->inflated_mutex);
+  const Lock lock(state_->inflated_mutex);
   std::weak_ptr<const ByteSource>& known = state_->inflated[entry];
   ByteSourcePtr shared = known.lock();
   if (shared == nullptr) {

@@ -81,6 +81,14 @@ bool convert_common(DType from, const std::byte* source, DType to, std::byte* ou
         source, out, count, [](std::uint16_t b) { return static_cast<std::uint32_t>(b) << 16; });
   } else if (route == Route{DType::f32, DType::bf16}) {
     each<std::uint32_t, std::uint16_t>(source, out, count, single_to_brain);
+  } else if (route == Route{DType::f16, DType::f64}) {
+    each<std::uint16_t, double>(source, out, count, [](std::uint16_t half) {
+      return static_cast<double>(std::bit_cast<float>(half_to_single(half)));
+    });
+  } else if (route == Route{DType::bf16, DType::f64}) {
+    each<std::uint16_t, double>(source, out, count, [](std::uint16_t b) {
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16));
+    });
   } else if (route == Route{DType::f32, DType::f64}) {
     each<float, double>(source, out, count, [](float f) { return static_cast<double>(f); });
   } else if (route == Route{DType::f64, DType::f32}) {

@@ -53,7 +53,7 @@ void copy_elements(std::size_t width, const std::byte* source, std::int64_t sour
                    std::byte* out, std::int64_t out_stride, std::uint64_t count) {
   const auto step = static_cast<std::int64_t>(width);
   if (source_stride == step && out_stride == step) {
-    std::memcpy(out, source, count * width);
+    std::memcpy(out, source, static_cast<std::size_t>(count) * width);
     return;
   }
   switch (width) {
@@ -143,7 +143,7 @@ class BlockMover {
         const std::byte* from = source + static_cast<std::int64_t>(c0) * columns.source_stride +
                                 static_cast<std::int64_t>(r0) * rows.source_stride;
         for (std::uint64_t c = 0; c < width; ++c) {
-          std::memcpy(tile_.data() + c * pitch, from, height * in_width_);
+          std::memcpy(tile_.data() + c * pitch, from, static_cast<std::size_t>(height) * in_width_);
           from += columns.source_stride;
         }
         std::byte* to = out + static_cast<std::int64_t>(r0) * rows.out_stride +
@@ -167,7 +167,7 @@ class BlockMover {
       return convert(map_.stored(), source, map_.result(), out, static_cast<std::size_t>(count));
     }
     while (count != 0) {
-      const std::uint64_t n = std::min<std::uint64_t>(count, ElementMap::tile);
+      const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(count, ElementMap::tile));
       copy_elements(in_width_, source, source_stride, stored_.data(),
                     static_cast<std::int64_t>(in_width_), n);
       if (contiguous) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <iterator>
 
@@ -11,6 +12,8 @@ namespace andiron::inline v1::detail {
 struct CodePointRange {
   char32_t first;
   char32_t last;
+
+  friend auto operator<=>(const CodePointRange&, const CodePointRange&) = default;
 };
 
 // REQUIRES: the ranges ascend.

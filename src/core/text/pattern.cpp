@@ -87,17 +87,26 @@ bool is_inside_character(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+Result<std::shared_ptr<const Pattern::Engine>> Pattern::Engine::compile(std::string_view text,
+                                                                        const std::string& syntax) {
+#ifdef ANDIRON_MINIMAL
+  return compile_with_automaton(text, syntax);
+#else
+  return compile_with_re2(text, syntax);
+#endif
+}
+
 Result<Pattern> Pattern::regex(std::string_view pattern) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const std::string syntax, translate_regex(pattern));
   ANDIRON_ASSIGN(auto engine, Engine::compile(pattern, syntax));
-  return Pattern(std::move(engine));
+  return Engine::pattern(std::move(engine));
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Pattern> Pattern::glob(std::string_view pattern) ANDIRON_NO_THROW {
   ANDIRON_ASSIGN(const std::string syntax, translate_glob(pattern));
   ANDIRON_ASSIGN(auto engine, Engine::compile(pattern, syntax));
-  return Pattern(std::move(engine));
+  return Engine::pattern(std::move(engine));
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -516,4 +516,14 @@ Error pattern_error(std::string_view pattern, std::optional<std::size_t> positio
   return error;
 }
 
+Error pattern_part_error(std::string_view pattern, std::string_view part, std::string message,
+                         std::string hint) {
+  std::optional<std::size_t> position;
+  if (const std::size_t at = pattern.find(part);
+      !part.empty() && at != std::string_view::npos && pattern.find(part, at + 1) == pattern.npos) {
+    position = at;
+  }
+  return pattern_error(pattern, position, std::move(message), std::move(hint));
+}
+
 }  // namespace andiron::inline v1

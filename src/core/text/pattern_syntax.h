@@ -23,5 +23,9 @@ std::string shown_pattern(std::string_view pattern);
 // InvalidPattern that shows the pattern and, where known, the byte that is wrong.
 Error pattern_error(std::string_view pattern, std::optional<std::size_t> position,
                     std::string message, std::string hint);
+// The same for a part that an engine refuses. Its position is known only if the pattern has it in
+// one place.
+Error pattern_part_error(std::string_view pattern, std::string_view part, std::string message,
+                         std::string hint);
 
 }  // namespace andiron::inline v1

@@ -21,18 +21,21 @@ class Pattern::Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Compiles `syntax`, which pattern_syntax.h made of `text`. InvalidPattern when the engine
-  // refuses it.
+  // Compiles `syntax`, which pattern_syntax.h made of `text`, with the engine of this build.
+  // InvalidPattern when the engine refuses it.
   static Result<std::shared_ptr<const Engine>> compile(std::string_view text,
                                                        const std::string& syntax);
+  // The pattern that runs on an engine.
+  static Pattern pattern(std::shared_ptr<const Engine> engine) {
+    return Pattern(std::move(engine));
+  }
 
   const std::string& text() const noexcept { return text_; }
   // Whether there is a match anywhere.
   virtual bool matches(std::string_view subject) const = 0;
   // Finds the leftmost match that starts at or after byte `from`; what lies before still counts for
-  // ^ and
-  // \b. Fills as many groups as are asked for, the whole match first; one that took no part has a
-  // null data(). REQUIRES: from <= subject.size(), 1 <= groups.size() <= group_count().
+  // ^ and \b. Fills as many groups as are asked for, the whole match first; one that took no part
+  // has a null data(). REQUIRES: from <= subject.size(), 1 <= groups.size() <= group_count().
   virtual bool find(std::string_view subject, std::size_t from,
                     std::span<std::string_view> groups) const = 0;
   // Groups, the whole match included.
@@ -45,5 +48,12 @@ class Pattern::Engine {
  private:
   std::string text_;
 };
+
+// Two engines that agree; a build has one of them. Ours is smaller (docs/adr/0032), RE2 is faster
+// on large patterns and long texts.
+Result<std::shared_ptr<const Pattern::Engine>> compile_with_re2(std::string_view text,
+                                                                const std::string& syntax);
+Result<std::shared_ptr<const Pattern::Engine>> compile_with_automaton(std::string_view text,
+                                                                      const std::string& syntax);
 
 }  // namespace andiron::inline v1

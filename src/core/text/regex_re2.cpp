@@ -65,16 +65,6 @@ class Re2Engine final : public Pattern::Engine {
   RE2 re2_;
 };
 
-// RE2 quotes the part that it refuses. That is a position only when the user's text has it in one
-// place.
-std::optional<std::size_t> position_of(std::string_view part, std::string_view text) {
-  const std::size_t at = part.empty() ? std::string_view::npos : text.find(part);
-  if (at == std::string_view::npos || text.find(part, at + 1) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  return at;
-}
-
 std::string hint_for(const RE2& re2) {
   switch (re2.error_code()) {
     case RE2::ErrorRepeatSize:
@@ -93,14 +83,14 @@ std::string hint_for(const RE2& re2) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Pattern::Engine>> Pattern::Engine::compile(std::string_view text,
-                                                                        const std::string& syntax) {
+Result<std::shared_ptr<const Pattern::Engine>> compile_with_re2(std::string_view text,
+                                                                const std::string& syntax) {
   auto engine = std::make_shared<const Re2Engine>(std::string(text), syntax);
   const RE2& re2 = engine->re2();
   if (!re2.ok()) {
-    return pattern_error(text, position_of(re2.error_arg(), text), re2.error(), hint_for(re2));
+    return pattern_part_error(text, re2.error_arg(), re2.error(), hint_for(re2));
   }
-  return std::shared_ptr<const Engine>(std::move(engine));
+  return std::shared_ptr<const Pattern::Engine>(std::move(engine));
 }
 
 }  // namespace andiron::inline v1

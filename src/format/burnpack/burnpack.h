@@ -9,6 +9,6 @@ namespace andiron::inline v1::detail {
 bool is_burnpack(const FileHead& head);
 Result<Archive> read_burnpack(const ReadContext& context);
 Result<std::uint64_t> write_burnpack(const WriteContext& context);
-Kept kept_by_burnpack(const Archive& archive, const Value& tree, const WriteOptions& options);
+Kept kept_by_burnpack(const KeptContext& context);
 
 }  // namespace andiron::inline v1::detail

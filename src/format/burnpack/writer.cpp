@@ -251,7 +251,8 @@ class Layout {
 
 }  // namespace
 
-Kept kept_by_burnpack(const Archive& archive, const Value& tree, const WriteOptions& options) {
+Kept kept_by_burnpack(const KeptContext& context) {
+  const auto& [archive, tree, options, ending] = context;
   const Generation generation = settings_in<BurnpackSettings>(options.settings).release;
   // Readers look for ties in files of ours alone, and Burn does not know them.
   const auto producer = archive.metadata().find("producer");

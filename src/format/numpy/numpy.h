@@ -14,6 +14,6 @@ Result<Archive> read_numpy(const ReadContext& context);
 
 // An .npy file holds one tensor.
 Result<std::uint64_t> write_numpy(const WriteContext& context);
-Kept kept_by_numpy(const Archive& archive, const Value& tree, const WriteOptions& options);
+Kept kept_by_numpy(const KeptContext& context);
 
 }  // namespace andiron::inline v1::detail

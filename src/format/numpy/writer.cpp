@@ -161,7 +161,7 @@ Result<std::uint64_t> write_npy(const Archive& archive, Sink& sink, const WriteO
 
 }  // namespace
 
-Kept kept_by_numpy(const Archive&, const Value&, const WriteOptions&) { return {}; }
+Kept kept_by_numpy(const KeptContext& context) { return {.names = context.ending != npy_ending}; }
 
 Result<std::uint64_t> write_numpy(const WriteContext& context) {
   if (context.ending == npy_ending)

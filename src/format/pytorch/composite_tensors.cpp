@@ -75,7 +75,8 @@ Status TensorResolver::quantized(std::span<const PickleValue> args, Resolution& 
   }
   const bool per_channel = params.size() > 3;
   const std::uint64_t axis = per_channel ? content_.size(params[3]).value_or(max_rank) : max_rank;
-  const std::uint64_t channels = axis < tensor.rank ? tensor.shape[axis] : 0;
+  const std::uint64_t channels =
+      axis < tensor.rank ? tensor.shape[static_cast<std::size_t>(axis)] : 0;
   tensor.as_int_repr = true;
   if (tensor.type->values_per_byte > 1) ANDIRON_TRY(show_packed_bytes(content_, tensor));
   ANDIRON_TRY(take(out));

@@ -3,7 +3,6 @@
 #include "src/format/pytorch/distributed_items.h"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "src/codec/zip/directory.h"
 #include "src/codec/zip/end.h"
+#include "src/core/lock.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/torch_tensor.h"
 #include "src/format/pytorch/zip_file.h"
@@ -64,7 +64,7 @@ class PieceSource : public ByteSource {
   };
 
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     // After a failure the next call tries again.
     if (!opened_) {
       ANDIRON_ASSIGN(const auto item, ItemSource::fetch(place_, options_.limits));
@@ -104,7 +104,7 @@ class PieceSource : public ByteSource {
   Shape shape_;
   std::uint64_t bytes_;
   OpenOptions options_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::optional<Opened> opened_;
 };
 

@@ -107,7 +107,8 @@ class ArchiveFiller {
 
   Status skip(std::string_view name, std::string reason) {
     // A few bytes of pickle can make many and long ones of these, too.
-    name = name.substr(0, options_.limits.name_bytes);
+    name = name.substr(0, static_cast<std::size_t>(
+                              std::min<std::uint64_t>(options_.limits.name_bytes, name.size())));
     std::vector<Skipped>& skipped = builder_.state().skipped;
     ANDIRON_TRY(names_.count(name, skipped.size(), reason.size()));
     skipped.push_back({std::string(name), std::move(reason)});

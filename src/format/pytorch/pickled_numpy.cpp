@@ -89,13 +89,13 @@ Status permute(const PickleDocument& content, PickleValue axes, TorchTensor& ten
   const TorchTensor stored = tensor;
   std::array<bool, max_rank> taken = {};
   for (std::size_t d = 0; d < tensor.rank; ++d) {
-    const auto axis = content.size((*order)[d]);
-    if (!axis || *axis >= tensor.rank || taken[*axis]) {
-      return content.bad("a NumPy array has bad axes");
-    }
-    taken[*axis] = true;
-    tensor.shape[d] = stored.shape[*axis];
-    tensor.strides[d] = stored.strides[*axis];
+    const auto found = content.size((*order)[d]);
+    if (!found || *found >= tensor.rank) return content.bad("a NumPy array has bad axes");
+    const auto axis = static_cast<std::size_t>(*found);
+    if (taken[axis]) return content.bad("a NumPy array has bad axes");
+    taken[axis] = true;
+    tensor.shape[d] = stored.shape[axis];
+    tensor.strides[d] = stored.strides[axis];
   }
   return {};
 }

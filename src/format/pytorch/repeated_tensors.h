@@ -33,8 +33,8 @@ class RepeatedTensors {
                 tensor.negate,
                 tensor.big_endian,
                 tensor.as_int_repr,
-                {tensor.shape.begin(), tensor.shape.begin() + tensor.rank},
-                {tensor.strides.begin(), tensor.strides.begin() + tensor.rank}};
+                {tensor.shape.data(), tensor.shape.data() + tensor.rank},
+                {tensor.strides.data(), tensor.strides.data() + tensor.rank}};
     const auto [known, is_new] = known_.try_emplace(std::move(name), place, number);
     if (is_new) return std::nullopt;
     return known->second.first == place ? known->second.second : other;

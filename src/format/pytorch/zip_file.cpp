@@ -98,8 +98,9 @@ class ZipStorages : public StorageFinder {
   Result<std::optional<std::uint32_t>> seek(std::string_view key) {
     if (by_number_.size() == 0) ANDIRON_TRY(read_numbers());
     const auto number = parse_printed_index(key);
-    if (number && *number < by_number_.size() && by_number_[*number] != none) {
-      return std::optional(by_number_[*number]);
+    if (number && *number < by_number_.size()) {
+      const std::uint32_t record = by_number_[static_cast<std::size_t>(*number)];
+      if (record != none) return std::optional(record);
     }
     std::optional<std::uint32_t> found = zip_->find(folder_ + std::string(key));
     if (!found) found = zip_->find(old_folder_ + std::string(key));
@@ -113,7 +114,9 @@ class ZipStorages : public StorageFinder {
       const std::string_view record = entries[i].name;
       if (!record.starts_with(folder_)) continue;
       const auto number = parse_printed_index(record.substr(folder_.size()));
-      if (number && *number < entries.size()) by_number_.set(*number, i);
+      if (number && *number < entries.size()) {
+        by_number_.set(static_cast<std::size_t>(*number), i);
+      }
     }
     return {};
   }
@@ -206,6 +209,8 @@ TorchZip content_by_names(const ZipReader& zip) {
                                                       name[name.size() - pickle.size() - 1] == '/');
     if (!is_pickle) continue;
     const std::string_view prefix = name.substr(0, name.size() - pickle.size());
+    // TorchScript that a torch.package has along is not the object that was saved.
+    if (prefix.find(".data/") != std::string_view::npos) continue;
     if (!root || prefix.size() < root->size()) root = prefix;
   }
   if (root) {

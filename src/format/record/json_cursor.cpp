@@ -2,8 +2,10 @@
 // Tested by tests/format/record_reader_test.cpp and record_hostile_test.cpp
 #include <array>
 #include <charconv>
+#include <optional>
 
 #include "src/codec/decode_text.h"
+#include "src/core/parse_double.h"
 #include "src/core/try.h"
 #include "src/format/record/cursor.h"
 #include "src/freestanding/json_reader.h"
@@ -110,8 +112,9 @@ class JsonCursor : public RecordCursor {
       item.kind = Kind::integer;
     } else if (is_whole && text[0] != '-' && fits(item.number)) {
       item.kind = Kind::unsigned_integer;
-    } else if (fits(item.floating)) {
+    } else if (const std::optional<double> number = parse_double(text)) {
       item.kind = Kind::floating;
+      item.floating = *number;
     } else {
       reader_.fail(ErrorCode::bad_header, "a number does not fit in a double");
     }

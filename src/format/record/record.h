@@ -15,6 +15,6 @@ Result<Archive> read_record(const ReadContext& context);
 
 // MessagePack, compressed where the ending says so. A dry run that would compress gives 0.
 Result<std::uint64_t> write_record(const WriteContext& context);
-Kept kept_by_record(const Archive& archive, const Value& tree, const WriteOptions& options);
+Kept kept_by_record(const KeptContext& context);
 
 }  // namespace andiron::inline v1::detail

@@ -189,7 +189,8 @@ Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
 
 }  // namespace
 
-Kept kept_by_record(const Archive& archive, const Value& tree, const WriteOptions& options) {
+Kept kept_by_record(const KeptContext& context) {
+  const auto& [archive, tree, options, ending] = context;
   const RecordNumbers& numbers = record_numbers(precision_of(options));
   const bool is_record = keeps_structure_of(archive, tree);
   Kept kept{.values = is_record ? tree.leaf_count() : 0,

@@ -9,6 +9,6 @@ namespace andiron::inline v1::detail {
 bool is_safetensors(const FileHead& head);
 Result<Archive> read_safetensors(const ReadContext& context);
 Result<std::uint64_t> write_safetensors(const WriteContext& context);
-Kept kept_by_safetensors(const Archive& archive, const Value& tree, const WriteOptions& options);
+Kept kept_by_safetensors(const KeptContext& context);
 
 }  // namespace andiron::inline v1::detail

@@ -106,7 +106,8 @@ Status check_alignment(std::uint64_t alignment) {
 
 }  // namespace
 
-Kept kept_by_safetensors(const Archive& archive, const Value&, const WriteOptions& options) {
+Kept kept_by_safetensors(const KeptContext& context) {
+  const auto& [archive, tree, options, ending] = context;
   return {.metadata = archive.metadata().size(),
           .param_ids = settings_in<SafetensorsSettings>(options.settings).param_ids,
           .ids_if_asked = "SafetensorsSettings::param_ids",

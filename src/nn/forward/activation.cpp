@@ -6,6 +6,7 @@
 #include <string>
 
 #include "andiron/nn/functions.h"
+#include "src/nn/forward/activation_function.h"
 #include "src/nn/forward/operand.h"
 #include "src/nn/forward/parallel.h"
 #include "src/nn/forward/softmax.h"
@@ -15,8 +16,9 @@ namespace andiron::inline v1 {
 namespace nn {
 namespace {
 
-Result<Tensor> each(const Result<Tensor>& input, Elementwise function, double a = 0, double b = 0) {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+Result<Tensor> each(std::string_view name, const Result<Tensor>& input, Elementwise function,
+                    double a = 0, double b = 0) {
+  return compute_with(name, input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(x.shape()));
     const ElementwiseSettings<T> settings = {static_cast<T>(a), static_cast<T>(b)};
     // Parts are whole vectors: what vector units round differs from the rest in the last bit, and
@@ -36,7 +38,7 @@ Result<Tensor> each(const Result<Tensor>& input, Elementwise function, double a 
 
 Result<Tensor> softmax_of(std::string_view name, SoftmaxKind kind, const Result<Tensor>& input,
                           std::int64_t dim) {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+  return compute_with(name, input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     // A scalar is softened by itself, as in PyTorch.
     std::size_t at = 0;
     if (x.rank() > 0 || (dim != 0 && dim != -1)) {
@@ -69,95 +71,95 @@ Result<Tensor> identity(const Result<Tensor>& input) ANDIRON_NO_THROW {
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> relu(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::relu);
+  return each("relu", input, Elementwise::relu);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> leaky_relu(const Result<Tensor>& input, double slope) ANDIRON_NO_THROW {
-  return each(input, Elementwise::leaky_relu, slope);
+  return each("leaky_relu", input, Elementwise::leaky_relu, slope);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> gelu(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::gelu);
+  return each("gelu", input, Elementwise::gelu);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> gelu_tanh(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::gelu_tanh);
+  return each("gelu_tanh", input, Elementwise::gelu_tanh);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> silu(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::silu);
+  return each("silu", input, Elementwise::silu);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> sigmoid(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::sigmoid);
+  return each("sigmoid", input, Elementwise::sigmoid);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> tanh(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::tanh);
+  return each("tanh", input, Elementwise::tanh);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> hard_sigmoid(const Result<Tensor>& input, double alpha, double beta)
     ANDIRON_NO_THROW {
-  return each(input, Elementwise::hard_sigmoid, alpha, beta);
+  return each("hard_sigmoid", input, Elementwise::hard_sigmoid, alpha, beta);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> hard_swish(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::hard_swish);
+  return each("hard_swish", input, Elementwise::hard_swish);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> mish(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::mish);
+  return each("mish", input, Elementwise::mish);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> softplus(const Result<Tensor>& input, double beta) ANDIRON_NO_THROW {
-  return each(input, Elementwise::softplus, beta);
+  return each("softplus", input, Elementwise::softplus, beta);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> elu(const Result<Tensor>& input, double alpha) ANDIRON_NO_THROW {
-  return each(input, Elementwise::elu, alpha);
+  return each("elu", input, Elementwise::elu, alpha);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> sqrt(const Result<Tensor>& input) ANDIRON_NO_THROW {
-  return each(input, Elementwise::sqrt);
+  return each("sqrt", input, Elementwise::sqrt);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+Result<Tensor> exp(const Result<Tensor>& input) ANDIRON_NO_THROW {
+  return each("exp", input, Elementwise::exp);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+Result<Tensor> log(const Result<Tensor>& input) ANDIRON_NO_THROW {
+  return each("log", input, Elementwise::log);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+Result<Tensor> clamp(const Result<Tensor>& input, double least, double most) ANDIRON_NO_THROW {
+  if (!input) return input.error();
+  if (!(least <= most)) {
+    return argument_error("clamp", "the bounds are not in order",
+                          std::to_string(least) + " to " + std::to_string(most),
+                          "the smaller one first");
+  }
+  return each("clamp", input, Elementwise::clamp, least, most);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> add(const Result<Tensor>& a, double number) ANDIRON_NO_THROW {
-  return each(a, Elementwise::scale, 1, number);
+  return each("add", a, Elementwise::scale, 1, number);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> multiply(const Result<Tensor>& a, double number) ANDIRON_NO_THROW {
-  return each(a, Elementwise::scale, number);
+  return each("multiply", a, Elementwise::scale, number);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> activate(Activation activation, const Result<Tensor>& input) ANDIRON_NO_THROW {
-  switch (activation) {
-    case Activation::identity:
-      return compute_with(input, [](const auto& x) -> Result<Tensor> { return x.tensor(); });
-    case Activation::relu:
-      return relu(input);
-    case Activation::leaky_relu:
-      return leaky_relu(input);
-    case Activation::gelu:
-      return gelu(input);
-    case Activation::gelu_tanh:
-      return gelu_tanh(input);
-    case Activation::silu:
-      return silu(input);
-    case Activation::sigmoid:
-      return sigmoid(input);
-    case Activation::tanh:
-      return nn::tanh(input);
-    case Activation::hard_sigmoid:
-      return hard_sigmoid(input);
-    case Activation::hard_swish:
-      return hard_swish(input);
-    case Activation::mish:
-      return mish(input);
-    case Activation::softplus:
-      return softplus(input);
-    case Activation::elu:
-      return elu(input);
+  // Nothing to compute, and no copy.
+  if (activation == Activation::identity) {
+    return compute_with("identity", input,
+                        [](const auto& x) -> Result<Tensor> { return x.tensor(); });
+  }
+  const auto index = static_cast<std::size_t>(activation);
+  if (index < activation_functions.size()) {
+    const auto& [name, function, a, b] = activation_functions[index];
+    return each(name, input, function, a, b);
   }
   return argument_error("activate", "unknown activation",
                         std::to_string(static_cast<unsigned>(activation)), "one of Activation");
@@ -167,8 +169,8 @@ ANDIRON_OR_OUT_OF_MEMORY
 Result<Tensor> prelu(const Result<Tensor>& input, const Result<Tensor>& alpha) ANDIRON_NO_THROW {
   if (!input) return input.error();
   if (!alpha) return alpha.error();
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    ANDIRON_ASSIGN(const Operand<T> slopes, Operand<T>::of(*alpha));
+  return compute_with("PRelu", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+    ANDIRON_ASSIGN(const Operand<T> slopes, Operand<T>::of("PRelu", *alpha));
     const std::size_t channels = x.rank() > 1 ? x.dim(1) : 1;
     if (slopes.size() != 1 && (slopes.size() != channels || slopes.rank() != 1)) {
       return shape_error("PRelu", "alpha does not fit the input " + x.shape().to_string(),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "andiron/nn/functions.h"
@@ -71,8 +72,8 @@ void combine_line(const T* a, std::size_t a_stride, const T* b, std::size_t b_st
 template <class T, class Function>
 Result<Tensor> combine_as(std::string_view name, const Tensor& first, const Tensor& second,
                           const Function& function) {
-  ANDIRON_ASSIGN(const Operand<T> a, Operand<T>::of(first));
-  ANDIRON_ASSIGN(const Operand<T> b, Operand<T>::of(second));
+  ANDIRON_ASSIGN(const Operand<T> a, Operand<T>::of(name, first));
+  ANDIRON_ASSIGN(const Operand<T> b, Operand<T>::of(name, second));
   ANDIRON_ASSIGN(const Shape shape, broadcast(name, a.shape(), b.shape()));
   ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(shape));
   if (out.size() == 0) return std::move(out).take();
@@ -138,7 +139,7 @@ Result<Lines> lines_along(std::string_view function, const Shape& shape, std::in
 
 Result<Tensor> sum_times(std::string_view function, const Result<Tensor>& input, std::int64_t dim,
                          bool keep_dim, bool divides) {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+  return compute_with(function, input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     ANDIRON_ASSIGN(const Lines lines, lines_along(function, x.shape(), dim, keep_dim));
     ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(lines.shape));
     const double divisor = divides ? static_cast<double>(lines.length) : 1;
@@ -170,8 +171,8 @@ std::size_t index_of_largest(const T* from, std::size_t count, std::size_t strid
 
 template <class T>
 Result<Tensor> product(const Tensor& first, const Tensor& second) {
-  ANDIRON_ASSIGN(const Operand<T> a, Operand<T>::of(first));
-  ANDIRON_ASSIGN(const Operand<T> b, Operand<T>::of(second));
+  ANDIRON_ASSIGN(const Operand<T> a, Operand<T>::of("matmul", first));
+  ANDIRON_ASSIGN(const Operand<T> b, Operand<T>::of("matmul", second));
   const auto fails = [&] {
     return shape_error("matmul", "the shapes do not fit each other", a.shape(),
                        "[..., rows, inner] for [..., inner, columns] " + b.shape().to_string());
@@ -231,11 +232,22 @@ Result<Tensor> divide(const Result<Tensor>& a, const Result<Tensor>& b) ANDIRON_
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+// Written so that NaN wins on either side.
+Result<Tensor> maximum(const Result<Tensor>& a, const Result<Tensor>& b) ANDIRON_NO_THROW {
+  return combine("maximum", a, b, [](auto x, auto y) { return x > y || x != x ? x : y; });
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<Tensor> minimum(const Result<Tensor>& a, const Result<Tensor>& b) ANDIRON_NO_THROW {
+  return combine("minimum", a, b, [](auto x, auto y) { return x < y || x != x ? x : y; });
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
 Result<Tensor> equal(const Result<Tensor>& input, double number) ANDIRON_NO_THROW {
   if (!input) return input.error();
   ANDIRON_ASSIGN(const TensorSnapshot numbers, TensorSnapshot("", *input).cast(DType::f64));
   ANDIRON_ASSIGN(const Tensor tensor, numbers.borrow());
-  ANDIRON_ASSIGN(const Operand<double> x, Operand<double>::of(tensor));
+  ANDIRON_ASSIGN(const Operand<double> x, Operand<double>::of("equal", tensor));
   ANDIRON_ASSIGN(Bytes flags, Bytes::allocate(x.size()));
   for (std::size_t i = 0; i < x.size(); ++i) {
     flags.writable()[i] = std::byte{x.data()[i] == number};
@@ -262,18 +274,40 @@ Result<Tensor> mean(const Result<Tensor>& input, std::int64_t dim, bool keep_dim
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
-Result<Tensor> argmax(const Result<Tensor>& input, std::int64_t dim, bool keep_dim)
-    ANDIRON_NO_THROW {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    ANDIRON_ASSIGN(const Lines lines, lines_along("argmax", x.shape(), dim, keep_dim));
-    ANDIRON_ASSIGN(NewTensor<std::int64_t> out, NewTensor<std::int64_t>::of(lines.shape));
+namespace {
+
+// The largest elements along a dimension, or their indices.
+template <bool gives_index>
+Result<Tensor> largest_along(std::string_view function, const Result<Tensor>& input,
+                             std::int64_t dim, bool keep_dim) {
+  return compute_with(function, input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+    using Element = std::conditional_t<gives_index, std::int64_t, T>;
+    ANDIRON_ASSIGN(const Lines lines, lines_along(function, x.shape(), dim, keep_dim));
+    ANDIRON_ASSIGN(NewTensor<Element> out, NewTensor<Element>::of(lines.shape));
     for (std::size_t i = 0; i < out.size(); ++i) {
       const T* const from =
           x.data() + i / lines.inner * lines.length * lines.inner + i % lines.inner;
-      out.data()[i] = static_cast<std::int64_t>(index_of_largest(from, lines.length, lines.inner));
+      const std::size_t index = index_of_largest(from, lines.length, lines.inner);
+      if constexpr (gives_index) {
+        out.data()[i] = static_cast<std::int64_t>(index);
+      } else {
+        out.data()[i] = from[index * lines.inner];
+      }
     }
     return std::move(out).take();
   });
+}
+
+}  // namespace
+
+Result<Tensor> max(const Result<Tensor>& input, std::int64_t dim, bool keep_dim) ANDIRON_NO_THROW {
+  return largest_along<false>("max", input, dim, keep_dim);
+}
+ANDIRON_OR_OUT_OF_MEMORY
+
+Result<Tensor> argmax(const Result<Tensor>& input, std::int64_t dim, bool keep_dim)
+    ANDIRON_NO_THROW {
+  return largest_along<true>("argmax", input, dim, keep_dim);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

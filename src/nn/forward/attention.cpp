@@ -162,8 +162,8 @@ template <class T>
 Result<Tensor> attend_to_heads(const Operand<T>& q, const Tensor& key, const Tensor& value,
                                const AttentionOptions& options) {
   constexpr std::string_view name = "scaled_dot_product_attention";
-  ANDIRON_ASSIGN(const Operand<T> k, Operand<T>::of(key));
-  ANDIRON_ASSIGN(const Operand<T> v, Operand<T>::of(value));
+  ANDIRON_ASSIGN(const Operand<T> k, Operand<T>::of(name, key));
+  ANDIRON_ASSIGN(const Operand<T> v, Operand<T>::of(name, value));
   if (q.rank() != 4) {
     return shape_error(name, "the query has another rank", q.shape(),
                        "[batch, heads, queries, d_head]");
@@ -206,8 +206,8 @@ template <class T>
 Result<MhaOutput> attend_after_projection(const Projections& layer, const Operand<T>& q,
                                           const Tensor& key, const Tensor& value,
                                           const AttentionMasks& masks, bool wants_weights) {
-  ANDIRON_ASSIGN(const Operand<T> k, Operand<T>::of(key));
-  ANDIRON_ASSIGN(const Operand<T> v, Operand<T>::of(value));
+  ANDIRON_ASSIGN(const Operand<T> k, Operand<T>::of(layer.layer, key));
+  ANDIRON_ASSIGN(const Operand<T> v, Operand<T>::of(layer.layer, value));
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3 || k.dim(0) != q.dim(0) ||
       v.dim(0) != q.dim(0) || v.dim(1) != k.dim(1) || k.dim(1) == 0) {
     return shape_error(layer.layer, "query, key and value do not fit each other", q.shape(),
@@ -255,15 +255,13 @@ Result<MhaOutput> project_and_attend(const Projections& layer, const Result<Tens
                          "[batch, length, width]");
     }
   }
-  ANDIRON_ASSIGN(const Tensor q, layer.query.forward(query));
+  const Result<Tensor> q = layer.query.forward(query);
+  if (!q) return q.error();
   ANDIRON_ASSIGN(const Tensor k, layer.key.forward(key));
   ANDIRON_ASSIGN(const Tensor v, layer.value.forward(value));
-  if (q.dtype() == DType::f64) {
-    ANDIRON_ASSIGN(const Operand<double> operand, Operand<double>::of(q));
+  return compute_with(layer.layer, q, [&](const auto& operand) {
     return attend_after_projection(layer, operand, k, v, masks, wants_weights);
-  }
-  ANDIRON_ASSIGN(const Operand<float> operand, Operand<float>::of(q));
-  return attend_after_projection(layer, operand, k, v, masks, wants_weights);
+  });
 }
 
 Projections projections_of(const MultiHeadAttention& layer) {
@@ -279,7 +277,7 @@ Result<Tensor> scaled_dot_product_attention(const Result<Tensor>& query, const R
   for (const Result<Tensor>* input : {&query, &key, &value}) {
     if (!*input) return input->error();
   }
-  return compute_with(query,
+  return compute_with("scaled_dot_product_attention", query,
                       [&](const auto& q) { return attend_to_heads(q, *key, *value, options); });
 }
 ANDIRON_OR_OUT_OF_MEMORY

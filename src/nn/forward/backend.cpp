@@ -2,10 +2,15 @@
 // Who computes: oneDNN, or plain loops.
 // Tested by tests/nn/plain_loops_test.cpp
 #include "andiron/nn/threads.h"
+
+#include <algorithm>
+#include <cstddef>
+
 #include "src/nn/forward/convolution.h"
 #include "src/nn/forward/onednn.h"
 #include "src/nn/forward/plain_loops.h"
 #include "src/nn/forward/product.h"
+#include "src/nn/forward/unrolled_convolution.h"
 
 namespace andiron::inline v1 {
 namespace nn {
@@ -29,8 +34,34 @@ void multiply(ProductSize size, MatrixView<double> a, MatrixView<double> b,
   plain::multiply(size, a, b, out);
 }
 
+namespace {
+
+// Without dimensions in which nothing moves: oneDNN is faster with fewer.
+ConvSize without_idle_dims(ConvSize size) {
+  const std::size_t given = size.rank;
+  for (std::size_t d = 3 - given; d < 3 && size.rank > 1; ++d) {
+    const bool is_idle = size.in[d] == 1 && size.out[d] == 1 && size.kernel[d] == 1 &&
+                         size.padding[d] == 0 && size.padding_end[d] == 0;
+    if (!is_idle) continue;
+    for (ConvSize::Sizes* sizes : {&size.in, &size.out, &size.kernel, &size.stride, &size.dilation,
+                                   &size.padding, &size.padding_end}) {
+      std::rotate(sizes->data(), sizes->data() + d, sizes->data() + d + 1);
+    }
+    --size.rank;
+  }
+  return size;
+}
+
+bool convolve_fast(const ConvSize& size, const ConvOperands<float>& operands) {
+  if (onednn::name() == nullptr) return false;
+  if (is_better_unrolled(size) && convolve_unrolled(size, operands)) return true;
+  return onednn::convolve(without_idle_dims(size), operands);
+}
+
+}  // namespace
+
 void convolve(const ConvSize& size, const ConvOperands<float>& operands) {
-  if (plain::is_wanted() || !onednn::convolve(size, operands)) plain::convolve(size, operands);
+  if (plain::is_wanted() || !convolve_fast(size, operands)) plain::convolve(size, operands);
 }
 
 void convolve(const ConvSize& size, const ConvOperands<double>& operands) {

@@ -46,7 +46,7 @@ template <class T>
 Result<Tensor> run(const Conv& conv, const Operand<T>& input) {
   const std::size_t rank = conv.windows.size();
   ANDIRON_TRY(check(conv.layer, conv.windows));
-  ANDIRON_ASSIGN(const Operand<T> weight, Operand<T>::of(conv.weight));
+  ANDIRON_ASSIGN(const Operand<T> weight, Operand<T>::of(conv.layer, "weight", conv.weight));
   if (weight.rank() != rank + 2 || conv.groups == 0 || weight.dim(0) % conv.groups != 0) {
     return shape_error(conv.layer, "its weight does not fit the layer", weight.shape(),
                        std::to_string(rank + 2) + " dimensions, the first a multiple of " +
@@ -59,7 +59,8 @@ Result<Tensor> run(const Conv& conv, const Operand<T>& input) {
     return shape_error(conv.layer, "the input does not fit the layer", input.shape(),
                        input_text(channels_in, rank));
   }
-  ANDIRON_ASSIGN(const std::optional<Operand<T>> bias, optional_operand<T>(conv.bias));
+  ANDIRON_ASSIGN(const std::optional<Operand<T>> bias,
+                 optional_operand<T>(conv.layer, "bias", conv.bias));
   if (bias) ANDIRON_TRY(check_parameter(conv.layer, "bias", bias->shape(), Shape({channels_out})));
 
   ConvSize size = {.rank = rank,
@@ -111,7 +112,7 @@ Result<Tensor> forward_conv(std::string_view name, const Layer& layer,
                             const Result<Tensor>& input) {
   const auto windows = windows_of(layer.kernel_size, layer.stride, layer.dilation, layer.padding);
   const Conv conv = {name, layer.weight, layer.bias, layer.groups, windows};
-  return compute_with(input, [&](const auto& x) { return run(conv, x); });
+  return compute_with(name, input, [&](const auto& x) { return run(conv, x); });
 }
 
 std::array<std::uint64_t, 1> as_array(std::uint64_t size) { return {size}; }
@@ -139,7 +140,7 @@ Result<Tensor> forward_transposed(std::string_view name, const Layer& layer,
     }
   }
   const Conv conv = {name, layer.weight, layer.bias, layer.groups, windows, true, padding_out};
-  return compute_with(input, [&](const auto& x) { return run(conv, x); });
+  return compute_with(name, input, [&](const auto& x) { return run(conv, x); });
 }
 
 }  // namespace

@@ -94,7 +94,9 @@ Result<Tensor> look_up_quantized(const Tensor& indices, const std::vector<std::u
 Result<Tensor> Embedding::forward(const Result<Tensor>& indices) const ANDIRON_NO_THROW {
   if (!indices) return indices.error();
   ANDIRON_ASSIGN(const std::vector<std::uint64_t> rows, read_indices(*indices));
-  ANDIRON_ASSIGN(Tensor table, weight.val());
+  Result<Tensor> value = weight.val();
+  if (!value) return parameter_error("Embedding", "weight", std::move(value).error());
+  Tensor table = *std::move(value);
   if (table.shape().rank() != 2) {
     return shape_error("Embedding", "its weight is not a matrix", table.shape(),
                        "[n_embedding, d_model]");
@@ -113,7 +115,7 @@ Result<Tensor> Embedding::forward(const Result<Tensor>& indices) const ANDIRON_N
   if (table.dtype() == DType::qfloat) {
     ANDIRON_ASSIGN(table, dequantize(table));
   }
-  return compute_with(look_up(*indices, rows, table),
+  return compute_with("Embedding", look_up(*indices, rows, table),
                       [](const auto& found) -> Result<Tensor> { return found.tensor(); });
 }
 ANDIRON_OR_OUT_OF_MEMORY

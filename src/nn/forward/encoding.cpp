@@ -21,32 +21,34 @@ Result<Tensor> PositionalEncoding::forward(const Result<Tensor>& input) const AN
         "d_model " + std::to_string(d_model) + ", max_timescale " + std::to_string(max_timescale),
         "an even d_model, and a max_timescale of at least " + std::to_string(max_sequence_size));
   }
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    if (x.rank() != 3 || x.shape()[2] != d_model || x.shape()[1] > max_sequence_size) {
-      return shape_error("PositionalEncoding", "the input does not fit the layer", x.shape(),
-                         "[batch, at most " + std::to_string(max_sequence_size) + ", " +
-                             std::to_string(d_model) + "]");
-    }
-    ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(x.shape()));
-    const std::size_t width = x.dim(2);
-    const double step = -std::log(static_cast<double>(max_timescale)) / static_cast<double>(width);
-    const std::size_t row = x.dim(1) * width;
-    parallel_for(row / 2, element_grain / 16, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t pair = begin; pair < end; ++pair) {
-        const std::size_t at = pair * 2;
-        const std::size_t position = at / width;
-        const double angle =
-            std::exp(static_cast<double>(at % width) * step) * static_cast<double>(position);
-        const auto sine = static_cast<T>(std::sin(angle));
-        const auto cosine = static_cast<T>(std::cos(angle));
-        for (std::size_t i = at; i < x.size(); i += row) {
-          out.data()[i] = x.data()[i] + sine;
-          out.data()[i + 1] = x.data()[i + 1] + cosine;
+  return compute_with(
+      "PositionalEncoding", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+        if (x.rank() != 3 || x.shape()[2] != d_model || x.shape()[1] > max_sequence_size) {
+          return shape_error("PositionalEncoding", "the input does not fit the layer", x.shape(),
+                             "[batch, at most " + std::to_string(max_sequence_size) + ", " +
+                                 std::to_string(d_model) + "]");
         }
-      }
-    });
-    return std::move(out).take();
-  });
+        ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(x.shape()));
+        const std::size_t width = x.dim(2);
+        const double step =
+            -std::log(static_cast<double>(max_timescale)) / static_cast<double>(width);
+        const std::size_t row = x.dim(1) * width;
+        parallel_for(row / 2, element_grain / 16, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t pair = begin; pair < end; ++pair) {
+            const std::size_t at = pair * 2;
+            const std::size_t position = at / width;
+            const double angle =
+                std::exp(static_cast<double>(at % width) * step) * static_cast<double>(position);
+            const auto sine = static_cast<T>(std::sin(angle));
+            const auto cosine = static_cast<T>(std::cos(angle));
+            for (std::size_t i = at; i < x.size(); i += row) {
+              out.data()[i] = x.data()[i] + sine;
+              out.data()[i + 1] = x.data()[i + 1] + cosine;
+            }
+          }
+        });
+        return std::move(out).take();
+      });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
@@ -58,7 +60,7 @@ Result<Tensor> RotaryEncoding::apply(const Result<Tensor>& input, std::uint64_t 
                           "d_model " + std::to_string(d_model) + ", theta " + std::to_string(theta),
                           "an even d_model, and a theta above 0");
   }
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+  return compute_with("RotaryEncoding", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     const std::size_t rank = x.rank();
     if (rank < 2 || x.shape()[rank - 1] != d_model || start > max_sequence_length ||
         x.shape()[rank - 2] > max_sequence_length - start) {

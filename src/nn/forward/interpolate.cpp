@@ -150,7 +150,7 @@ struct Sizes {
 template <std::size_t rank>
 Result<Tensor> interpolate(std::string_view layer, const Result<Tensor>& input, Sizes<rank> sizes,
                            InterpolateMode mode, bool align_corners) {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+  return compute_with(layer, input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     if (x.rank() != rank + 2 || x.dim(2) == 0 || x.dim(x.rank() - 1) == 0) {
       return shape_error(
           layer, "the input does not fit the layer", x.shape(),

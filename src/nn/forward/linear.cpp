@@ -32,13 +32,13 @@ std::size_t rows_at_a_time(std::size_t columns) {
 }
 
 template <class T>
-Status multiply_quantized(ProductSize size, const T* input, const Tensor& weight, T* out,
-                          bool adds) {
+Status multiply_quantized(std::string_view layer, ProductSize size, const T* input,
+                          const Tensor& weight, T* out, bool adds) {
   const std::size_t step = rows_at_a_time(size.columns);
   for (std::size_t first = 0; first < size.inner; first += step) {
     const std::size_t count = std::min(step, size.inner - first);
     ANDIRON_ASSIGN(const Tensor rows, detail::dequantize_rows(weight, first, count));
-    ANDIRON_ASSIGN(const Operand<T> part, Operand<T>::of(rows));
+    ANDIRON_ASSIGN(const Operand<T> part, Operand<T>::of(layer, rows));
     multiply({size.rows, size.columns, count}, {input + first, size.inner},
              {part.data(), size.columns}, {out, size.columns, adds || first > 0});
   }
@@ -52,7 +52,9 @@ Result<Tensor> affine(std::string_view layer, const Operand<T>& input, const Par
                       const std::optional<Param>& bias) {
   // A tied weight is used as it is stored, with rows and columns exchanged.
   const bool is_transposed = weight.is_transposed();
-  ANDIRON_ASSIGN(const Tensor stored, detail::ParamAccess::stored(weight));
+  Result<Tensor> value = detail::ParamAccess::stored(weight);
+  if (!value) return parameter_error(layer, "weight", std::move(value).error());
+  const Tensor stored = *std::move(value);
   if (stored.shape().rank() != 2) {
     return shape_error(layer, "its weight is not a matrix", stored.shape(), "[d_input, d_output]");
   }
@@ -68,16 +70,17 @@ Result<Tensor> affine(std::string_view layer, const Operand<T>& input, const Par
   ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(shape));
   const std::size_t rows =
       d_input == 0 ? out.size() / std::max<std::size_t>(d_output, 1) : input.size() / d_input;
-  ANDIRON_ASSIGN(const std::optional<Operand<T>> added, optional_operand<T>(bias));
+  ANDIRON_ASSIGN(const std::optional<Operand<T>> added, optional_operand<T>(layer, "bias", bias));
   if (added) {
     ANDIRON_TRY(check_parameter(layer, "bias", added->shape(), Shape({d_output})));
     fill_rows(out.data(), rows, d_output, added->data());
   }
   const ProductSize size = {rows, d_output, d_input};
   if (stored.dtype() == DType::qfloat && detail::has_quantized_rows(stored) && !is_transposed) {
-    ANDIRON_TRY(multiply_quantized(size, input.data(), stored, out.data(), added.has_value()));
+    ANDIRON_TRY(
+        multiply_quantized(layer, size, input.data(), stored, out.data(), added.has_value()));
   } else {
-    ANDIRON_ASSIGN(const Operand<T> matrix, Operand<T>::of(stored));
+    ANDIRON_ASSIGN(const Operand<T> matrix, Operand<T>::of(layer, stored));
     multiply(size, {input.data(), d_input},
              {matrix.data(), is_transposed ? d_input : d_output, is_transposed},
              {out.data(), d_output, added.has_value()});
@@ -91,12 +94,14 @@ template Result<Tensor> affine(std::string_view, const Operand<double>&, const P
                                const std::optional<Param>&);
 
 Result<Tensor> Linear::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
-  return compute_with(input, [&](const auto& x) { return affine("Linear", x, weight, bias); });
+  return compute_with("Linear", input,
+                      [&](const auto& x) { return affine("Linear", x, weight, bias); });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> Conv1D::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
-  return compute_with(input, [&](const auto& x) { return affine("Conv1D", x, weight, bias); });
+  return compute_with("Conv1D", input,
+                      [&](const auto& x) { return affine("Conv1D", x, weight, bias); });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

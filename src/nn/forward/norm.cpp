@@ -41,8 +41,10 @@ Result<Tensor> normalize_groups(const Groups& norm, const Operand<T>& x) {
         "a number of groups that divides the channels");
   }
   ANDIRON_TRY(check_channels(norm.layer, x, norm.channels));
-  ANDIRON_ASSIGN(const std::optional<Operand<T>> gamma, optional_operand<T>(norm.gamma));
-  ANDIRON_ASSIGN(const std::optional<Operand<T>> beta, optional_operand<T>(norm.beta));
+  ANDIRON_ASSIGN(const std::optional<Operand<T>> gamma,
+                 optional_operand<T>(norm.layer, "gamma", norm.gamma));
+  ANDIRON_ASSIGN(const std::optional<Operand<T>> beta,
+                 optional_operand<T>(norm.layer, "beta", norm.beta));
   const Shape per_channel({norm.channels});
   if (gamma) ANDIRON_TRY(check_parameter(norm.layer, "gamma", gamma->shape(), per_channel));
   if (beta) ANDIRON_TRY(check_parameter(norm.layer, "beta", beta->shape(), per_channel));
@@ -74,11 +76,13 @@ Result<Tensor> normalize_groups(const Groups& norm, const Operand<T>& x) {
 }  // namespace
 
 Result<Tensor> BatchNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of(gamma));
-    ANDIRON_ASSIGN(const Operand<T> terms, Operand<T>::of(beta));
-    ANDIRON_ASSIGN(const Operand<T> means, Operand<T>::of(running_mean));
-    ANDIRON_ASSIGN(const Operand<T> variances, Operand<T>::of(running_var));
+  return compute_with("BatchNorm", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of("BatchNorm", "gamma", gamma));
+    ANDIRON_ASSIGN(const Operand<T> terms, Operand<T>::of("BatchNorm", "beta", beta));
+    ANDIRON_ASSIGN(const Operand<T> means,
+                   Operand<T>::of("BatchNorm", "running_mean", running_mean));
+    ANDIRON_ASSIGN(const Operand<T> variances,
+                   Operand<T>::of("BatchNorm", "running_var", running_var));
     ANDIRON_TRY(check_channels("BatchNorm", x, means.size()));
     const std::size_t channels = std::max<std::size_t>(x.dim(1), 1);
     const Shape per_channel({x.dim(1)});
@@ -108,9 +112,10 @@ Result<Tensor> BatchNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> LayerNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of(gamma));
-    ANDIRON_ASSIGN(const std::optional<Operand<T>> terms, optional_operand<T>(beta));
+  return compute_with("LayerNorm", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of("LayerNorm", "gamma", gamma));
+    ANDIRON_ASSIGN(const std::optional<Operand<T>> terms,
+                   optional_operand<T>("LayerNorm", "beta", beta));
     if (terms) {
       ANDIRON_TRY(check_parameter("LayerNorm", "beta", terms->shape(), factors.shape()));
     }
@@ -139,19 +144,19 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> GroupNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
   const Groups norm = {"GroupNorm", gamma, beta, num_groups, num_channels, epsilon};
-  return compute_with(input, [&](const auto& x) { return normalize_groups(norm, x); });
+  return compute_with(norm.layer, input, [&](const auto& x) { return normalize_groups(norm, x); });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> InstanceNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
   const Groups norm = {"InstanceNorm", gamma, beta, num_channels, num_channels, epsilon};
-  return compute_with(input, [&](const auto& x) { return normalize_groups(norm, x); });
+  return compute_with(norm.layer, input, [&](const auto& x) { return normalize_groups(norm, x); });
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
 Result<Tensor> RmsNorm::forward(const Result<Tensor>& input) const ANDIRON_NO_THROW {
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
-    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of(gamma));
+  return compute_with("RmsNorm", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+    ANDIRON_ASSIGN(const Operand<T> factors, Operand<T>::of("RmsNorm", "gamma", gamma));
     const std::size_t length = factors.size();
     if (x.rank() == 0 || factors.rank() != 1 || x.dim(x.rank() - 1) != length) {
       return shape_error("RmsNorm", "the input does not fit the layer", x.shape(),

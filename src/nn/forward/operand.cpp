@@ -10,7 +10,7 @@ namespace andiron::inline v1 {
 namespace nn {
 
 template <class T>
-Result<Operand<T>> Operand<T>::of(const Tensor& tensor) {
+Result<Operand<T>> Operand<T>::of(std::string_view layer, const Tensor& tensor) {
   constexpr DType wanted = ElementOf<T>::dtype;
   ANDIRON_ASSIGN(const std::uint64_t elements, tensor.shape().element_count());
   const auto count = static_cast<std::size_t>(elements);
@@ -19,11 +19,11 @@ Result<Operand<T>> Operand<T>::of(const Tensor& tensor) {
     if (const auto own = tensor.as<T>()) return Operand(tensor, own->data(), count);
   } else if (dtype == DType::qfloat) {
     ANDIRON_ASSIGN(const Tensor plain, dequantize(tensor));
-    return of(plain);
+    return of(layer, plain);
   } else if (dtype != DType::f16 && dtype != DType::bf16 && dtype != DType::f32 &&
              dtype != DType::f64) {
     return Error{.code = ErrorCode::dtype_mismatch,
-                 .message = "cannot compute with this dtype",
+                 .message = std::string(layer) + ": cannot compute with this dtype",
                  .found = tensor.dtype_text(),
                  .expected = "f32, f64, f16, bf16 or a quantized parameter",
                  .hint = "nn::cast() makes floats of integers"};
@@ -40,9 +40,11 @@ Result<Operand<T>> Operand<T>::of(const Tensor& tensor) {
 }
 
 template <class T>
-Result<Operand<T>> Operand<T>::of(const Param& param) {
-  ANDIRON_ASSIGN(const Tensor tensor, param.val());
-  return of(tensor);
+Result<Operand<T>> Operand<T>::of(std::string_view layer, std::string_view name,
+                                  const Param& param) {
+  Result<Tensor> tensor = param.val();
+  if (!tensor) return parameter_error(layer, name, std::move(tensor).error());
+  return of(layer, *tensor);
 }
 
 template <class T>
@@ -60,7 +62,6 @@ template class Operand<double>;
 template class NewTensor<float>;
 template class NewTensor<double>;
 template class NewTensor<std::int64_t>;
-template class NewTensor<std::uint8_t>;
 
 Error shape_error(std::string_view layer, std::string message, const Shape& found,
                   std::string expected) {
@@ -76,6 +77,12 @@ Error argument_error(std::string_view layer, std::string message, std::string fo
                .message = std::string(layer) + ": " + std::move(message),
                .found = std::move(found),
                .expected = std::move(expected)};
+}
+
+Error parameter_error(std::string_view layer, std::string_view name, Error error) {
+  error.message =
+      std::string(layer) + ": its " + std::string(name) + ": " + std::move(error.message);
+  return error;
 }
 
 Status check_parameter(std::string_view layer, std::string_view name, const Shape& found,

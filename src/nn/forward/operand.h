@@ -21,10 +21,11 @@ namespace nn {
 template <class T>
 class Operand {
  public:
-  // Fails with DTypeMismatch for what is not a float.
-  static Result<Operand> of(const Tensor& tensor);
-  // Quantized parameters are dequantized.
-  static Result<Operand> of(const Param& param);
+  // Quantized tensors are dequantized. Fails with DTypeMismatch, in the name of `layer`, for what
+  // is not a float.
+  static Result<Operand> of(std::string_view layer, const Tensor& tensor);
+  // The parameter `name` of the layer.
+  static Result<Operand> of(std::string_view layer, std::string_view name, const Param& param);
 
   const T* data() const noexcept { return data_; }
   const Shape& shape() const noexcept { return tensor_.shape(); }
@@ -44,10 +45,11 @@ class Operand {
 
 // A parameter that a layer may lack.
 template <class T>
-Result<std::optional<Operand<T>>> optional_operand(const std::optional<Param>& param) {
+Result<std::optional<Operand<T>>> optional_operand(std::string_view layer, std::string_view name,
+                                                   const std::optional<Param>& param) {
   std::optional<Operand<T>> found;
   if (param) {
-    ANDIRON_ASSIGN(found, Operand<T>::of(*param));
+    ANDIRON_ASSIGN(found, Operand<T>::of(layer, name, *param));
   }
   return found;
 }
@@ -74,13 +76,14 @@ class NewTensor {
 // Calls compute(Operand<float or double>) with the elements of `input`: doubles stay doubles,
 // everything else becomes float. Passes an error on.
 template <class Compute>
-Result<Tensor> compute_with(const Result<Tensor>& input, const Compute& compute) {
+auto compute_with(std::string_view layer, const Result<Tensor>& input, const Compute& compute)
+    -> decltype(compute(std::declval<const Operand<float>&>())) {
   if (!input) return input.error();
   if (input->dtype() == DType::f64) {
-    ANDIRON_ASSIGN(const Operand<double> operand, Operand<double>::of(*input));
+    ANDIRON_ASSIGN(const Operand<double> operand, Operand<double>::of(layer, *input));
     return compute(operand);
   }
-  ANDIRON_ASSIGN(const Operand<float> operand, Operand<float>::of(*input));
+  ANDIRON_ASSIGN(const Operand<float> operand, Operand<float>::of(layer, *input));
   return compute(operand);
 }
 
@@ -89,6 +92,9 @@ Error shape_error(std::string_view layer, std::string message, const Shape& foun
                   std::string expected);
 Error argument_error(std::string_view layer, std::string message, std::string found,
                      std::string expected);
+
+// An error of a parameter, in the name of its layer.
+Error parameter_error(std::string_view layer, std::string_view name, Error error);
 
 // The parameter `name` of a layer must have this shape.
 Status check_parameter(std::string_view layer, std::string_view name, const Shape& found,

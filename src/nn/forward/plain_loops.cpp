@@ -39,10 +39,39 @@ Meeting transposed_meeting(ConvSize size, std::size_t dim, std::size_t tap) {
   return meeting(size, dim, tap);
 }
 
+// A channel of the input that adds to a channel of the output, in one item of the batch.
 template <class T>
-void fill_channel(const ConvOperands<T>& operands, std::size_t channel, T* plane,
-                  std::size_t count) {
-  std::fill_n(plane, count, operands.bias == nullptr ? T{} : operands.bias[channel]);
+struct ChannelPair {
+  std::size_t channel_in;
+  std::size_t channel_out;
+  const T* in;
+  T* out;
+};
+
+// Fills each channel of the output with its bias, then calls add(pair) for each channel of its
+// group. `elements` is what a tap of one pair costs.
+template <class T, class Add>
+void for_each_pair(const ConvSize& size, const ConvOperands<T>& operands, std::size_t elements,
+                   const Add& add) {
+  const std::size_t in_group = size.channels_in / size.groups;
+  const std::size_t out_group = size.channels_out / size.groups;
+  const std::size_t planes = size.batch * size.channels_out;
+  const std::size_t work = elements * in_group * size.kernel_elements();
+  parallel_for(planes, row_grain(work), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      const std::size_t item = plane / size.channels_out;
+      const std::size_t channel = plane % size.channels_out;
+      T* const out = operands.output + plane * size.out_elements();
+      std::fill_n(out, size.out_elements(),
+                  operands.bias == nullptr ? T{} : operands.bias[channel]);
+      for (std::size_t c = 0; c < in_group; ++c) {
+        const std::size_t in_channel = channel / out_group * in_group + c;
+        add(ChannelPair<T>{
+            in_channel, channel,
+            operands.input + (item * size.channels_in + in_channel) * size.in_elements(), out});
+      }
+    }
+  });
 }
 
 // Calls visit(tap of the kernel, meeting of each dimension).
@@ -100,81 +129,52 @@ void multiply(ProductSize size, MatrixView<T> a, MatrixView<T> b, ProductTarget<
 
 template <class T>
 void convolve(const ConvSize& size, const ConvOperands<T>& operands) {
-  const std::size_t in_group = size.channels_in / size.groups;
-  const std::size_t out_group = size.channels_out / size.groups;
-  const std::size_t taps = size.kernel_elements();
-  const std::size_t planes = size.batch * size.channels_out;
-  const std::size_t work = size.out_elements() * in_group * taps;
-  parallel_for(planes, row_grain(work), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t plane = begin; plane < end; ++plane) {
-      const std::size_t item = plane / size.channels_out;
-      const std::size_t channel = plane % size.channels_out;
-      T* const out = operands.output + plane * size.out_elements();
-      fill_channel(operands, channel, out, size.out_elements());
-      for (std::size_t c = 0; c < in_group; ++c) {
-        const std::size_t in_channel = channel / out_group * in_group + c;
-        const T* const in =
-            operands.input + (item * size.channels_in + in_channel) * size.in_elements();
-        const T* const weight = operands.weight + (channel * in_group + c) * taps;
-        for_each_tap(
-            size, meeting, [&](std::size_t tap, Meeting depth, Meeting height, Meeting width) {
-              const T factor = weight[tap];
-              for (std::size_t d = depth.begin; d < depth.end; ++d) {
-                for (std::size_t h = height.begin; h < height.end; ++h) {
-                  T* const out_line = out + (d * size.out[1] + h) * size.out[2];
-                  const T* const in_line =
-                      in + (shifted(d, size.stride[0], depth.offset) * size.in[1] +
-                            shifted(h, size.stride[1], height.offset)) *
-                               size.in[2];
-                  for (std::size_t w = width.begin; w < width.end; ++w) {
-                    out_line[w] += factor * in_line[shifted(w, size.stride[2], width.offset)];
-                  }
-                }
-              }
-            });
+  for_each_pair(size, operands, size.out_elements(), [&](ChannelPair<T> pair) {
+    const std::size_t in_group = size.channels_in / size.groups;
+    const T* const weight =
+        operands.weight +
+        (pair.channel_out * in_group + pair.channel_in % in_group) * size.kernel_elements();
+    for_each_tap(size, meeting, [&](std::size_t tap, Meeting depth, Meeting height, Meeting width) {
+      const T factor = weight[tap];
+      for (std::size_t d = depth.begin; d < depth.end; ++d) {
+        for (std::size_t h = height.begin; h < height.end; ++h) {
+          T* const out_line = pair.out + (d * size.out[1] + h) * size.out[2];
+          const T* const in_line =
+              pair.in + (shifted(d, size.stride[0], depth.offset) * size.in[1] +
+                         shifted(h, size.stride[1], height.offset)) *
+                            size.in[2];
+          for (std::size_t w = width.begin; w < width.end; ++w) {
+            out_line[w] += factor * in_line[shifted(w, size.stride[2], width.offset)];
+          }
+        }
       }
-    }
+    });
   });
 }
 
 template <class T>
 void convolve_transposed(const ConvSize& size, const ConvOperands<T>& operands) {
-  const std::size_t in_group = size.channels_in / size.groups;
-  const std::size_t out_group = size.channels_out / size.groups;
-  const std::size_t taps = size.kernel_elements();
-  const std::size_t planes = size.batch * size.channels_out;
-  const std::size_t work = size.in_elements() * in_group * taps;
-  parallel_for(planes, row_grain(work), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t plane = begin; plane < end; ++plane) {
-      const std::size_t item = plane / size.channels_out;
-      const std::size_t channel = plane % size.channels_out;
-      T* const out = operands.output + plane * size.out_elements();
-      fill_channel(operands, channel, out, size.out_elements());
-      for (std::size_t c = 0; c < in_group; ++c) {
-        const std::size_t in_channel = channel / out_group * in_group + c;
-        const T* const in =
-            operands.input + (item * size.channels_in + in_channel) * size.in_elements();
-        const T* const weight =
-            operands.weight + (in_channel * out_group + channel % out_group) * taps;
-        for_each_tap(size, transposed_meeting,
-                     [&](std::size_t tap, Meeting depth, Meeting height, Meeting width) {
-                       const T factor = weight[tap];
-                       for (std::size_t d = depth.begin; d < depth.end; ++d) {
-                         for (std::size_t h = height.begin; h < height.end; ++h) {
-                           const T* const in_line = in + (d * size.in[1] + h) * size.in[2];
-                           T* const out_line =
-                               out + (shifted(d, size.stride[0], depth.offset) * size.out[1] +
-                                      shifted(h, size.stride[1], height.offset)) *
-                                         size.out[2];
-                           for (std::size_t w = width.begin; w < width.end; ++w) {
-                             out_line[shifted(w, size.stride[2], width.offset)] +=
-                                 factor * in_line[w];
-                           }
-                         }
+  for_each_pair(size, operands, size.in_elements(), [&](ChannelPair<T> pair) {
+    const std::size_t out_group = size.channels_out / size.groups;
+    const T* const weight =
+        operands.weight +
+        (pair.channel_in * out_group + pair.channel_out % out_group) * size.kernel_elements();
+    for_each_tap(size, transposed_meeting,
+                 [&](std::size_t tap, Meeting depth, Meeting height, Meeting width) {
+                   const T factor = weight[tap];
+                   for (std::size_t d = depth.begin; d < depth.end; ++d) {
+                     for (std::size_t h = height.begin; h < height.end; ++h) {
+                       const T* const in_line = pair.in + (d * size.in[1] + h) * size.in[2];
+                       T* const out_line =
+                           pair.out + (shifted(d, size.stride[0], depth.offset) * size.out[1] +
+                                       shifted(h, size.stride[1], height.offset)) *
+                                          size.out[2];
+                       for (std::size_t w = width.begin; w < width.end; ++w) {
+                         out_line[shifted(w, size.stride[2], width.offset)] += factor * in_line[w];
                        }
-                     });
-      }
-    }
+                     }
+                   }
+                 });
   });
 }
 

@@ -152,7 +152,7 @@ Axis no_axis() { return {.windows = {{0, 1, 1}}}; }
 template <class MakeAxis>
 Result<Tensor> pool(const Settings& settings, std::size_t rank, const Result<Tensor>& input,
                     const MakeAxis& make_axis) {
-  return compute_with(input, [&](const auto& x) -> Result<Tensor> {
+  return compute_with(settings.layer, input, [&](const auto& x) -> Result<Tensor> {
     if (x.rank() != rank + 2) {
       return shape_error(
           settings.layer, "the input does not fit the layer", x.shape(),

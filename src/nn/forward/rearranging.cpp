@@ -226,8 +226,8 @@ Result<Tensor> pad(const Result<Tensor>& input, std::int64_t dim, std::uint64_t 
   }
   ANDIRON_ASSIGN(const std::uint64_t total, shape.byte_count(input->dtype()));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(total));
-  std::uint64_t line = width;  // the bytes of one place along the dimension
-  for (std::size_t d = at + 1; d < shape.rank(); ++d) line *= shape[d];
+  std::size_t line = width;  // the bytes of one place along the dimension
+  for (std::size_t d = at + 1; d < shape.rank(); ++d) line *= static_cast<std::size_t>(shape[d]);
   const std::uint64_t padded = shape[at];
   const std::byte* from = input->bytes().data();
   std::byte* out = bytes.writable().data();

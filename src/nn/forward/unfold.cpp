@@ -14,7 +14,7 @@ Result<Tensor> Unfold4d::forward(const Result<Tensor>& input) const ANDIRON_NO_T
       windows_of(kernel_size, stride, dilation, PaddingConfig2d::explicit_(padding[0], padding[1]));
   if (!input) return input.error();
   ANDIRON_TRY(check("Unfold4d", windows));
-  return compute_with(input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
+  return compute_with("Unfold4d", input, [&]<class T>(const Operand<T>& x) -> Result<Tensor> {
     if (x.rank() != 4) {
       return shape_error("Unfold4d", "the input does not fit the layer", x.shape(),
                          "[batch, channels, height, width]");
@@ -39,9 +39,10 @@ Result<Tensor> Unfold4d::forward(const Result<Tensor>& input) const ANDIRON_NO_T
         T* to = out.data() + i * line;
         for (std::size_t r = 0; r < rows; ++r) {
           // What lies before the image wraps around and is past its end.
-          const std::size_t y = r * stride[0] + tap / kernel_size[1] * dilation[0] - padding[0];
+          const std::uint64_t y = r * stride[0] + tap / kernel_size[1] * dilation[0] - padding[0];
           for (std::size_t c = 0; c < columns; ++c) {
-            const std::size_t at = c * stride[1] + tap % kernel_size[1] * dilation[1] - padding[1];
+            const std::uint64_t at =
+                c * stride[1] + tap % kernel_size[1] * dilation[1] - padding[1];
             *to++ = y < height && at < width ? plane[y * width + at] : T{0};
           }
         }

@@ -16,6 +16,7 @@ __attribute__((simd("notinbranch"))) float expf(float) noexcept;
 __attribute__((simd("notinbranch"))) float tanhf(float) noexcept;
 __attribute__((simd("notinbranch"))) float erff(float) noexcept;
 __attribute__((simd("notinbranch"))) float log1pf(float) noexcept;
+__attribute__((simd("notinbranch"))) float logf(float) noexcept;
 }
 #endif
 #endif
@@ -38,6 +39,8 @@ inline float erf_of(float x) { return erff(x); }
 inline double erf_of(double x) { return std::erf(x); }
 inline float log1p_of(float x) { return log1pf(x); }
 inline double log1p_of(double x) { return std::log1p(x); }
+inline float log_of(float x) { return logf(x); }
+inline double log_of(double x) { return std::log(x); }
 
 template <class T>
 inline T sigmoid_of(T x) {
@@ -106,6 +109,12 @@ inline __attribute__((always_inline)) void apply(Elementwise function,
       });
     case Elementwise::sqrt:
       return for_all(in, out, count, [](T x) { return std::sqrt(x); });
+    case Elementwise::exp:
+      return for_all(in, out, count, [](T x) { return exp_of(x); });
+    case Elementwise::log:
+      return for_all(in, out, count, [](T x) { return log_of(x); });
+    case Elementwise::clamp:
+      return for_all(in, out, count, [a, b](T x) { return x < a ? a : (x > b ? b : x); });
     case Elementwise::scale:
       return for_all(in, out, count, [a, b](T x) { return a * x + b; });
     case Elementwise::centered:

@@ -24,6 +24,9 @@ enum class Elementwise : std::uint8_t {
   softplus,  // a: beta
   elu,       // a: alpha
   sqrt,
+  exp,
+  log,
+  clamp,     // from a to b
   scale,     // a * x + b
   centered,  // a * (x - c) + b
 };

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What differs between two archives, as text and as JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "andiron/compare.h"
+#include "cli/terminal.h"
+
+namespace andiron::cli {
+
+/// Appends a summary, then a table for each kind of difference with at most `most_rows` rows.
+void append_comparison(std::string& out, const std::string& a_path, const std::string& b_path,
+                       const Comparison& comparison, const Page& page, std::size_t most_rows);
+
+/// One object on one line.
+std::string json_comparison(const std::string& a_path, const std::string& b_path,
+                            const Comparison& comparison, const std::vector<std::string>& notes);
+
+}  // namespace andiron::cli

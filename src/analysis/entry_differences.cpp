@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/analysis/entry_differences_test.cpp
+#include "src/analysis/entry_differences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace andiron::inline v1::detail {
+namespace {
+
+constexpr std::size_t most_text = std::size_t{16} << 20;
+
+// The entries of a list or dict by their names; nothing for other values.
+using Children = std::map<std::string, const Value*, std::less<>>;
+
+Children children_of(const Value* value) {
+  Children children;
+  if (value == nullptr) return children;
+  if (const ValueDict* dict = value->get<ValueDict>()) {
+    for (const auto& [key, child] : *dict) children.emplace(key, &child);
+  } else if (const ValueList* list = value->get<ValueList>()) {
+    for (std::size_t i = 0; i < list->size(); ++i) children.emplace(std::to_string(i), &(*list)[i]);
+  }
+  return children;
+}
+
+std::optional<std::string> leaf_text(const Value* value) {
+  if (value == nullptr) return std::nullopt;
+  // JSON would not tell these apart.
+  const double* const number = value->get<double>();
+  if (number != nullptr && !std::isfinite(*number)) return std::to_string(*number);
+  const bool is_leaf =
+      value->is_scalar() || value->get<std::string>() != nullptr || value->get<Bytes>() != nullptr;
+  return is_leaf ? std::optional(to_json(*value)) : std::nullopt;
+}
+
+// Walks through both trees side by side. A value may be missing on one side.
+class ValueWalk {
+ public:
+  void compare(const Value* a, const Value* b) {
+    std::optional<std::string> a_text = leaf_text(a);
+    std::optional<std::string> b_text = leaf_text(b);
+    if (a_text != b_text) tell(std::move(a_text), std::move(b_text));
+    const Children a_children = children_of(a);
+    const Children b_children = children_of(b);
+    const auto child = [](const Children& children, const std::string& name) {
+      const auto found = children.find(name);
+      return found == children.end() ? nullptr : found->second;
+    };
+    for (const auto& [name, value] : a_children) step(name, value, child(b_children, name));
+    for (const auto& [name, value] : b_children) {
+      if (child(a_children, name) == nullptr) step(name, nullptr, value);
+    }
+  }
+
+  ValueDifferences take() { return std::move(result_); }
+
+ private:
+  void step(const std::string& name, const Value* a, const Value* b) {
+    path_.push_back(&name);
+    compare(a, b);
+    path_.pop_back();
+  }
+
+  void tell(std::optional<std::string> a, std::optional<std::string> b) {
+    std::size_t size = (a ? a->size() : 0) + (b ? b->size() : 0);
+    for (const std::string* const name : path_) size += name->size() + 1;
+    if (size > room_) {
+      ++result_.unlisted;
+      return;
+    }
+    room_ -= size;
+    std::string key;
+    for (const std::string* const name : path_) key.append(key.empty() ? "" : ".").append(*name);
+    result_.listed.push_back({std::move(key), std::move(a), std::move(b)});
+  }
+
+  std::vector<const std::string*> path_;
+  std::size_t room_ = most_text;
+  ValueDifferences result_;
+};
+
+}  // namespace
+
+std::vector<EntryDifference> metadata_differences(const Metadata& a, const Metadata& b) {
+  std::vector<EntryDifference> differences;
+  for (const auto& [key, text] : a) {
+    const auto other = b.find(key);
+    if (other == b.end()) {
+      differences.push_back({key, text, std::nullopt});
+    } else if (other->second != text) {
+      differences.push_back({key, text, other->second});
+    }
+  }
+  for (const auto& [key, text] : b) {
+    if (!a.contains(key)) differences.push_back({key, std::nullopt, text});
+  }
+  std::sort(differences.begin(), differences.end(),
+            [](const EntryDifference& x, const EntryDifference& y) { return x.key < y.key; });
+  return differences;
+}
+
+ValueDifferences value_differences(const Value& a, const Value& b) {
+  ValueWalk walk;
+  walk.compare(&a, &b);
+  return walk.take();
+}
+
+}  // namespace andiron::inline v1::detail

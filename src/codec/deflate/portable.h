@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Deflate and its checksum in plain C++, for builds without zlib (ADR 0033).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "src/codec/deflate/streams.h"
+
+namespace andiron::inline v1::detail {
+
+// Accepts what zlib accepts, and refuses the rest at the same byte of output. Memory: 48 KiB,
+// allocated here. Null without memory.
+std::unique_ptr<InflateStream> portable_inflate_stream() noexcept;
+
+// Repetitions within 32 KiB and the fixed code; data that this would make larger is stored. Memory:
+// 202 KiB, allocated here. Null without memory.
+std::unique_ptr<DeflateStream> portable_deflate_stream() noexcept;
+
+std::uint32_t portable_crc(std::uint32_t crc, std::span<const std::byte> data) noexcept;
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Both implementations of deflating, the one that the library was built with and our own: zlib and
+// our own inflating give back what went in, whatever the pieces.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/codec/deflate/portable.h"
+#include "src/codec/deflate/streams.h"
+#include "tests/support/inflating.h"
+#include "tests/support/noise.h"
+
+namespace andiron::detail {
+namespace {
+
+using test::inflated_by;
+using test::inflated_by_zlib;
+using test::Inflation;
+using test::noise;
+
+struct DeflateImplementation {
+  const char* name;
+  std::unique_ptr<DeflateStream> (*create)() noexcept;
+};
+
+class DeflateStreams : public testing::TestWithParam<DeflateImplementation> {
+ protected:
+  static std::string deflate(std::string_view text, std::size_t in_piece = 1 << 20,
+                             std::size_t out_piece = 1 << 20) {
+    return test::deflated_by(*GetParam().create(), text, in_piece, out_piece);
+  }
+
+  // Returns the size of what was made.
+  static std::size_t expect_kept(std::string_view text) {
+    const std::string data = deflate(text);
+    const Inflation expected{InflateStream::State::ended, std::string(text), data.size()};
+    EXPECT_TRUE(inflated_by_zlib(data) == expected) << text.size() << " bytes";
+    EXPECT_TRUE(inflated_by(*portable_inflate_stream(), data, 1 << 20, 1 << 20) == expected)
+        << text.size() << " bytes";
+    return data.size();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, DeflateStreams,
+                         testing::Values(DeflateImplementation{"OfTheLibrary", new_deflate_stream},
+                                         DeflateImplementation{"OfOurOwn",
+                                                               portable_deflate_stream}),
+                         [](const auto& name) { return name.param.name; });
+
+TEST_P(DeflateStreams, KeepDataOfAllSizes) {
+  for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 100U, 32'767U, 32'768U, 32'769U, 65'535U,
+                                 65'536U, 65'537U, 98'304U, 300'000U}) {
+    expect_kept(noise(size));
+    expect_kept(std::string(size, 'a'));
+    expect_kept(noise(size / 2) + std::string(size - size / 2, '\0'));
+  }
+}
+
+TEST_P(DeflateStreams, KeepEveryByteAndRun) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  expect_kept(bytes);
+  std::string runs;
+  for (std::size_t length = 1; length < 600; ++length) {
+    runs += std::string(length, static_cast<char>(length % 7));
+  }
+  expect_kept(runs);
+}
+
+// Each byte occurs about as often as the two rarer ones together, which makes the longest codes.
+TEST_P(DeflateStreams, KeepBytesOfVeryDifferentCounts) {
+  std::string text;
+  for (std::size_t byte = 0, count = 1, before = 1; text.size() < 30'000; ++byte) {
+    text += std::string(count, static_cast<char>(byte));
+    before = std::exchange(count, count + before);
+  }
+  std::mt19937 random(1);
+  std::shuffle(text.begin(), text.end(), random);
+  text.resize(std::min<std::size_t>(text.size(), 32'000));
+  expect_kept(text);
+}
+
+TEST_P(DeflateStreams, KeepRandomTexts) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 200; ++i) {
+    const std::size_t kinds = 1 + random() % 256;
+    std::string text(random() % 3000, '\0');
+    for (char& byte : text) byte = static_cast<char>(random() % kinds * (random() % 3 != 0));
+    expect_kept(text);
+  }
+}
+
+TEST_P(DeflateStreams, MakeNoiseHardlyLarger) {
+  EXPECT_LT(expect_kept(noise(1'000'000)), 1'001'000u);
+}
+
+TEST_P(DeflateStreams, MakeRunsAndFloatsSmaller) {
+  EXPECT_LT(expect_kept(std::string(1'000'000, '\0')), 2000u);
+  std::mt19937 random(3);
+  std::normal_distribution<float> numbers(0, 0.02F);
+  std::vector<float> floats(50'000);
+  for (float& number : floats) number = numbers(random);
+  const auto bytes = std::as_bytes(std::span(floats));
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_LT(expect_kept(text), 0.94 * static_cast<double>(text.size()));
+}
+
+TEST_P(DeflateStreams, MakeTheSameOfAnyPieces) {
+  const std::string text = noise(40'000) + std::string(70'000, 'x') + noise(3000);
+  const std::string data = deflate(text);
+  for (const std::size_t in_piece : {std::size_t{1}, std::size_t{1000}, text.size()}) {
+    for (const std::size_t out_piece : {1U, 100U, 70'000U}) {
+      EXPECT_TRUE(deflate(text, in_piece, out_piece) == data) << in_piece << " into " << out_piece;
+    }
+  }
+}
+
+// The bytes of a file do not change from release to release.
+TEST(DeflateStream, OfTheLibraryIsZlibsAsUsualOrOurOwn) {
+  std::string text = noise(1000);
+  for (int i = 0; i < 10; ++i) text += text.substr(0, 10'000) + std::string(300, 'x');
+  const std::string data = test::deflated_by(*new_deflate_stream(), text, 777, 1000);
+  EXPECT_TRUE(data == test::deflated(text, Z_DEFAULT_COMPRESSION) ||
+              data == test::deflated_by(*portable_deflate_stream(), text, 1 << 20, 1 << 20));
+}
+
+TEST_P(DeflateStreams, MakeNothingAfterTheEnd) {
+  const auto stream = GetParam().create();
+  EXPECT_NE(test::deflated_by(*stream, "text", 10, 10), "");
+  std::byte room{};
+  const auto step = stream->step({}, std::span(&room, 1), true);
+  EXPECT_EQ(step.taken + step.made, 0u);
+}
+
+}  // namespace
+}  // namespace andiron::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Deflating and inflating: by zlib in one go, and by our streams piece by piece.
+#pragma once
+
+#include <zlib.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/codec/deflate/streams.h"
+
+namespace andiron::test {
+
+/// Deflated by zlib, without header and trailer.
+inline std::string deflated(std::string_view content, int level = 9,
+                            int strategy = Z_DEFAULT_STRATEGY) {
+  z_stream stream{};
+  if (deflateInit2(&stream, level, Z_DEFLATED, -15, 8, strategy) != Z_OK) std::abort();
+  std::string out(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) std::abort();
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+/// What comes of deflate data. Data that is cut short goes on.
+struct Inflation {
+  detail::InflateStream::State state = detail::InflateStream::State::goes_on;
+  std::string text;
+  std::size_t taken = 0;  ///< if it ended; 0 otherwise
+
+  bool operator==(const Inflation&) const = default;
+};
+
+inline Inflation inflated_by_zlib(std::string_view data) {
+  using State = detail::InflateStream::State;
+  z_stream stream{};
+  if (inflateInit2(&stream, -15) != Z_OK) std::abort();
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+  stream.avail_in = static_cast<uInt>(data.size());
+  Inflation inflation;
+  std::string room(64 * 1024, '\0');
+  int code = Z_OK;
+  do {
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
+    code = ::inflate(&stream, Z_NO_FLUSH);
+    inflation.text.append(room, 0, room.size() - stream.avail_out);
+  } while (code == Z_OK && stream.avail_out == 0);
+  if (code == Z_STREAM_END) {
+    inflation.state = State::ended;
+    inflation.taken = data.size() - stream.avail_in;
+  } else if (code == Z_DATA_ERROR) {
+    inflation.state = State::damaged;
+  } else if (code != Z_OK && code != Z_BUF_ERROR) {
+    std::abort();
+  }
+  inflateEnd(&stream);
+  return inflation;
+}
+
+/// `next_in` and `next_out` say how much data and room the next step gets.
+template <std::invocable NextIn, std::invocable NextOut>
+Inflation inflated_by(detail::InflateStream& stream, std::string_view data, NextIn next_in,
+                      NextOut next_out) {
+  using State = detail::InflateStream::State;
+  Inflation inflation;
+  std::size_t at = 0;
+  std::string in;
+  std::string room;
+  for (int waited = 0;;) {
+    // Memory of their own, so that a step beyond their ends shows.
+    in = data.substr(at, next_in());
+    in.shrink_to_fit();
+    room.assign(next_out(), '\0');
+    room.shrink_to_fit();
+    const auto step =
+        stream.step(std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(room)));
+    if (step.taken > in.size() || step.made > room.size()) std::abort();
+    at += step.taken;
+    inflation.text.append(room, 0, step.made);
+    inflation.state = step.state;
+    if (step.state == State::ended) inflation.taken = at;
+    if (step.state != State::goes_on) return inflation;
+    // It waits for more than there is, also with room.
+    const bool waits = step.taken == 0 && step.made == 0 && !room.empty();
+    if (waits && at == data.size()) return inflation;
+    waited = step.taken == 0 && step.made == 0 ? waited + 1 : 0;
+    if (waited > 1000) std::abort();  // it never goes on
+  }
+}
+
+/// In pieces of these sizes.
+inline Inflation inflated_by(detail::InflateStream& stream, std::string_view data,
+                             std::size_t in_piece, std::size_t out_piece) {
+  return inflated_by(stream, data, [&] { return in_piece; }, [&] { return out_piece; });
+}
+
+/// In pieces of these sizes.
+inline std::string deflated_by(detail::DeflateStream& stream, std::string_view text,
+                               std::size_t in_piece, std::size_t out_piece) {
+  std::string data;
+  std::string room(out_piece, '\0');
+  for (std::size_t at = 0;;) {
+    const std::string_view in = text.substr(at, in_piece);
+    const auto step =
+        stream.step(std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(room)),
+                    at + in.size() == text.size());
+    if (step.taken > in.size() || step.made > room.size()) std::abort();
+    at += step.taken;
+    data.append(room, 0, step.made);
+    if (at == text.size() && step.made < room.size()) return data;
+  }
+}
+
+}  // namespace andiron::test
