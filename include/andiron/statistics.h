@@ -33,7 +33,10 @@ using Number = std::variant<std::int64_t, std::uint64_t, double>;
 
 /// Returns the nearest double.
 inline double to_double(const Number& number) noexcept {
-  return std::visit([](auto held) { return static_cast<double>(held); }, number);
+  if (const auto* held = std::get_if<std::int64_t>(&number)) return static_cast<double>(*held);
+  if (const auto* held = std::get_if<std::uint64_t>(&number)) return static_cast<double>(*held);
+  const auto* held = std::get_if<double>(&number);
+  return held != nullptr ? *held : detail::not_a_number;
 }
 
 /// How the finite elements are distributed. Bin i counts the elements from low + i * width up to,
