@@ -31,7 +31,7 @@ std::string_view type_text(const Value& scalar) {
   return "Float";
 }
 
-std::string number_text(const Value& scalar) {
+std::string scalar_text(const Value& scalar) {
   if (const bool* flag = scalar.get<bool>()) return *flag ? "true" : "false";
   if (const auto* integer = scalar.get<std::int64_t>()) return std::to_string(*integer);
   if (const auto* integer = scalar.get<std::uint64_t>()) return std::to_string(*integer);
@@ -45,7 +45,7 @@ std::string number_text(const Value& scalar) {
 
 // Nothing for containers, tensors and null.
 std::optional<std::string> leaf_text(const Value& value) {
-  if (value.is_scalar()) return number_text(value);
+  if (value.is_scalar()) return scalar_text(value);
   if (const auto* text = value.get<std::string>()) return *text;
   if (const auto* bytes = value.get<Bytes>()) return format_size(bytes->size()) + " of bytes";
   return std::nullopt;
@@ -170,7 +170,7 @@ void append_scalar_table(std::string& out, const Value& tree, const Page& page) 
   Table table("SCALAR", {{"TYPE", Column::Align::left, 5}, {"VALUE", Column::Align::left, 26}});
   for (const auto* entry : scalars) {
     const auto& [name, scalar] = *entry;
-    table.add_row({name, std::string(type_text(scalar)), number_text(scalar)});
+    table.add_row({name, std::string(type_text(scalar)), scalar_text(scalar)});
   }
   out += '\n';
   table.append_to(out, page);
@@ -187,7 +187,7 @@ void append_json_scalars(std::string& out, const Value& tree) {
     append_json_string(out, name);
     const std::string_view quote = is_json_number(scalar) ? "" : "\"";
     out.append(":{\"").append(type_text(scalar)).append("\":");
-    out.append(quote).append(number_text(scalar)).append(quote).append("}");
+    out.append(quote).append(scalar_text(scalar)).append(quote).append("}");
   }
   out += '}';
 }
