@@ -84,6 +84,22 @@ inline constexpr DTypeRow dtype_rows[] = {
 constexpr const DTypeRow& row_of(DType dtype) noexcept {
   return dtype_rows[static_cast<unsigned>(dtype)];
 }
+// The same without names, so that firmware that prints none has none.
+struct DTypeNumbers {
+  unsigned char bits[dtype_count];
+  ElementKind kinds[dtype_count];
+};
+inline constexpr DTypeNumbers dtype_numbers = [] {
+  DTypeNumbers numbers = {};
+  for (unsigned i = 0; i < dtype_count; ++i) {
+    numbers.bits[i] = dtype_rows[i].bits;
+    numbers.kinds[i] = dtype_rows[i].kind;
+  }
+  return numbers;
+}();
+constexpr ElementKind element_kind(DType dtype) noexcept {
+  return dtype_numbers.kinds[static_cast<unsigned>(dtype)];
+}
 static_assert([] {
   unsigned next = 0;
   for (const DTypeRow& row : dtype_rows) {
@@ -104,7 +120,9 @@ constexpr bool is_upper_case_of(std::string_view upper, std::string_view lower) 
 }  // namespace detail
 
 /// Bits per element; 0 for opaque types.
-constexpr unsigned bit_width(DType dtype) noexcept { return detail::row_of(dtype).bits; }
+constexpr unsigned bit_width(DType dtype) noexcept {
+  return detail::dtype_numbers.bits[static_cast<unsigned>(dtype)];
+}
 
 /// The name in JSON output: "bool", "f32", "f8e4m3fn". The tool writes "raw:NAME" for raw.
 constexpr std::string_view dtype_name(DType dtype) noexcept { return detail::row_of(dtype).name; }
@@ -129,7 +147,7 @@ constexpr bool dtype_from_name(std::string_view name, DType& dtype) noexcept {
 /// True for quantized and unknown types. Their byte count is stated by the file; it is not shape
 /// times width.
 constexpr bool is_opaque(DType dtype) noexcept {
-  return detail::row_of(dtype).kind == detail::ElementKind::opaque;
+  return detail::element_kind(dtype) == detail::ElementKind::opaque;
 }
 
 /// True if several elements share a byte.
@@ -138,15 +156,15 @@ constexpr bool is_sub_byte(DType dtype) noexcept {
 }
 
 constexpr bool is_float(DType dtype) noexcept {
-  return detail::row_of(dtype).kind == detail::ElementKind::floating;
+  return detail::element_kind(dtype) == detail::ElementKind::floating;
 }
 
 constexpr bool is_complex(DType dtype) noexcept {
-  return detail::row_of(dtype).kind == detail::ElementKind::complex;
+  return detail::element_kind(dtype) == detail::ElementKind::complex;
 }
 
 constexpr bool is_integer(DType dtype) noexcept {
-  return detail::row_of(dtype).kind == detail::ElementKind::integer;
+  return detail::element_kind(dtype) == detail::ElementKind::integer;
 }
 
 /// Computes the number of elements. Returns false if it does not fit in 64 bits.
@@ -183,6 +201,67 @@ struct Float16 {
 struct BFloat16 {
   std::uint16_t bits = 0;
   friend bool operator==(BFloat16, BFloat16) = default;
+};
+
+/// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use the
+/// bytes, or cast before you read. Complex types are in tensor.h.
+template <class T>
+struct ElementOf;
+/// A C++ type that is the element type of a dtype.
+template <class T>
+concept Element = requires { ElementOf<T>::dtype; };
+
+template <>
+struct ElementOf<bool> {
+  static constexpr DType dtype = DType::boolean;
+};
+template <>
+struct ElementOf<std::uint8_t> {
+  static constexpr DType dtype = DType::u8;
+};
+template <>
+struct ElementOf<std::int8_t> {
+  static constexpr DType dtype = DType::i8;
+};
+template <>
+struct ElementOf<std::uint16_t> {
+  static constexpr DType dtype = DType::u16;
+};
+template <>
+struct ElementOf<std::int16_t> {
+  static constexpr DType dtype = DType::i16;
+};
+template <>
+struct ElementOf<std::uint32_t> {
+  static constexpr DType dtype = DType::u32;
+};
+template <>
+struct ElementOf<std::int32_t> {
+  static constexpr DType dtype = DType::i32;
+};
+template <>
+struct ElementOf<std::uint64_t> {
+  static constexpr DType dtype = DType::u64;
+};
+template <>
+struct ElementOf<std::int64_t> {
+  static constexpr DType dtype = DType::i64;
+};
+template <>
+struct ElementOf<Float16> {
+  static constexpr DType dtype = DType::f16;
+};
+template <>
+struct ElementOf<BFloat16> {
+  static constexpr DType dtype = DType::bf16;
+};
+template <>
+struct ElementOf<float> {
+  static constexpr DType dtype = DType::f32;
+};
+template <>
+struct ElementOf<double> {
+  static constexpr DType dtype = DType::f64;
 };
 
 /// Returns the exact value of an element, given its bits. Every float type here fits in a double.

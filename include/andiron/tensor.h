@@ -30,14 +30,6 @@ namespace andiron::inline v1 {
 static_assert(std::endian::native == std::endian::little,
               "andiron: only little-endian hosts are supported");
 
-/// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use bytes(),
-/// or cast the snapshot before you read it.
-template <class T>
-struct ElementOf;
-/// A C++ type that is the element type of a dtype.
-template <class T>
-concept Element = requires { ElementOf<T>::dtype; };
-
 /// Row-major, little-endian data of one dtype and shape. Tensor is a value: copies share their
 /// bytes, and the first write to shared, mapped or borrowed bytes makes a private copy. Const calls
 /// are safe from several threads at once.
@@ -158,58 +150,6 @@ class Tensor {
   std::string raw_name_;
 };
 
-template <>
-struct ElementOf<bool> {
-  static constexpr DType dtype = DType::boolean;
-};
-template <>
-struct ElementOf<std::uint8_t> {
-  static constexpr DType dtype = DType::u8;
-};
-template <>
-struct ElementOf<std::int8_t> {
-  static constexpr DType dtype = DType::i8;
-};
-template <>
-struct ElementOf<std::uint16_t> {
-  static constexpr DType dtype = DType::u16;
-};
-template <>
-struct ElementOf<std::int16_t> {
-  static constexpr DType dtype = DType::i16;
-};
-template <>
-struct ElementOf<std::uint32_t> {
-  static constexpr DType dtype = DType::u32;
-};
-template <>
-struct ElementOf<std::int32_t> {
-  static constexpr DType dtype = DType::i32;
-};
-template <>
-struct ElementOf<std::uint64_t> {
-  static constexpr DType dtype = DType::u64;
-};
-template <>
-struct ElementOf<std::int64_t> {
-  static constexpr DType dtype = DType::i64;
-};
-template <>
-struct ElementOf<Float16> {
-  static constexpr DType dtype = DType::f16;
-};
-template <>
-struct ElementOf<BFloat16> {
-  static constexpr DType dtype = DType::bf16;
-};
-template <>
-struct ElementOf<float> {
-  static constexpr DType dtype = DType::f32;
-};
-template <>
-struct ElementOf<double> {
-  static constexpr DType dtype = DType::f64;
-};
 template <>
 struct ElementOf<std::complex<float>> {
   static constexpr DType dtype = DType::c64;
