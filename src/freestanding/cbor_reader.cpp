@@ -34,20 +34,24 @@ bool is_valid_text(std::string_view text) {
   return is_utf8(part(text.data() + at, text.size() - at));
 }
 
-double from_half(unsigned bits) {
-  const unsigned exponent = bits >> 10 & 31;
-  std::uint64_t fraction = bits & 0x3ff;
-  const std::uint64_t sign = std::uint64_t{bits >> 15} << 63;
-  constexpr unsigned spare = 52 - 10;
-  if (exponent == 31) return std::bit_cast<double>(sign | 0x7ff0000000000000u | fraction << spare);
-  if (exponent != 0) {
-    const std::uint64_t wide = exponent + 1023 - 15;
-    return std::bit_cast<double>(sign | wide << 52 | fraction << spare);
+// The double with the value of a shorter float, given by its bits. By hand: a conversion would
+// change the bits of a signalling NaN, and brings a library of its own on small processors.
+double widened(std::uint32_t bits, unsigned exponent_bits, unsigned fraction_bits) {
+  const std::uint32_t most = (1u << exponent_bits) - 1;
+  const std::uint32_t exponent = bits >> fraction_bits & most;
+  const std::uint32_t leading_one = 1u << fraction_bits;
+  std::uint32_t fraction = bits & (leading_one - 1);
+  const std::uint64_t sign = std::uint64_t{bits >> (exponent_bits + fraction_bits)} << 63;
+  std::uint32_t wide = exponent + 1023 - most / 2;
+  if (exponent == most) {
+    wide = 0x7ff;
+  } else if (exponent == 0) {
+    if (fraction == 0) return std::bit_cast<double>(sign);
+    for (++wide; (fraction & leading_one) == 0; fraction <<= 1) --wide;
+    fraction -= leading_one;
   }
-  if (fraction == 0) return std::bit_cast<double>(sign);
-  std::uint64_t wide = 1023 - 14;
-  for (; (fraction & 0x400) == 0; fraction <<= 1) --wide;
-  return std::bit_cast<double>(sign | wide << 52 | (fraction & 0x3ff) << spare);
+  return std::bit_cast<double>(sign | std::uint64_t{wide} << 52 |
+                               std::uint64_t{fraction} << (52 - fraction_bits));
 }
 
 }  // namespace
@@ -271,14 +275,9 @@ bool CborReader::floating(double& out) noexcept {
     return refuse(start, "expected a floating-point number");
   }
   if (item.info == 25) {
-    out = from_half(static_cast<unsigned>(item.argument));
+    out = widened(static_cast<std::uint32_t>(item.argument), 5, 10);
   } else if (item.info == 26) {
-    // Widened by hand: a conversion would change the bits of a signalling NaN.
-    const auto bits = static_cast<std::uint32_t>(item.argument);
-    const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    out = is_nan ? std::bit_cast<double>(std::uint64_t{bits >> 31} << 63 | 0x7ff0000000000000u |
-                                         std::uint64_t{bits & 0x7fffffu} << 29)
-                 : static_cast<double>(std::bit_cast<float>(bits));
+    out = widened(static_cast<std::uint32_t>(item.argument), 8, 23);
   } else {
     out = std::bit_cast<double>(item.argument);
   }
@@ -326,11 +325,13 @@ bool CborReader::next(CborOpen& open) noexcept {
 
 bool CborReader::skip_value(unsigned depth) noexcept {
   // Of a map, keys and values count each for themselves: `odd` holds an indefinite one to pairs.
+  // Two arrays, as one of structs would double the stack by padding.
   struct Level {
-    CborOpen open;
-    bool is_map;
-    bool odd;
+    bool indefinite : 1;
+    bool is_map : 1;
+    bool odd : 1;
   };
+  std::uint64_t left[max_cbor_depth];
   Level levels[max_cbor_depth];
   unsigned count = 0;
   for (;;) {
@@ -356,7 +357,8 @@ bool CborReader::skip_value(unsigned depth) noexcept {
         if (is_map && __builtin_mul_overflow(items, 2, &items)) {
           return fail(ErrorCode::bad_header, cut_short);
         }
-        levels[count++] = {{items, item.indefinite}, is_map, false};
+        left[count] = items;
+        levels[count++] = {item.indefinite, is_map, false};
         break;
       }
       case simple_major:
@@ -369,7 +371,10 @@ bool CborReader::skip_value(unsigned depth) noexcept {
     for (;;) {
       if (count == 0) return true;
       Level& level = levels[count - 1];
-      if (next(level.open)) {
+      CborOpen open{left[count - 1], level.indefinite};
+      const bool more = next(open);
+      left[count - 1] = open.left;
+      if (more) {
         level.odd = !level.odd;
         break;
       }
