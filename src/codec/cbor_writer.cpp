@@ -45,32 +45,9 @@ bool narrow(std::uint64_t bits, unsigned fraction_bits, unsigned bias, std::uint
 
 }  // namespace
 
-void CborWriter::big_endian(std::uint64_t value, unsigned bytes) {
-  for (unsigned i = bytes; i-- > 0;) out_ += static_cast<char>(value >> 8 * i & 0xff);
-}
-
-void CborWriter::head(unsigned major, std::uint64_t argument) {
-  const unsigned type = major << 5;
-  if (argument < 24) {
-    out_ += static_cast<char>(type | argument);
-    return;
-  }
-  const unsigned size_code = argument <= 0xff      ? 0
-                             : argument <= 0xffff  ? 1
-                             : argument >> 32 == 0 ? 2
-                                                   : 3;
-  out_ += static_cast<char>(type | (24 + size_code));
-  big_endian(argument, 1u << size_code);
-}
-
 void CborWriter::integer(std::int64_t value) {
   if (value >= 0) return head(0, static_cast<std::uint64_t>(value));
   head(1, static_cast<std::uint64_t>(-1 - value));
-}
-
-void CborWriter::text(std::string_view text) {
-  head(3, text.size());
-  out_ += text;
 }
 
 void CborWriter::floating(double value) {

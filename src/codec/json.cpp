@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "src/core/parse_double.h"
 #include "src/core/text/shown_characters.h"
 #include "src/core/text/utf8.h"
+#include "src/freestanding/append_json.h"
 #include "src/freestanding/json_reader.h"
 
 namespace andiron::inline v1 {
@@ -84,47 +84,15 @@ bool parse_value(JsonReader& reader, unsigned depth, Value& out) {
 // Who reads the text: programs that want it as short as it can be, or people too.
 enum class JsonReadBy : std::uint8_t { programs, people };
 
-void append_unicode_escape(std::string& out, std::uint32_t c) {
-  char escape[16];
-  if (c < 0x10000) {
-    std::snprintf(escape, sizeof escape, "\\u%04x", c);
-  } else {
-    c -= 0x10000;
-    std::snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xd800 + (c >> 10),
-                  0xdc00 + (c & 0x3ff));
-  }
-  out += escape;
-}
-
 void append_escape(std::string& out, CodePoint c) {
   if (c.length == 0) {
     out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is not UTF-8
-    return;
-  }
-  switch (c.value) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\b':
-      out += "\\b";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\f':
-      out += "\\f";
-      break;
-    case '\r':
-      out += "\\r";
-      break;
-    default:
-      append_unicode_escape(out, c.value);
+  } else if (c.value < 0x10000) {
+    detail::append_json_escape(out, c.value);
+  } else {
+    const std::uint32_t rest = c.value - 0x10000;
+    detail::append_json_escape(out, 0xd800 + (rest >> 10));
+    detail::append_json_escape(out, 0xdc00 + (rest & 0x3ff));
   }
 }
 

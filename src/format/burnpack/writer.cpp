@@ -17,6 +17,7 @@
 #include "src/format/burnpack/dtype.h"
 #include "src/format/burnpack/head.h"
 #include "src/format/data_copier.h"
+#include "src/freestanding/append_cbor.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -167,22 +168,10 @@ class Layout {
   Status write_tensor(CborWriter& out, std::size_t index) {
     const TensorInfo info = archive_.info(index);
     ANDIRON_TRY(check_name(info.name));
-    out.text(info.name);
-    out.map(info.param_id ? 4 : 3);
-    out.text("dtype");
-    ANDIRON_TRY(write_burnpack_dtype(out, info, generation_));
-    out.text("shape");
-    out.list(info.shape.size());
-    for (const std::uint64_t dim : info.shape) out.unsigned_integer(dim);
-    out.text("data_offsets");
-    out.list(2);
-    out.unsigned_integer(runs_[index].begin);
-    out.unsigned_integer(runs_[index].end);
-    if (info.param_id) {
-      out.text("param_id");
-      out.unsigned_integer(info.param_id->value);
-    }
-    return {};
+    return append_burnpack_entry(
+        out, info.name, [&] { return write_burnpack_dtype(out, info, generation_); },
+        info.shape.size(), [&](std::size_t i) { return info.shape[i]; }, runs_[index].begin,
+        runs_[index].end, info.param_id ? &info.param_id->value : nullptr);
   }
 
   Status check_name(std::string_view name) const {
@@ -222,10 +211,9 @@ class Layout {
           "the metadata would be too large", std::to_string(metadata_bytes) + " bytes",
           std::min<std::uint64_t>(options_.limits.burnpack_metadata_bytes, 0xffffffff));
     }
-    head_.replace(0, 6, std::string_view("NRUB\x01\x00", 6));
-    for (std::size_t i = 0; i < 4; ++i) {
-      head_[6 + i] = static_cast<char>(metadata_bytes >> 8 * i & 0xff);
-    }
+    std::string first_bytes;
+    append_burnpack_head(first_bytes, metadata_bytes);
+    head_.replace(0, first_bytes.size(), first_bytes);
     if (is_aligned()) head_.resize(static_cast<std::size_t>(burnpack_aligned(head_.size())), '\0');
     std::uint64_t total = 0;
     if (__builtin_add_overflow(head_.size(), data_bytes_, &total) ||

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "andiron/safetensors_view.h"
-#include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/text/utf8.h"
@@ -18,6 +17,7 @@
 #include "src/format/safetensors/header.h"
 #include "src/format/safetensors/param_ids.h"
 #include "src/format/safetensors/safetensors.h"
+#include "src/freestanding/append_json.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -66,16 +66,9 @@ Status check_tensor(const TensorInfo& info, const Limits& limits) {
 }
 
 void append_tensor(std::string& out, const TensorInfo& info, std::uint64_t begin) {
-  append_file_json_string(out, info.name);
-  out += ":{\"dtype\":\"";
-  out += dtype_spelling(info);
-  out += "\",\"shape\":[";
-  for (std::size_t d = 0; d < info.shape.size(); ++d) {
-    if (d != 0) out += ',';
-    out += std::to_string(info.shape[d]);
-  }
-  out += "],\"data_offsets\":[" + std::to_string(begin) + ',' +
-         std::to_string(begin + info.byte_size) + "]}";
+  append_safetensors_entry(
+      out, info.name, dtype_spelling(info), info.shape.size(),
+      [&](std::size_t i) { return info.shape[i]; }, begin, begin + info.byte_size);
 }
 
 void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& order) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A program that uses the freestanding part alone, on a file that is part of the program.
-#include <andiron/fields.h>
+#include <andiron/bind.h>
 #include <andiron/safetensors_view.h>
+#include <andiron/view_writer.h>
 
 namespace {
 
@@ -12,7 +13,7 @@ constexpr char file[] =
 
 // Firmware lists its tensors as a module does.
 struct Net {
-  andiron::SafetensorsEntry weight;
+  andiron::TensorView<std::uint8_t, 2, 2> weight;
   ANDIRON_MODULE(Net, weight)
 };
 
@@ -28,11 +29,9 @@ int main() {
   if (!view.find("weight", entry).ok() || view.find("bias", entry).ok()) return 3;
   if (!view.find("weight", entry).ok() || entry.dims().size() != 2) return 4;
   Net net;
-  bool found = true;
-  const auto find = [&](std::string_view name, andiron::SafetensorsEntry& field) {
-    found = found && view.find(name, field).ok();
-  };
-  andiron::detail::FieldAccess::each(net, find);
-  if (!found || net.weight.dims().size() != 2) return 5;
-  return view.data(net.weight)[3] == std::byte{4} ? 0 : 6;
+  if (!andiron::bind(net, view).ok() || net.weight(1, 1) != 4) return 5;
+  std::byte saved[sizeof(file)];
+  const andiron::SaveResult result = andiron::save_safetensors(net, saved);
+  if (!result.ok() || result.bytes != bytes.size()) return 6;
+  return __builtin_memcmp(saved, file, bytes.size()) == 0 ? 0 : 7;
 }
