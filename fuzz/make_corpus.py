@@ -214,11 +214,27 @@ def load_seeds():
     yield "wrapped", seed(1, lambda name: "state_dict.model." + name)
 
 
+def bind_seeds():
+    """A byte for the arena and the alignment, then a file that fits the model of the target."""
+    def tensors(dtype):
+        return [("layers.0.weight", dtype, [2, 2]), ("layers.0.bias", dtype, [3]), ("layers.1.weight", dtype, [2, 2]),
+                ("layers.1.bias", "F32", []), ("turned", "I16", [3, 2]), ("other", "U8", [1])]
+
+    for name, arena, dtype in (("aligned", 0xf0, "F32"), ("misaligned", 0xff, "F32"), ("half", 0xf0, "BF16"),
+                               ("no_room", 0x10, "F16")):
+        file = model([*tensors(dtype), ("mask", "BOOL", [2])])
+        yield name, bytes([arena]) + file[:-2] + b"\x01\x00"
+    sizes = [16, 12, 16, 4, 12, 1]
+    entries = [(name, kind, shape, size) for (name, kind, shape), size in zip(tensors("F32"), sizes)]
+    file = burn_seeds.pack([*entries, ("mask", {"Bool": "Native"}, [2], 2)])
+    yield "burnpack", b"\xf0" + file[:-2] + b"\x01\x00"
+
+
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
                           ("layers_fuzz", layers_seeds()), ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
                           ("regex_fuzz", pattern_seeds()),
-                          ("load_fuzz", load_seeds()),
+                          ("load_fuzz", load_seeds()), ("bind_fuzz", bind_seeds()),
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),
                           ("msgpack_fuzz", burn_seeds.msgpack_seeds()),
