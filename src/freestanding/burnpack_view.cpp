@@ -22,12 +22,14 @@
 
 #include "src/freestanding/burnpack_scheme.h"
 #include "src/freestanding/cbor_reader.h"
+#include "src/freestanding/small_build.h"
 
 namespace andiron::inline v1 {
 namespace {
 
 using detail::CborOpen;
 using detail::CborReader;
+using detail::is_small_build;
 using Kind = CborReader::Kind;
 using Generation = BurnpackGeneration;
 
@@ -54,9 +56,11 @@ class EntryReader {
       : reader_(reader), entry_(entry), allow_wrong_sizes_(allow_wrong_sizes) {}
 
   bool read() noexcept {
-    const unsigned char* start = reader_.mark();
-    if (read_usual()) return check();
-    reader_.rewind(start);
+    if constexpr (!is_small_build) {
+      const unsigned char* start = reader_.mark();
+      if (read_usual()) return check();
+      reader_.rewind(start);
+    }
     return read_any();
   }
 
@@ -162,7 +166,7 @@ class EntryReader {
     }
     const unsigned char* content = reader_.mark();
     if (entry_.dtype_name == "Bool" && boolean()) return true;
-    if (entry_.dtype_name == "QFloat") {
+    if (!is_small_build && entry_.dtype_name == "QFloat") {
       CborReader attempt = reader_;
       if (detail::read_burnpack_scheme(attempt, entry_)) {
         entry_.dtype = DType::qfloat;
@@ -360,7 +364,7 @@ BurnpackHeader::Item BurnpackHeader::next(BurnpackEntry& entry) noexcept {
       if (more && place_ == Place::metadata) {
         return reader.text(key_) && reader.text(value_) ? done(Item::metadata) : failed();
       }
-      if (more) {
+      if (more && !is_small_build) {
         return reader.text(key_) && read_scalar(reader, scalar_) ? done(Item::scalar) : failed();
       }
       if (reader.failed()) return failed();
@@ -382,7 +386,7 @@ BurnpackHeader::Item BurnpackHeader::next(BurnpackEntry& entry) noexcept {
     constexpr std::string_view known[] = {"tensors", "metadata", "scalars"};
     constexpr Place places[] = {Place::tensors, Place::metadata, Place::scalars};
     bool is_known = false;
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < (is_small_build ? 2 : 3); ++i) {
       if (key != known[i]) continue;
       if (seen_[i]) {
         reader.fail(ErrorCode::duplicate_key, "duplicate key in the metadata");

@@ -16,6 +16,7 @@
 
 #include "src/core/little_endian.h"
 #include "src/freestanding/json_reader.h"
+#include "src/freestanding/small_build.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -68,10 +69,12 @@ class EntryReader {
   EntryReader(JsonReader& reader, SafetensorsEntry& entry) : reader_(reader), entry_(entry) {}
 
   bool read() noexcept {
-    const char* start = reader_.mark();
-    if (read_usual()) return check();
-    reader_.rewind(start);
-    entry_.rank = 0;
+    if constexpr (!detail::is_small_build) {
+      const char* start = reader_.mark();
+      if (read_usual()) return check();
+      reader_.rewind(start);
+      entry_.rank = 0;
+    }
     return read_any();
   }
 

@@ -10,7 +10,8 @@ if [ $# -ne 1 ]; then
   echo "usage: $(basename "$0") BUILD_DIR" >&2
   exit 4
 fi
-mapfile -t libraries < <(find "$1" -name libandiron_view.a)
+# Firmware below it has libraries of its own.
+mapfile -t libraries < <(find "$1" -path "$1/embedded" -prune -o -name libandiron_view.a -print)
 if [ ${#libraries[@]} -ne 1 ]; then
   echo "expected one libandiron_view.a under $1, found ${#libraries[@]}" >&2
   exit 1
