@@ -90,10 +90,15 @@ struct General {
   std::size_t groups = 0;
 };
 
-std::vector<General> generalized(const std::set<Change>& changes) {
+enum class Numbers : std::uint8_t { as_groups, as_they_are };
+
+std::vector<General> generalized(const std::set<Change>& changes,
+                                 Numbers numbers = Numbers::as_groups) {
   std::map<Change, std::vector<const Change*>> by_kind;
   for (const Change& change : changes) {
-    by_kind[{name_kind(change.from), name_kind(change.to)}].push_back(&change);
+    const bool is_kind = numbers == Numbers::as_groups;
+    by_kind[is_kind ? Change{name_kind(change.from), name_kind(change.to)} : change].push_back(
+        &change);
   }
   std::vector<General> all;
   for (const auto& of_kind : by_kind) {
@@ -162,7 +167,9 @@ std::optional<Change> module_change(const Change& change) {
   return Change{std::string(module_path(change.from)), std::string(module_path(change.to))};
 }
 
-std::vector<NameRule> rules_for_whole_names(const std::vector<Change>& changes) {
+// What says more comes first: tensors before modules, and numbers before what stands for any.
+std::vector<NameRule> rules_for_whole_names(const std::vector<Change>& changes,
+                                            Numbers numbers = Numbers::as_groups) {
   std::set<Change> modules;
   std::set<Change> tensors;
   for (const Change& change : changes) {
@@ -173,14 +180,20 @@ std::vector<NameRule> rules_for_whole_names(const std::vector<Change>& changes) 
       tensors.insert(change);
     }
   }
+  const auto sorted = [&](const std::set<Change>& of_kind) {
+    std::vector<General> all = generalized(of_kind, numbers);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const General& a, const General& b) { return a.groups < b.groups; });
+    return all;
+  };
   std::vector<NameRule> rules;
-  for (const General& general : generalized(modules)) {
+  for (const General& general : sorted(tensors)) {
+    rules.push_back({.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
+  }
+  for (const General& general : sorted(modules)) {
     rules.push_back(
         {.pattern = "^" + general.pattern + "\\.([^.]+)$",
          .replacement = general.replacement + ".$" + std::to_string(general.groups + 1)});
-  }
-  for (const General& general : generalized(tensors)) {
-    rules.push_back({.pattern = "^" + general.pattern + "$", .replacement = general.replacement});
   }
   return rules;
 }
@@ -466,18 +479,23 @@ std::optional<std::vector<NameRule>> module_rules(std::span<const Renaming> rena
   std::vector<Change> changes;
   changes.reserve(renamings.size());
   for (const Renaming& one : renamings) changes.push_back({one.from, one.to});
-  std::vector<NameRule> rules = rules_for_whole_names(changes);
-  if (rules.size() >= most) return std::nullopt;
-  const std::vector<std::string> names = renamed(renamings, rules);
-  const bool are_right =
-      std::equal(names.begin(), names.end(), renamings.begin(), renamings.end(),
-                 [](const std::string& name, const Renaming& one) { return name == one.to; });
-  if (are_right) return rules;
-  for (NameRule& rule : rules) rule.replacement.insert(0, 1, done_mark);
-  rules.push_back({.pattern = std::string("^") + done_mark,
-                   .replacement = "",
-                   .reason = "takes away the mark of names that are done"});
-  return rules;
+  const auto are_right = [&](const std::vector<NameRule>& rules) {
+    const std::vector<std::string> names = renamed(renamings, rules);
+    return std::equal(names.begin(), names.end(), renamings.begin(), renamings.end(),
+                      [](const std::string& name, const Renaming& one) { return name == one.to; });
+  };
+  // A rule for several modules may match others, too.
+  for (const Numbers numbers : {Numbers::as_groups, Numbers::as_they_are}) {
+    std::vector<NameRule> rules = rules_for_whole_names(changes, numbers);
+    if (rules.size() >= most) return std::nullopt;
+    if (are_right(rules)) return rules;
+    for (NameRule& rule : rules) rule.replacement.insert(0, 1, done_mark);
+    rules.push_back({.pattern = std::string("^") + done_mark,
+                     .replacement = "",
+                     .reason = "takes away the mark of names that are done"});
+    if (are_right(rules)) return rules;
+  }
+  return std::nullopt;
 }
 
 }  // namespace andiron::inline v1::detail

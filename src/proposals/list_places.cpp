@@ -2,8 +2,10 @@
 // Tested by tests/proposals/tree_alignment_test.cpp
 #include "src/proposals/list_places.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@ namespace {
 using NodeId = NameTree::NodeId;
 
 constexpr std::size_t most_members = 160;  // of a list that are compared
+constexpr double least_likeness_of_members = 0.5;
 
 }  // namespace
 
@@ -86,6 +89,31 @@ bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& 
     }
   }
   return forward < 0;
+}
+
+bool counts_others_before(const NameTree& tree, std::span<const NodeId> nodes,
+                          NameTree::Bags& bags) {
+  std::optional<std::uint64_t> least;
+  for (const NodeId node : nodes) {
+    const auto number = number_in(tree[node].segment);
+    if (!number) return false;
+    least = std::min(least.value_or(*number), *number);
+  }
+  if (!least) return false;
+  const std::string kind = name_kind(tree[nodes.front()].segment);
+  const std::vector<NodeId>& members = tree[tree[nodes.front()].parent].children;
+  bool has_others = false;
+  for (const NodeId member : members) {
+    const auto number = number_in(tree[member].segment);
+    if (!number || *number >= *least || name_kind(tree[member].segment) != kind) continue;
+    // The first block of a model may have a tensor more or less than the others.
+    const std::uint32_t bag = tree[nodes.front()].bag;
+    const bool is_alike = bags.likeness(bag, tree[member].bag) >= least_likeness_of_members ||
+                          bags.likeness(tree[member].bag, bag) >= least_likeness_of_members;
+    if (is_alike) return false;
+    has_others = true;
+  }
+  return has_others;
 }
 
 }  // namespace andiron::inline v1::detail

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "src/proposals/name_tree.h"
 
@@ -20,5 +21,10 @@ std::optional<Side> side_of(const NameTree& tree, NameTree::NodeId node, NameTre
 // members with forms of their own tell.
 bool runs_backwards(const NameTree& wanted_tree, NameTree::NodeId wanted,
                     const NameTree& source_tree, NameTree::NodeId source);
+
+// Whether the list that holds modules counts others before them, which hold other things, so that
+// their own numbers are places in the list and not among them. REQUIRES: they have one parent.
+bool counts_others_before(const NameTree& tree, std::span<const NameTree::NodeId> nodes,
+                          NameTree::Bags& bags);
 
 }  // namespace andiron::inline v1::detail

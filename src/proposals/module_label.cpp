@@ -18,13 +18,22 @@ namespace {
 
 constexpr std::size_t most_words = 16;
 
-void add_word(std::string_view text, Label& label) {
+// Some count in letters: "norm_a" and "norm_b", "res2a" and "res2b".
+constexpr char last_counting_letter = 'f';
+bool counts(std::string_view text) {
+  return text.size() == 1 && text[0] >= 'a' && text[0] <= last_counting_letter;
+}
+
+// `may_count`: it ends a segment that has more words.
+void add_word(std::string_view text, bool may_count, Label& label) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;
     while (end < text.size() && is_digit(text[end]) == is_digit(text[begin])) ++end;
     const std::string_view run = text.substr(begin, end - begin);
     if (is_digit(run[0])) {
       label.numbers.push_back(parse_index(run).value_or(0));
+    } else if (counts(run) && end == text.size() && (may_count || begin > 0)) {
+      label.numbers.push_back(static_cast<std::uint64_t>(run[0] - 'a') + 1);
     } else if (!is_common_word(run) && label.words.size() < most_words) {
       label.words.emplace_back(run);
     }
@@ -42,7 +51,10 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
   label.meaning = meaning_of(path, begin);
   for (const std::string& segment : std::span(path).subspan(begin)) {
     const std::size_t before = label.words.size();
-    for (const std::string& word : words_in(segment)) add_word(word, label);
+    const std::vector<std::string> words = words_in(segment);
+    for (const std::string& word : words) {
+      add_word(word, words.size() > 1 && &word == &words.back(), label);
+    }
     if (label.words.size() > before) label.last = segment;
   }
   return label;
@@ -113,21 +125,35 @@ Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
   return ranks;
 }
 
-Ranks ranks_of_projections(const std::vector<Label>& labels) {
-  std::map<std::uint16_t, std::size_t> ranks;
-  const auto projection_of = [](const Label& label) {
-    return label.meaning[static_cast<std::size_t>(Question::projection)];
-  };
+namespace {
+
+// Ranks by a property that each must have another of. One rank for all if it is not so.
+template <class Place, class PlaceOf>
+Ranks ranks_by(const std::vector<Label>& labels, PlaceOf place_of) {
+  std::map<Place, std::size_t> ranks;
   for (const Label& label : labels) {
-    if (std::has_single_bit(projection_of(label))) ranks.emplace(projection_of(label), 0);
+    if (const std::optional<Place> place = place_of(label)) ranks.emplace(*place, 0);
   }
   Ranks result = {std::vector<std::size_t>(labels.size()), 1};
   if (ranks.size() != labels.size()) return result;
   std::size_t next = 0;
-  for (auto& [projection, rank] : ranks) rank = next++;
-  for (std::size_t i = 0; i < labels.size(); ++i) result.of[i] = ranks[projection_of(labels[i])];
+  for (auto& [place, rank] : ranks) rank = next++;
+  for (std::size_t i = 0; i < labels.size(); ++i) result.of[i] = ranks[*place_of(labels[i])];
   result.count = next;
   return result;
+}
+
+}  // namespace
+
+Ranks ranks_of_projections(const std::vector<Label>& labels) {
+  return ranks_by<std::uint16_t>(labels, [](const Label& label) -> std::optional<std::uint16_t> {
+    const auto projection = label.meaning[static_cast<std::size_t>(Question::projection)];
+    return std::has_single_bit(projection) ? std::optional(projection) : std::nullopt;
+  });
+}
+
+Ranks ranks_of_norms(const std::vector<Label>& labels) {
+  return ranks_by<double>(labels, [](const Label& label) { return place_of_norm(label.meaning); });
 }
 
 double number_cost(const Label& wanted, const Label& source) {

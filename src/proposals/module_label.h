@@ -46,6 +46,9 @@ bool have_the_same_words(const std::vector<Label>& labels);
 // The projections of attention: query, key, value, output. One rank for all if they are not known.
 Ranks ranks_of_projections(const std::vector<Label>& labels);
 
+// Norms in the order in which a block goes through them. One rank for all if it is not known.
+Ranks ranks_of_norms(const std::vector<Label>& labels);
+
 // From 0 for the same numbers to 1.
 double number_cost(const Label& wanted, const Label& source);
 

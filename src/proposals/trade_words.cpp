@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "src/core/text/digit.h"
+#include "src/proposals/norm_words.h"
 #include "src/proposals/word_similarity.h"
 
 namespace andiron::inline v1::detail {
@@ -66,7 +67,8 @@ struct Row {
   std::initializer_list<std::string_view> segments;
   std::uint16_t below = 0;  // a Part, or at_top
 };
-constexpr std::uint16_t at_top = 0x8000;  // as the first segment of a name, before its parameter
+// As the first segment of a name, before its parameter; of norms: in no block and no part.
+constexpr std::uint16_t at_top = 0x8000;
 
 const Row rows[] = {
     // Parts of a block.
@@ -262,11 +264,11 @@ const Row rows[] = {
       "intermediate",
       "linear_in_ff",
       "conv_pw1"}},
-    {feed, up | gate, {"w1", "fc_1", "fc1"}},
+    {feed, up | gate, {"w1", "fc_1", "fc1", "linear_inner"}},
     {feed, up, {"fc11"}},
     {feed, gate, {"fc12"}},
     {feed, up | gate | down, {"w2", "fc_2", "fc2"}},
-    {feed, up | down, {"fc3", "fc_3"}},
+    {feed, up | down, {"fc3", "fc_3", "linear_outer"}},
     {feed, gate, {"gate_proj", "wi_0", "gate", "w_gate", "gate_linear", "fc1_gate", "wg"}},
     {feed,
      down,
@@ -354,6 +356,7 @@ const Row rows[] = {
      last,
      {"ln_f", "ln_post", "norm_f", "post_layernorm", "ln_final", "norm_final", "fc_norm"}},
     {norm, before_attn, {"layer_norm", "layernorm", "norm", "ln"}, attn},
+    {norm, first, {"layer_norm", "layernorm", "norm", "ln"}, embed},
     {norm, before_mlp, {"layer_norm", "layernorm", "norm", "ln"}, mlp},
 
     {attention, self, {"self_attn", "self_attention", "attn1", "sa", "self_attention_block"}},
@@ -468,11 +471,15 @@ const Row rows[] = {
 
     {task,
      boxes,
-     {"bbox_embed", "bbox_head", "box_head", "bbox_predictor", "bbox_regressor", "reg_head"}},
+     {"bbox_embed", "bbox_head", "box_head", "bbox_predictor", "bbox_regressor", "reg_head",
+      "regression_head", "bbox_subnet", "box_subnet", "bbox_tower", "box_tower", "bbox_pred",
+      "reg_convs", "reg_preds", "reg_branches", "box_predictor"}},
     {task, masks, {"mask_head", "mask_embed"}},
     {task,
      classes,
-     {"class_embed", "class_head", "cls_score", "class_labels_classifier", "cls_logits"}},
+     {"class_embed", "class_head", "cls_score", "class_labels_classifier", "cls_logits",
+      "cls_subnet", "cls_tower", "class_subnet", "class_tower", "cls_convs", "cls_preds",
+      "cls_branches"}},
     {task, summary, {"pooler", "pooled", "pooling"}},
     {task,
      language,
@@ -507,6 +514,23 @@ const std::unordered_multimap<std::string_view, Told>& told_by_segments() {
   return *all;
 }
 
+// Which norms of a block a segment may mean by its words; 0 if it means none.
+std::uint16_t norms_beside(std::string_view segment) {
+  const NormWords words = norm_words(segment);
+  const bool is_after = words.side == NormSide::after;
+  switch (words.beside) {
+    case NormBeside::attention:
+      return is_after ? before_mlp | after_attn : before_attn;
+    case NormBeside::cross_attention:
+      return before_cross;
+    case NormBeside::feed_forward:
+      return is_after ? after_mlp : before_mlp;
+    case NormBeside::nothing:
+      break;
+  }
+  return 0;
+}
+
 std::string_view without_number(std::string_view segment) {
   while (!segment.empty() && (is_digit(segment.back()) || segment.back() == '_')) {
     segment.remove_suffix(1);
@@ -518,33 +542,66 @@ std::string_view without_number(std::string_view segment) {
 
 Meaning meaning_of(std::span<const std::string> segments, std::size_t begin) {
   Meaning meaning = {};
-  std::uint16_t parts = 0;  // of a block, that the segments so far have named last
+  std::uint16_t parts = 0;  // that the segments so far have named last
+  bool is_inside = false;   // the segments so far have named a block or a part
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::string_view segment = segments[i];
+    const bool has_number = std::any_of(segment.begin(), segment.end(), is_digit);
     std::uint16_t here = 0;
+    const auto tell = [&](Question question, std::uint16_t answer) {
+      if (question == part) here |= answer;
+      if (i >= begin) meaning[static_cast<std::size_t>(question)] |= answer;
+    };
     const auto look_up = [&](std::string_view text) {
-      const auto [first, end] = told_by_segments().equal_range(text);
-      for (auto at = first; at != end; ++at) {
+      const auto [begin_of_rows, end] = told_by_segments().equal_range(text);
+      for (auto at = begin_of_rows; at != end; ++at) {
         const auto& [question, answer, below] = at->second;
-        const bool is_there =
-            below == at_top ? i == 0 && segments.size() <= 2 : below == 0 || (parts & below) != 0;
+        const bool is_at_top = question == norm ? !is_inside : i == 0 && segments.size() <= 2;
+        const bool is_there = below == at_top ? is_at_top : below == 0 || (parts & below) != 0;
         if (!is_there) continue;
-        if (question == part) here |= answer;
-        if (i >= begin) meaning[static_cast<std::size_t>(question)] |= answer;
+        tell(question, answer);
+        if (question == norm) tell(part, normed);
+        // The norms of a whole model may have numbers, too.
+        if (question == norm && !is_inside && has_number) tell(norm, first | last);
       }
-      return first != end;
+      return begin_of_rows != end;
     };
     const std::string_view stem = without_number(segment);
-    if (!look_up(segment) && (stem == segment || !look_up(stem))) {
+    const std::uint16_t beside = norms_beside(stem);
+    if (look_up(segment) || (stem != segment && look_up(stem))) {
+      // Known as a whole.
+    } else if (beside != 0) {
+      tell(norm, beside);
+      tell(part, normed);
+    } else {
       // Words at its beginning or at its end: encoder_norm is a norm of the encoder.
       for (std::size_t cut = stem.find('_'); cut != stem.npos; cut = stem.find('_', cut + 1)) {
         look_up(stem.substr(0, cut));
         look_up(stem.substr(cut + 1));
       }
     }
-    if ((here & (attn | mlp)) != 0) parts = here;
+    if ((here & (attn | mlp | embed)) != 0) parts = here;
+    is_inside = is_inside || has_number || here != 0;
   }
   return meaning;
+}
+
+std::optional<double> place_of_norm(const Meaning& meaning) {
+  constexpr Norm on_the_way[] = {first,      before_attn, after_attn, before_cross,
+                                 before_mlp, after_mlp,   last};
+  double sum = 0;
+  int count = 0;
+  for (int place = 0; const Norm one : on_the_way) {
+    if ((meaning[static_cast<std::size_t>(norm)] & one) != 0) {
+      sum += place;
+      ++count;
+    }
+    ++place;
+  }
+  // The first or the last: that is no place.
+  const bool is_either =
+      (meaning[static_cast<std::size_t>(norm)] & (first | last)) == (first | last);
+  return count == 0 || is_either ? std::nullopt : std::optional(sum / count);
 }
 
 TensorRole role_of(std::string_view last_segment, bool is_in_module) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ using Meaning = std::array<std::uint16_t, static_cast<std::size_t>(Question::cou
 
 // What is told by the segments of a name from `begin` on; the ones before it are their context.
 Meaning meaning_of(std::span<const std::string> segments, std::size_t begin);
+
+// Where a norm stands on the way through a model or a block, as a number that grows; nothing if its
+// words do not tell.
+std::optional<double> place_of_norm(const Meaning& meaning);
 
 // What the last segment of a name says a tensor is in its module.
 enum class TensorRole : std::uint8_t { weight, bias, mean, variance, counter };

@@ -426,14 +426,17 @@ class Aligner {
     const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
     Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
     Ranks source_ranks = ranks_in_order(source, order_tells);
-    // Numbers on one side, query, key and value on the other: most count them in this order.
+    // Numbers on one side, query, key and value on the other: most count them in this order. Norms
+    // are counted in the order in which they are used.
     bool is_by_projection = false;
     if (rows == columns && (wanted_ranks.count == rows) != (source_ranks.count == rows)) {
       const bool is_wanted_numbered = wanted_ranks.count == rows;
       Ranks projections = ranks_of_projections(is_wanted_numbered ? source : wanted);
       is_by_projection = projections.count == rows;
-      if (is_by_projection) {
-        (is_wanted_numbered ? source_ranks : wanted_ranks) = std::move(projections);
+      Ranks norms = ranks_of_norms(is_wanted_numbered ? source : wanted);
+      if (is_by_projection || norms.count == rows) {
+        (is_wanted_numbered ? source_ranks : wanted_ranks) =
+            std::move(is_by_projection ? projections : norms);
       }
     }
     const bool same_parents =
@@ -444,8 +447,16 @@ class Aligner {
         std::all_of(candidates.begin(), candidates.end(), [&](NodeId node) {
           return source_[node].parent == source_[candidates[0]].parent;
         });
-    const bool by_rank = wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1;
-    const bool backwards = by_rank && same_parents &&
+    // One side has more of them. Where numbers are places among others, too, the first is the
+    // first.
+    const bool are_lists = rows != columns && same_parents && wanted_ranks.count == rows &&
+                           source_ranks.count == columns && have_the_same_words(wanted) &&
+                           have_the_same_words(source);
+    const bool by_place = are_lists && (counts_others_before(wanted_, nodes, bags_) ||
+                                        counts_others_before(source_, candidates, bags_));
+    const bool by_rank =
+        by_place || (wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1);
+    const bool backwards = by_rank && rows == columns && same_parents &&
                            runs_backwards(wanted_, group.front().node, source_, candidates.front());
 
     // What is known, without and with the order in which nodes are listed.

@@ -185,6 +185,20 @@ TEST(ModuleRules, MarkNothingWhereNoNameIsInTheWay) {
   EXPECT_FALSE(detail::module_rules(renamings, 2));
 }
 
+TEST(ModuleRules, AreForTheirOwnModulesWhereNumbersDoNotTell) {
+  const NamePairs pairs = {{"s.0.0.w.weight", "e.0.layer.0.w.weight"},
+                           {"s.1.0.w.weight", "e.1.layer.0.w.weight"},
+                           {"s.2.0.w.weight", "e.2.down.w.weight"},
+                           {"s.3.0.w.weight", "e.3.down.w.weight"},
+                           {"s.3.0.w.weight_g", "e.3.down.w.parametrizations.weight.original0"}};
+  std::vector<Renaming> renamings;
+  for (const auto& [from, to] : pairs) renamings.push_back({from, to});
+  KeyRemapper remapper;
+  const std::vector<NameRule> rules = detail::module_rules(renamings, 100).value();
+  for (const NameRule& rule : rules) remapper.add_pattern(rule.pattern, rule.replacement);
+  for (const auto& [from, to] : pairs) EXPECT_EQ(remapper.remap(from), to) << remapper;
+}
+
 TEST(BlockRules, AreNoneWhereThereWouldBeTooMany) {
   NamePairs pairs;
   for (int i = 0; i < 300; ++i) {

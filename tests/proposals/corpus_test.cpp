@@ -226,6 +226,7 @@ struct Verdict {
   std::size_t unfed = 0;    // although the file has it
   std::size_t refused = 0;  // parameters without a tensor that are not left out by the proposal
   std::string example;
+  std::vector<std::string> details;  // of all that are not right
 };
 
 // Whether it is a bias without its weight.
@@ -258,6 +259,9 @@ Verdict judge(const Case& one, const NameOptions& names, const ApplyOptions& opt
     }
     const auto note = [&](const std::string& what) {
       if (verdict.example.empty()) verdict.example = wanted.place.path + ": " + what;
+      std::string& line = verdict.details.emplace_back(wanted.place.path + ": " + what);
+      for (const Piece& piece : one.truths[i].pieces)
+        line += ", not " + one.file_names[piece.tensor];
     };
     if (!got) {
       if (takes_part) ++verdict.refused;
@@ -384,6 +388,9 @@ class Corpus : public testing::Test {
                        "; " + verdict.example + "\n";
     if (!is_silent && std::getenv("ANDIRON_CORPUS_CODE") != nullptr) {
       told += proposals.front().text + "\n" + proposals.front().code + "\n";
+    }
+    if (std::getenv("ANDIRON_CORPUS_CODE") != nullptr) {
+      for (const std::string& line : verdict.details) told += "    " + line + "\n";
     }
     return told;
   }

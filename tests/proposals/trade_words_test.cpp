@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ using detail::fused_parts;
 using detail::is_common_word;
 using detail::Meaning;
 using detail::meaning_of;
+using detail::place_of_norm;
 using detail::plain_segment;
 using detail::Question;
 using detail::role_of;
@@ -73,8 +75,8 @@ TEST(TradeWords, TellTheProjectionsOfAttentionApart) {
 
 TEST(TradeWords, TellTheNormsOfABlockApart) {
   expect_told_apart(Question::norm,
-                    {{"ln_1", "attention_norm", "input_layernorm", "norm1", "layernorm_before"},
-                     {"ffn_norm", "pre_feedforward_layernorm", "layernorm_after", "norm3"},
+                    {{"0.ln_1", "attention_norm", "input_layernorm", "0.norm1", "layernorm_before"},
+                     {"ffn_norm", "pre_feedforward_layernorm", "layernorm_after", "0.norm3"},
                      {"ln_f", "norm_f", "ln_post", "norm.weight"},
                      {"encoder_attn_layer_norm", "cross_attn_ln"}});
 }
@@ -82,7 +84,34 @@ TEST(TradeWords, TellTheNormsOfABlockApart) {
 TEST(TradeWords, TheSecondNormMayBeThatOfCrossAttentionOrOfTheMlp) {
   common_answer(Question::norm, {"ln_2", "norm2", "ffn_norm"});
   common_answer(Question::norm, {"ln_2", "norm2", "cross_attn_ln"});
-  EXPECT_EQ(answer_of("ln_2", Question::norm) & answer_of("ln_1", Question::norm), 0);
+  EXPECT_EQ(answer_of("h.0.ln_2", Question::norm) & answer_of("h.0.ln_1", Question::norm), 0);
+}
+
+TEST(TradeWords, ANumberedNormInNoBlockMayBeThatOfTheModel) {
+  common_answer(Question::norm, {"backbone.ln1", "norm.weight", "ln_f"});
+  common_answer(Question::norm, {"norm3", "vit.layernorm"});
+  EXPECT_EQ(answer_of("blocks.0.norm3", Question::norm) & answer_of("ln_f", Question::norm), 0);
+}
+
+TEST(TradeWords, ANormBelowAnEmbeddingIsTheFirst) {
+  common_answer(Question::norm, {"embeddings.LayerNorm", "emb_ln"});
+}
+
+TEST(TradeWords, TellNormsByThePartsThatTheyAreBeside) {
+  expect_told_apart(Question::norm, {{"0.input_layernorm", "0.pre_attn_ln", "0.preAttention"},
+                                     {"0.norm_before_ffn", "0.preFeedForward", "0.ffn_norm"},
+                                     {"0.post_ff_ln", "0.post_feedforward_layernorm"}});
+}
+
+TEST(TradeWords, SayInWhichOrderNormsAreUsed) {
+  const auto place = [](const char* name) {
+    const Segments segments = {"0", name};
+    return place_of_norm(meaning_of(segments, 0));
+  };
+  EXPECT_LT(place("input_layernorm"), place("post_attention_layernorm"));
+  EXPECT_LT(place("post_attention_layernorm"), place("pre_feedforward_layernorm"));
+  EXPECT_LT(place("pre_feedforward_layernorm"), place("post_feedforward_layernorm"));
+  EXPECT_EQ(place("conv"), std::nullopt);
 }
 
 TEST(TradeWords, TheFirstNormMayBeBeforeOrAfterAttention) {
@@ -149,7 +178,8 @@ TEST(TradeWords, AtTheTopMayMeanMoreThanBelow) {
   EXPECT_NE(answer_of("fc.weight", Question::part), 0);
   EXPECT_NE(answer_of("fc.weight", Question::task), 0);
   EXPECT_EQ(answer_of("layers.fc.weight", Question::part), 0);
-  EXPECT_EQ(answer_of("layers.norm.weight", Question::norm), 0);
+  EXPECT_NE(answer_of("backbone.norm.weight", Question::norm), 0);
+  EXPECT_EQ(answer_of("layers.0.norm.weight", Question::norm), 0);
 }
 
 TEST(TradeWords, AreFoundWithNumbersAndInLongerSegments) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which of several modules that hold the same belong together by their places.
+#include "src/proposals/list_places.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/proposals/tree_alignment.h"
+#include "tests/proposals/sides.h"
+
+namespace andiron::test {
+namespace {
+
+using Pairs = std::map<std::string, std::string>;
+
+// Wanted names to names of the file, without guesses.
+Pairs sure_pairs(const Side& source, const Side& wanted) {
+  detail::WorkBudget budget(1'000'000);
+  Pairs pairs;
+  for (const detail::AlignedTensor& one : detail::align(source, wanted, true, budget)) {
+    if (!one.is_guess) pairs.emplace(wanted[one.wanted].name, source[one.source].name);
+  }
+  return pairs;
+}
+
+Side norms_named(const std::vector<std::string>& names, Side side = {}) {
+  for (const std::string& name : names) {
+    side.push_back({name + ".weight", {4}});
+    side.push_back({name + ".bias", {4}});
+  }
+  return side;
+}
+
+TEST(ListPlaces, LettersCountToo) {
+  const Pairs pairs = sure_pairs(layers_named({"block_b", "block_c", "block_a"}),
+                                 layers_named({"blocks.0", "blocks.1", "blocks.2"}));
+  EXPECT_EQ(pairs.at("blocks.0.weight"), "block_a.weight");
+  EXPECT_EQ(pairs.at("blocks.1.weight"), "block_b.weight");
+  EXPECT_EQ(pairs.at("blocks.2.weight"), "block_c.weight");
+}
+
+TEST(ListPlaces, NormsAreCountedInTheOrderInWhichTheyAreUsed) {
+  const Side named = layers_named({"h.0.x"}, 7);
+  const Pairs pairs =
+      sure_pairs(norms_named({"h.0.post_attention_layernorm", "h.0.input_layernorm"}, named),
+                 norms_named({"h.0.norm_a", "h.0.norm_b"}, named));
+  EXPECT_EQ(pairs.at("h.0.norm_a.weight"), "h.0.input_layernorm.weight");
+  EXPECT_EQ(pairs.at("h.0.norm_b.weight"), "h.0.post_attention_layernorm.weight");
+}
+
+Side blocks(const std::string& list, int first, int count) {
+  Side side;
+  for (int i = first; i < first + count; ++i) {
+    const std::string block = list + std::to_string(i);
+    add_layer(side, block + ".conv.0", 4, 6);
+    add_layer(side, block + ".conv.1", 6, 4);
+  }
+  return side;
+}
+
+TEST(ListPlaces, AListThatCountsOthersBeforeBeginsAnywhere) {
+  Side source = blocks("model.", 2, 3);
+  add_layer(source, "model.0", 4, 3);
+  add_layer(source, "model.9", 2, 4);
+  Side wanted = blocks("residual.", 0, 5);
+  add_layer(wanted, "enter", 4, 3);
+  add_layer(wanted, "leave", 2, 4);
+  const Pairs pairs = sure_pairs(source, wanted);
+  EXPECT_EQ(pairs.at("residual.0.conv.0.weight"), "model.2.conv.0.weight");
+  EXPECT_EQ(pairs.at("residual.2.conv.1.weight"), "model.4.conv.1.weight");
+  EXPECT_FALSE(pairs.contains("residual.3.conv.0.weight"));
+}
+
+TEST(ListPlaces, NumbersStayWhereAFileHasOnlyTheLaterBlocks) {
+  Side source = blocks("layers.", 2, 2);
+  const Pairs pairs = sure_pairs(source, blocks("h.", 0, 4));
+  EXPECT_EQ(pairs.at("h.2.conv.0.weight"), "layers.2.conv.0.weight");
+  EXPECT_FALSE(pairs.contains("h.0.conv.0.weight"));
+}
+
+}  // namespace
+}  // namespace andiron::test
