@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
+#include "src/core/parse_index.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/shared_forms.h"
 #include "src/proposals/word_similarity.h"
@@ -21,6 +23,17 @@ bool is_average(std::string_view segment) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "ema" || word == "swa" || word == "averaged" || word == "shadow";
   });
+}
+
+// Whether it holds the members of a list and nothing else, and some of them hold the same.
+bool holds_blocks(const NameTree& tree, NameTree::NodeId node) {
+  std::set<std::uint32_t> bags;
+  bool is_list = true;
+  for (const NameTree::NodeId member : tree[node].children) {
+    is_list = is_list && parse_index(tree[member].segment).has_value();
+    bags.insert(tree[member].bag);
+  }
+  return is_list && bags.size() < tree[node].children.size();
 }
 
 // A network that follows the one that is trained.
@@ -57,6 +70,7 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     }
     return shared;
   };
+  const NameTree::NodeId top = wanted_tree.bottom_of_chain(NameTree::root);
   NameTree::NodeId best = NameTree::root;
   NameTree::NodeId rival = NameTree::root;  // of the first that has one
   const std::uint64_t all = coverage(best);
@@ -64,7 +78,11 @@ ModelRoot find_root(std::span<const TreeTensor> source, std::span<const TreeTens
     std::vector<NameTree::NodeId> models;
     for (const NameTree::NodeId child : tree[best].children) {
       // A single module is no model, unless it is all that is wanted.
-      const bool is_model = !tree.is_module(child) || wanted_tree.is_module(NameTree::root);
+      const bool is_part = tree.is_module(child) && !wanted_tree.is_module(NameTree::root);
+      // Nor is a list of blocks, one of which may hold copies of what is beside the list.
+      const bool is_blocks = holds_blocks(tree, child) && tree[child].count < tree[best].count &&
+                             !holds_blocks(wanted_tree, top);
+      const bool is_model = !is_part && !is_blocks;
       if (!tree.is_leaf(child) && is_model && coverage(child) == all) models.push_back(child);
     }
     if (models.empty()) break;

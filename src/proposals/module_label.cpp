@@ -117,6 +117,10 @@ bool have_the_same_words(const std::vector<Label>& labels) {
                      [&](const Label& label) { return label.words == labels.front().words; });
 }
 
+bool are_of_one_list(const Label& a, const Label& b) {
+  return a.words == b.words && a.numbers.size() == b.numbers.size();
+}
+
 Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
   Ranks ranks = ranks_of(labels);
   if (order_tells && ranks.count == labels.size() && !have_the_same_words(labels)) {

@@ -39,10 +39,12 @@ struct Ranks {
   std::size_t count = 0;        // of different numbers
 };
 Ranks ranks_of(const std::vector<Label>& labels);
-// The same for nodes that are listed in order, if that tells. Numbers below different parents say
+// The same for nodes that are listed in order, if that tells. Numbers of different lists say
 // nothing of what comes first: "features.19" comes before "extra.0" if it is listed first.
 Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells);
 bool have_the_same_words(const std::vector<Label>& labels);
+// Whether numbers of both count the same: those of labels with the same words and as many numbers.
+bool are_of_one_list(const Label& a, const Label& b);
 // The projections of attention: query, key, value, output. One rank for all if they are not known.
 Ranks ranks_of_projections(const std::vector<Label>& labels);
 

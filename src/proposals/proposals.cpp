@@ -31,6 +31,7 @@ constexpr std::size_t most_excluded = 3;
 constexpr double least_share = 0.1;
 constexpr double least_share_of_renamed = 0.6;
 constexpr double least_share_of_kinds = 0.8;
+constexpr std::size_t least_tensors_of_part = 4;
 // What is no simpler than that is no alternative.
 constexpr double much_costlier = 0.5;
 
@@ -162,8 +163,14 @@ double share_of_kinds(std::span<const WantedTensor> wanted, const Trial& trial) 
 }
 
 // Whether so few parameters are fed that it may be chance.
-bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wanted) {
+// `in_source`: the number of tensors of the file.
+bool may_be_chance(const TriedRecipe& tried, std::span<const WantedTensor> wanted,
+                   std::size_t in_source) {
   const Recipe& recipe = tried.found.recipe;
+  // A file of a part of the model: all of it has found its place.
+  if (!recipe.is_guess() && tried.trial.matched >= std::max(in_source, least_tensors_of_part)) {
+    return false;
+  }
   const bool is_by_name = std::all_of(
       recipe.rules.begin(), recipe.rules.end(),
       [](const NameRule& rule) { return rule.evidence == Evidence::name && !rule.is_guess; });
@@ -211,7 +218,8 @@ Guidance guide(const ProposalInput& input) {
     const bool is_present = one.found.recipe.cost() == 0;
     const bool helps = is_present ? !proposal.code.empty()
                                   : one.trial.matched > present->matched &&
-                                        !may_be_chance(one, wanted_by(input, one.found.recipe));
+                                        !may_be_chance(one, wanted_by(input, one.found.recipe),
+                                                       input.source.named.size());
     if (helps) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }

@@ -155,6 +155,7 @@ FusedName fused_name(std::string_view name) {
   }
   // A mask or a scale beside them is cut by nobody.
   const bool is_usual = last == "weight" || last == "bias" || last == "kernel";
+  if (is_usual && may_hold_projections_in_order(name)) return {module, false, {"q", "k", "v"}};
   return {module, false, is_usual ? fused_parts(module) : std::vector<std::string_view>()};
 }
 

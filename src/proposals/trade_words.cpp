@@ -122,6 +122,8 @@ const Row rows[] = {
       "moe",
       "experts",
       "expert",
+      "swiglu",
+      "geglu",
       "pff",
       "ffnetwork",
       "positionwise_ffn"}},
@@ -381,9 +383,29 @@ const Row rows[] = {
 
     {embedding,
      token,
-     {"wte", "embed_tokens", "tok_embeddings", "word_embeddings", "token_embedding", "tok_emb",
-      "token_emb", "word_emb", "token_embeddings", "tokens_embed", "embed_in", "embed_token",
-      "tok_embed", "word_embedding", "shared", "embedder", "embed_words"}},
+     {"wte",
+      "embed_tokens",
+      "tok_embeddings",
+      "word_embeddings",
+      "token_embedding",
+      "tok_emb",
+      "token_emb",
+      "word_emb",
+      "token_embeddings",
+      "tokens_embed",
+      "embed_in",
+      "embed_token",
+      "tok_embed",
+      "word_embedding",
+      "shared",
+      "embedder",
+      "embed_words",
+      "tokens",
+      "words",
+      "token_embd",
+      "vocab_embed",
+      "token_embedder",
+      "lookup"}},
     {embedding,
      position,
      {"wpe",
@@ -404,6 +426,9 @@ const Row rows[] = {
       "positions",
       "relative_attention_bias",
       "rel_pos_bias",
+      "position_bias",
+      "position_embd",
+      "pos",
       "relative_position_bias_table",
       "rel_bias"}},
     {embedding,
@@ -413,7 +438,8 @@ const Row rows[] = {
     {embedding,
      patch,
      {"patch_embed", "patch_embeddings", "patch_embedding", "conv_proj", "to_patch_embedding",
-      "patch_proj", "patchify", "patch_embedder", "embed_patches"}},
+      "patch_proj", "patchify", "patch_embedder", "embed_patches", "patch", "patches",
+      "patch_embd"}},
     {embedding,
      cls,
      {"cls_token", "class_embedding", "class_token", "cls_embed", "cls", "cls_embedding",
@@ -433,8 +459,12 @@ const Row rows[] = {
 
     {recurrence,
      from_input,
-     {"weight_ih", "bias_ih", "w_ih", "b_ih", "kernel", "input_gate_weight", "i2h"}},
-    {recurrence, from_state, {"weight_hh", "bias_hh", "w_hh", "b_hh", "recurrent_kernel", "h2h"}},
+     {"weight_ih", "bias_ih", "w_ih", "b_ih", "kernel", "input_gate_weight", "i2h", "x2h",
+      "w_input", "b_input", "w_x", "b_x", "w_xh"}},
+    {recurrence,
+     from_state,
+     {"weight_hh", "bias_hh", "w_hh", "b_hh", "recurrent_kernel", "h2h", "w_state", "b_state",
+      "w_hidden", "b_hidden"}},
     {direction, forwards, {"forward", "fwd", "forward_layer", "fw"}},
     {direction, backwards, {"reverse", "backward", "bwd", "backward_layer", "bw"}},
 
@@ -606,10 +636,10 @@ std::optional<double> place_of_norm(const Meaning& meaning) {
 
 TensorRole role_of(std::string_view last_segment, bool is_in_module) {
   const std::string plain = plain_segment(last_segment);
-  static const std::unordered_set<std::string_view> biases = {"bias", "beta", "shift", "b_2",
-                                                              "offset"};
+  static const std::unordered_set<std::string_view> biases = {"bias", "beta", "shift", "offset"};
   if (biases.contains(plain) || (plain == "b" && is_in_module) || plain.ends_with("_bias") ||
-      plain.starts_with("bias_") || plain.find("_bias_") != std::string::npos) {
+      plain.starts_with("bias_") || plain.starts_with("b_") || plain.ends_with("_shift") ||
+      plain.find("_bias_") != std::string::npos) {
     return TensorRole::bias;
   }
   if (plain.ends_with("running_mean") || plain == "moving_mean") return TensorRole::mean;
@@ -649,7 +679,21 @@ std::vector<std::string_view> fused_parts(std::string_view segment) {
   return found == known.end() ? std::vector<std::string_view>() : found->second;
 }
 
+bool may_hold_projections_in_order(std::string_view name) {
+  const auto is_below = [&](std::string_view list, std::string_view part) {
+    const std::size_t at = name.find(list);
+    const bool is_start = at == 0 || (at != std::string_view::npos && name[at - 1] == '.');
+    if (!is_start) return false;
+    const std::string_view rest = name.substr(at + list.size());
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_digit);
+    return end != rest.begin() && std::string_view(end, rest.end()).starts_with(part);
+  };
+  return is_below("layers.", ".self_attention.query_key_value.") ||
+         is_below("transformer.layers.", ".attention.query_key_value.");
+}
+
 bool is_order_doubtful(std::string_view name) {
+  if (may_hold_projections_in_order(name)) return true;
   // InternLM2 stores heads by turns in wqkv, CodeGen in qkv_proj; metaseq's order is k, v, q.
   return name.find("attention.wqkv.") != std::string_view::npos ||
          (name.find("qkv_proj.") != std::string_view::npos &&

@@ -55,6 +55,10 @@ TensorRole role_of(std::string_view last_segment, bool is_in_module = true);
 // "in_proj" or "c_attn". Empty if it is not known to hold several.
 std::vector<std::string_view> fused_parts(std::string_view segment);
 
+// Whether a "query_key_value" of this name may hold them one after the other: ChatGLM's do, and
+// those of Megatron's first versions. GPT-NeoX, BLOOM and Falcon keep their heads by turns.
+bool may_hold_projections_in_order(std::string_view name);
+
 // Whether well-known models with such a name keep the parts in another order, or by turns.
 bool is_order_doubtful(std::string_view name);
 

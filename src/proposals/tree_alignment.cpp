@@ -429,12 +429,14 @@ class Aligner {
     // Numbers on one side, query, key and value on the other: most count them in this order. Norms
     // are counted in the order in which they are used.
     bool is_by_projection = false;
+    bool is_by_norm = false;
     if (rows == columns && (wanted_ranks.count == rows) != (source_ranks.count == rows)) {
       const bool is_wanted_numbered = wanted_ranks.count == rows;
       Ranks projections = ranks_of_projections(is_wanted_numbered ? source : wanted);
       is_by_projection = projections.count == rows;
       Ranks norms = ranks_of_norms(is_wanted_numbered ? source : wanted);
-      if (is_by_projection || norms.count == rows) {
+      is_by_norm = !is_by_projection && norms.count == rows;
+      if (is_by_projection || is_by_norm) {
         (is_wanted_numbered ? source_ranks : wanted_ranks) =
             std::move(is_by_projection ? projections : norms);
       }
@@ -498,7 +500,9 @@ class Aligner {
       const bool is_alone = rows == 1 && columns == 1;
       const bool is_only_one = is_alone && is_only_form(group[i].node, candidates[j]);
       const bool is_contradicted = words[i][j] <= worst_score;
-      if (is_contradicted && !is_only_one) continue;
+      // Where both sides hold the same, what is left for a form is right, whatever it is called.
+      const bool is_forced = is_alone && level > 0 && hold_the_same(wanted_scope, source_scope);
+      if (is_contradicted && !is_only_one && !is_forced) continue;
       // Far away from where it is wanted, the shape of one module is no reason.
       const bool is_far = level == 0 && !is_only_one && is_small(group[i].node);
       if (is_far && group[i].is_left_over && words[i][j] < least_score_far_away) continue;
@@ -520,9 +524,9 @@ class Aligner {
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
-        evidence = words_tell         ? Evidence::words
-                   : is_by_projection ? Evidence::order
-                                      : Evidence::numbers;
+        const bool is_by_order = is_by_projection || (by_rank && !is_by_norm && source_is_sorted_ &&
+                                                      mixes_lists(i, chosen, wanted, source));
+        evidence = words_tell ? Evidence::words : is_by_order ? Evidence::order : Evidence::numbers;
         // Something that the module has beside it is not there: it may be another kind of module.
         const bool is_named_alike = wanted[i].last == source[j].last;
         if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
@@ -531,6 +535,20 @@ class Aligner {
       if (is_alone && !contradict(wanted[i], source[j])) alone_.insert(group[i].node);
     }
     return taken;
+  }
+
+  // Whether the members of the list that one is of got members of several lists, or the other way
+  // round: what is the first of two lists is not told by numbers.
+  static bool mixes_lists(std::size_t i, const std::vector<std::optional<std::size_t>>& chosen,
+                          const std::vector<Label>& wanted, const std::vector<Label>& source) {
+    for (std::size_t other = 0; other < chosen.size(); ++other) {
+      if (!chosen[other]) continue;
+      if (are_of_one_list(wanted[i], wanted[other]) !=
+          are_of_one_list(source[*chosen[i]], source[*chosen[other]])) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Whether no other tensor of the file or the module has the forms of these.

@@ -81,5 +81,23 @@ TEST(ListPlaces, NumbersStayWhereAFileHasOnlyTheLaterBlocks) {
   EXPECT_FALSE(pairs.contains("h.0.conv.0.weight"));
 }
 
+TEST(ListPlaces, WhatIsLeftForAFormIsTakenWhateverItIsCalled) {
+  Side source;
+  Side wanted;
+  for (const char* block : {"0", "1"}) {
+    add_layer(source, std::string("blk.") + block + ".ffn_down", 8, 4);
+    add_layer(source, std::string("blk.") + block + ".ffn_up", 4, 8);
+    add_layer(wanted, std::string("layers.") + block + ".mlp.up_proj", 8, 4);
+    add_layer(wanted, std::string("layers.") + block + ".mlp.down_proj", 4, 8);
+  }
+  detail::WorkBudget budget(1'000'000);
+  Pairs pairs;
+  for (const detail::AlignedTensor& one : detail::align(source, wanted, true, budget)) {
+    pairs.emplace(wanted[one.wanted].name, source[one.source].name);
+  }
+  EXPECT_EQ(pairs["layers.0.mlp.up_proj.weight"], "blk.0.ffn_down.weight");
+  EXPECT_EQ(pairs["layers.1.mlp.down_proj.weight"], "blk.1.ffn_up.weight");
+}
+
 }  // namespace
 }  // namespace andiron::test

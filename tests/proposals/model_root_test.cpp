@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "tests/proposals/sides.h"
@@ -37,6 +38,20 @@ TEST(FindRoot, LeavesWhatBothSidesBeginWith) {
   const Side wanted = below_prefix("net.", small_model);
   EXPECT_EQ(find_root(wanted, wanted).prefix, "");
   EXPECT_EQ(find_root(below_prefix("module.net.", small_model), wanted).prefix, "module.");
+}
+
+TEST(FindRoot, IsNoListOfBlocksOneOfWhichHoldsCopies) {
+  Side wanted;
+  add_layer(wanted, "tokens", 9, 4);
+  add_layer(wanted, "blocks.0", 4, 4);
+  add_layer(wanted, "blocks.1", 4, 4);
+  Side file;
+  add_layer(file, "model.embed", 9, 4);
+  for (const char* block : {"0", "1", "2"}) {
+    add_layer(file, std::string("model.layers.") + block, 4, 4);
+  }
+  add_layer(file, "model.layers.2.embed", 9, 4);
+  EXPECT_EQ(find_root(file, wanted).prefix, "model.");
 }
 
 TEST(FindRoot, StopsWhereTheModelIsSpreadOverTrees) {

@@ -163,6 +163,22 @@ TEST(Propose, NamesFewerLayersThanADeeperModelHas) {
   EXPECT_EQ(proposals[0].matched, tensors.size());
 }
 
+TEST(Propose, PlacesAFileOfASmallPartOfTheModel) {
+  std::vector<WantedTensor> module = {
+      wanted("projector.linear_1.weight", {6, 4}), wanted("projector.linear_1.bias", {6}),
+      wanted("projector.linear_2.weight", {6, 6}), wanted("projector.linear_2.bias", {6})};
+  for (int i = 0; i < 60; ++i) {
+    module.push_back(wanted("text.layers." + std::to_string(i) + ".weight", {9, 9}));
+  }
+  const Archive file = file_of({{"trained.projector.linear_1.weight", {6, 4}},
+                                {"trained.projector.linear_1.bias", {6}},
+                                {"trained.projector.linear_2.weight", {6, 6}},
+                                {"trained.projector.linear_2.bias", {6}}});
+  const std::vector<Proposal> proposals = proposals_for(module, file);
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals.front().matched, 4u);
+}
+
 TEST(Propose, CallsTheChoiceBetweenTwoModelsAGuess) {
   std::vector<NamedShape> tensors = two_convolutions_below("student.");
   for (const NamedShape& tensor : two_convolutions_below("teacher.")) tensors.push_back(tensor);

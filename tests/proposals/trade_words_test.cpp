@@ -151,7 +151,8 @@ TEST(TradeWords, TellPlacesInAModelApart) {
   expect_told_apart(Question::slope, {{"down_blocks", "input_blocks"},
                                       {"mid_block", "middle_block"},
                                       {"up_blocks", "output_blocks"}});
-  expect_told_apart(Question::recurrence, {{"weight_ih", "bias_ih"}, {"weight_hh", "bias_hh"}});
+  expect_told_apart(Question::recurrence,
+                    {{"weight_ih", "bias_ih", "w_input"}, {"weight_hh", "bias_hh", "b_state"}});
   expect_told_apart(Question::player, {{"actor", "policy"}, {"critic", "vf"}});
 }
 
@@ -208,7 +209,8 @@ TEST(RoleOf, GoesByTheLastSegment) {
   for (const char* name : {"weight", "gamma", "kernel", "scale", "weight_ih", "embedding", ""}) {
     EXPECT_EQ(role_of(name), TensorRole::weight) << name;
   }
-  for (const char* name : {"bias", "beta", "shift", "bias_hh", "in_proj_bias", "pos_bias_u", "b"}) {
+  for (const char* name : {"bias", "beta", "shift", "bias_hh", "in_proj_bias", "pos_bias_u", "b",
+                           "b_input", "b_2", "numbers_shift"}) {
     EXPECT_EQ(role_of(name), TensorRole::bias) << name;
   }
   EXPECT_EQ(role_of("b", false), TensorRole::weight);
@@ -240,6 +242,23 @@ TEST(FusedParts, OfOtherSegmentsAreNone) {
   for (const char* name :
        {"", "q", "q_proj", "query_key_value", "weight", "bias", "proj", "attn"}) {
     EXPECT_TRUE(fused_parts(name).empty()) << name;
+  }
+}
+
+TEST(FusedParts, OfQueryKeyValueAreInOrderInSomeModels) {
+  using detail::is_order_doubtful;
+  using detail::may_hold_projections_in_order;
+  for (const char* name :
+       {"encoder.layers.0.self_attention.query_key_value.weight",
+        "layers.12.self_attention.query_key_value.bias",
+        "language_model.transformer.layers.3.attention.query_key_value.weight"}) {
+    EXPECT_TRUE(may_hold_projections_in_order(name)) << name;
+    EXPECT_TRUE(is_order_doubtful(name)) << name;
+  }
+  for (const char* name : {"gpt_neox.layers.0.attention.query_key_value.weight",
+                           "h.0.self_attention.query_key_value.weight", "query_key_value.weight",
+                           "layers.x.self_attention.query_key_value.weight", ""}) {
+    EXPECT_FALSE(may_hold_projections_in_order(name)) << name;
   }
 }
 
