@@ -101,7 +101,8 @@ const Row rows[] = {
       "src_attn",
       "encoder_decoder_attention",
       "self_attention_block",
-      "token_mixer"}},
+      "token_mixer",
+      "cross"}},
     {part,
      mlp,
      {"mlp",
@@ -366,7 +367,7 @@ const Row rows[] = {
      cross,
      {"cross_attn", "cross_attention", "crossattention", "encoder_attn", "encoder_attention",
       "attn2", "enc_dec_attention", "enc_attn", "multihead_attn", "inter_attention", "src_attn",
-      "encoder_decoder_attention"}},
+      "encoder_decoder_attention", "cross"}},
 
     {coder, encoder, {"encoder", "enc", "encoder_layers", "encoder_blocks"}},
     {coder, decoder, {"decoder", "dec", "decoder_layers", "decoder_blocks"}},
@@ -652,13 +653,11 @@ TensorRole role_of(std::string_view last_segment, bool is_in_module) {
 
 std::vector<std::string_view> fused_parts(std::string_view segment) {
   static const std::unordered_map<std::string_view, std::vector<std::string_view>> known = {
-      {"qkv", {"q", "k", "v"}},    {"wqkv", {"q", "k", "v"}},
-      {"c_attn", {"q", "k", "v"}}, {"in_proj", {"q", "k", "v"}},
-      {"pack", {"q", "k", "v"}},   {"att", {"q", "k", "v"}},
-      {"kv", {"k", "v"}},          {"wkv", {"k", "v"}},
-      {"qk", {"q", "k"}},          {"wqk", {"q", "k"}},
-      {"gate_up", {"gate", "up"}}, {"w12", {"gate", "up"}},
-      {"w13", {"gate", "up"}},     {"gate_and_up", {"gate", "up"}},
+      {"qkv", {"q", "k", "v"}},     {"wqkv", {"q", "k", "v"}},   {"c_attn", {"q", "k", "v"}},
+      {"in_proj", {"q", "k", "v"}}, {"pack", {"q", "k", "v"}},   {"att", {"q", "k", "v"}},
+      {"kv", {"k", "v"}},           {"wkv", {"k", "v"}},         {"qk", {"q", "k"}},
+      {"wqk", {"q", "k"}},          {"gate_up", {"gate", "up"}}, {"gateup", {"gate", "up"}},
+      {"w12", {"gate", "up"}},      {"w13", {"gate", "up"}},     {"gate_and_up", {"gate", "up"}},
       {"ff", {"up", "gate"}}};
   std::string plain = plain_segment(segment);
   for (const std::string_view end : {"_weight", "_bias"}) {

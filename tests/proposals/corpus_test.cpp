@@ -428,8 +428,8 @@ TEST_F(Corpus, FirstProposalsForTheFamiliesThatWereLookedAtAreRight) {
   const Tally all = run("tuning");
   if (every != 1) return;
   EXPECT_GE(all.right * 100, all.cases * 90);
-  EXPECT_GE(all.right_and_sure * 100, all.cases * 79);
-  EXPECT_LE(all.wrong_and_sure * 100, all.cases * 1);
+  EXPECT_GE(all.right_and_sure * 100, all.cases * 78);
+  EXPECT_LE(all.wrong_and_sure * 1000, all.cases * 6);
   EXPECT_LE(all.wrong_and_loads * 100, all.cases * 5);
   EXPECT_LE(all.wrong_hints * 100, all.hints * 3);
 }
@@ -437,9 +437,9 @@ TEST_F(Corpus, FirstProposalsForTheFamiliesThatWereLookedAtAreRight) {
 TEST_F(Corpus, FirstProposalsForOtherFamiliesAreMostlyRight) {
   const Tally all = run("held_out");
   if (every != 1) return;
-  EXPECT_GE(all.right * 100, all.cases * 73);
-  EXPECT_GE(all.right_and_sure * 100, all.cases * 57);
-  EXPECT_LE(all.wrong_and_sure * 100, all.cases * 3);
+  EXPECT_GE(all.right * 100, all.cases * 82);
+  EXPECT_GE(all.right_and_sure * 100, all.cases * 69);
+  EXPECT_EQ(all.wrong_and_sure, 0u);
   EXPECT_LE(all.wrong_hints * 100, all.hints * 3);
 }
 

@@ -140,7 +140,8 @@ TEST(TradeWords, TellPartsOfABlockApart) {
 }
 
 TEST(TradeWords, TellPlacesInAModelApart) {
-  expect_told_apart(Question::attention, {{"self_attn", "attn1"}, {"cross_attn", "encoder_attn"}});
+  expect_told_apart(Question::attention,
+                    {{"self_attn", "attn1"}, {"cross_attn", "encoder_attn", "cross"}});
   expect_told_apart(Question::coder, {{"encoder", "enc"}, {"decoder", "dec"}});
   expect_told_apart(Question::medium, {{"text_model", "text"}, {"visual", "vision_model"}});
   expect_told_apart(Question::embedding, {{"wte", "embed_tokens", "tok_embeddings"},
@@ -231,7 +232,7 @@ TEST(FusedParts, AreListedInOrder) {
   for (const char* name : {"kv", "to_kv", "kv_proj", "Wkv"}) {
     EXPECT_EQ(fused_parts(name), (Parts{"k", "v"})) << name;
   }
-  for (const char* name : {"gate_up_proj", "w12", "gate_and_up_proj"}) {
+  for (const char* name : {"gate_up_proj", "w12", "gate_and_up_proj", "gateup"}) {
     EXPECT_EQ(fused_parts(name), (Parts{"gate", "up"})) << name;
   }
   EXPECT_EQ(fused_parts("ff_proj"), (Parts{"up", "gate"}));  // as OLMo has them
