@@ -3,8 +3,6 @@
 // tensors.
 #pragma once
 
-#include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,11 +32,7 @@ class JsonObject {
   void flag(std::string_view name, bool value) { key(name) += value ? "true" : "false"; }
   void number(std::string_view name, std::uint64_t value) { key(name) += std::to_string(value); }
   /// JSON has no NaN and no infinities: they are null.
-  void number(std::string_view name, double value) {
-    if (!std::isfinite(value)) return json(name, "null");
-    char digits[32];
-    key(name).append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  }
+  void number(std::string_view name, double value) { json(name, to_json(Value(value))); }
   /// A value that is JSON already.
   void json(std::string_view name, std::string_view value) { key(name) += value; }
   /// A list of `count` values; append(index, out) writes each.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "src/core/sort.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -51,7 +52,7 @@ struct InverseStep {
 struct StepCheck {
   Status operator()(const PermuteStep& step) const {
     std::vector<std::size_t> sorted = step.dims;
-    std::sort(sorted.begin(), sorted.end());
+    detail::sort(sorted.begin(), sorted.end());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       if (sorted[i] != i) {
         return bad_steps("the dimensions of a PermuteStep are not a permutation",

@@ -19,6 +19,7 @@
 #include "src/analysis/renamed.h"
 #include "src/analysis/stretches.h"
 #include "src/analysis/workers.h"
+#include "src/core/sort.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -314,15 +315,15 @@ class CompareRun {
       const bool is_measured = distance.not_finite == 0 && !std::isnan(distance.relative_l2);
       return is_measured ? distance.relative_l2 : std::numeric_limits<double>::infinity();
     };
-    std::sort(result_.differences.begin(), result_.differences.end(),
-              [&](const TensorDifference& x, const TensorDifference& y) {
-                if (x.kind != y.kind) return x.kind < y.kind;
-                const double x_size = size_of_change(x);
-                const double y_size = size_of_change(y);
-                if (x_size != y_size) return x_size > y_size;
-                if (natural_less(x.name(), y.name())) return true;
-                return !natural_less(y.name(), x.name()) && x.name() < y.name();
-              });
+    detail::sort(result_.differences.begin(), result_.differences.end(),
+                 [&](const TensorDifference& x, const TensorDifference& y) {
+                   if (x.kind != y.kind) return x.kind < y.kind;
+                   const double x_size = size_of_change(x);
+                   const double y_size = size_of_change(y);
+                   if (x_size != y_size) return x_size > y_size;
+                   if (natural_less(x.name(), y.name())) return true;
+                   return !natural_less(y.name(), x.name()) && x.name() < y.name();
+                 });
   }
 
   unsigned threads() const { return static_cast<unsigned>(desks_.size()); }

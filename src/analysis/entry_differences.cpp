@@ -2,13 +2,14 @@
 // Tested by tests/analysis/entry_differences_test.cpp
 #include "src/analysis/entry_differences.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "src/core/sort.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -100,8 +101,8 @@ std::vector<EntryDifference> metadata_differences(const Metadata& a, const Metad
   for (const auto& [key, text] : b) {
     if (!a.contains(key)) differences.push_back({key, std::nullopt, text});
   }
-  std::sort(differences.begin(), differences.end(),
-            [](const EntryDifference& x, const EntryDifference& y) { return x.key < y.key; });
+  detail::sort(differences.begin(), differences.end(),
+               [](const EntryDifference& x, const EntryDifference& y) { return x.key < y.key; });
   return differences;
 }
 

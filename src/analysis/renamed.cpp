@@ -17,6 +17,7 @@
 #include "src/analysis/part_reader.h"
 #include "src/analysis/stretches.h"
 #include "src/analysis/workers.h"
+#include "src/core/sort.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -103,13 +104,13 @@ class RenameHashes {
 };
 
 void sort_by_name(const Archive& archive, std::vector<std::size_t>& indices) {
-  std::sort(indices.begin(), indices.end(), [&](std::size_t x, std::size_t y) {
+  detail::sort(indices.begin(), indices.end(), [&](std::size_t x, std::size_t y) {
     return natural_less(archive.info(x).name, archive.info(y).name);
   });
 }
 
 void take_away(std::vector<std::size_t>& from, std::vector<std::size_t> taken) {
-  std::sort(taken.begin(), taken.end());
+  detail::sort(taken.begin(), taken.end());
   std::erase_if(from, [&](std::size_t index) {
     return std::binary_search(taken.begin(), taken.end(), index);
   });

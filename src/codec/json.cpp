@@ -13,6 +13,7 @@
 #include "src/codec/decode_text.h"
 #include "src/codec/file_json.h"
 #include "src/core/parse_double.h"
+#include "src/core/print_double.h"
 #include "src/core/text/shown_characters.h"
 #include "src/core/text/utf8.h"
 #include "src/freestanding/append_json.h"
@@ -157,11 +158,10 @@ struct ValueAppender {
       out += "null";
       return;
     }
-    char text[40];
-    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-    out.append(text, end);
+    const std::string text = detail::print_double(value);
+    out += text;
     // A mark of its kind, so that it is read back as a double and -0 keeps its sign.
-    if (std::none_of(text, end, [](char c) { return c == '.' || c == 'e'; })) out += ".0";
+    if (text.find_first_of(".e") == std::string::npos) out += ".0";
   }
   void operator()(const std::string& value) const { append_string(out, value, readers); }
   void operator()(const Bytes& value) const {

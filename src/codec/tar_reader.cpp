@@ -10,6 +10,7 @@
 #include "src/codec/entry_name.h"
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
@@ -234,7 +235,7 @@ class TarIndex {
     std::vector<std::string_view> names(members_.size());
     std::transform(members_.begin(), members_.end(), names.begin(),
                    [](const TarMember& member) { return std::string_view(member.name); });
-    std::sort(names.begin(), names.end());
+    detail::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return {};
     return bad("a member appears twice in the tar archive", quoted(*twice));

@@ -14,6 +14,7 @@
 #include "src/core/expression.h"
 #include "src/core/name_collision.h"
 #include "src/core/sole_owner.h"
+#include "src/core/sort.h"
 #include "src/core/text/nearest_name.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
@@ -408,7 +409,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 std::vector<std::size_t> Archive::natural_order() const {
   std::vector<std::size_t> order(size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  detail::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return natural_less(state_->entries[a].name(), state_->entries[b].name());
   });
   return order;

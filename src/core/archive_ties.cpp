@@ -6,6 +6,7 @@
 #include "andiron/archive.h"
 #include "src/core/archive_state.h"
 #include "src/core/expression.h"
+#include "src/core/sort.h"
 
 namespace andiron::inline v1 {
 
@@ -38,8 +39,8 @@ std::vector<std::optional<std::size_t>> Archive::ties() const {
     const auto& expression = state_->snapshots[entry.snapshot].expression_;
     if (const ByteSource* source = expression->place(offset)) places.push_back({source, offset, i});
   }
-  std::sort(places.begin(), places.end(),
-            [](const Start& a, const Start& b) { return a.is_before(b); });
+  detail::sort(places.begin(), places.end(),
+               [](const Start& a, const Start& b) { return a.is_before(b); });
 
   const auto is_same = [&](std::size_t a, std::size_t b) {
     const detail::ArchiveEntry& first = state_->entries[a];

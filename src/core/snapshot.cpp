@@ -9,6 +9,7 @@
 
 #include "andiron/tensor.h"
 #include "src/core/expression.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
@@ -222,7 +223,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 Result<TensorSnapshot> TensorSnapshot::permute(std::span<const std::size_t> dims) const
     ANDIRON_NO_THROW {
   std::vector<std::size_t> sorted(dims.begin(), dims.end());
-  std::sort(sorted.begin(), sorted.end());
+  detail::sort(sorted.begin(), sorted.end());
   std::vector<std::size_t> all(shape().rank());
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (sorted != all) {

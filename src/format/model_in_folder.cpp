@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/core/sort.h"
 #include "src/core/try.h"
 #include "src/format/formats.h"
 #include "src/format/shard_names.h"
@@ -60,7 +61,7 @@ Names candidates_of_rank(const Names& names, unsigned rank) {
     }
   }
   Names& found = indexes.empty() ? single : indexes;
-  std::sort(found.begin(), found.end());
+  detail::sort(found.begin(), found.end());
   return std::move(found);
 }
 

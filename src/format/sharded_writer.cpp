@@ -9,6 +9,7 @@
 #include "andiron/value.h"
 #include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
+#include "src/core/sort.h"
 #include "src/core/try.h"
 #include "src/format/output_file.h"
 #include "src/format/shard_set.h"
@@ -58,8 +59,8 @@ class ShardedWriter {
         weight_map.emplace_back(std::string(archive_.info(tensor).name), Value(names[shard]));
       }
     }
-    std::sort(weight_map.begin(), weight_map.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+    detail::sort(weight_map.begin(), weight_map.end(),
+                 [](const auto& a, const auto& b) { return a.first < b.first; });
     const Value index(ValueDict{
         {"metadata",
          Value(ValueDict{{"total_size", Value(static_cast<std::int64_t>(total_bytes_))}})},

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "src/core/little_endian.h"
+#include "src/core/sort.h"
 #include "src/freestanding/json_reader.h"
 #include "src/freestanding/small_build.h"
 
@@ -307,7 +308,7 @@ CoverageIssue check_coverage(std::span<SafetensorsScratch> ranges, std::uint64_t
     return a.key != b.key ? a.key < b.key : a.end < b.end;
   };
   if (!std::is_sorted(ranges.begin(), ranges.end(), earlier)) {
-    std::sort(ranges.begin(), ranges.end(), earlier);
+    detail::sort(ranges.begin(), ranges.end(), earlier);
   }
   std::uint64_t covered = 0;
   for (const SafetensorsScratch& range : ranges) {
@@ -409,7 +410,7 @@ ViewStatus SafetensorsView::check_layout(std::span<SafetensorsScratch> scratch) 
     JsonReader(part(header_, at, header_.size())).string(name);
     return name;
   };
-  std::sort(items.begin(), items.end(), [&](const auto& a, const auto& b) {
+  detail::sort(items.begin(), items.end(), [&](const auto& a, const auto& b) {
     return a.key != b.key ? a.key < b.key : compare(name_of(a), name_of(b)) < 0;
   });
   for (std::size_t i = 1; i < items.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "src/core/sort.h"
 #include "src/core/try.h"
 #include "src/io/system_calls.h"
 
@@ -67,7 +68,7 @@ Result<std::vector<std::string>> list_files(const std::string& folder) {
     }
   }
   if (errno != 0) return io_error("list the folder", folder, errno);
-  std::sort(names.begin(), names.end());
+  detail::sort(names.begin(), names.end());
   return names;
 }
 

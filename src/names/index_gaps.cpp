@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "src/core/parse_index.h"
+#include "src/core/sort.h"
 #include "src/core/try.h"
 #include "src/names/index_gaps.h"
 #include "src/names/rename.h"
@@ -31,8 +32,8 @@ struct Index {
 std::vector<std::size_t> bytewise_order(std::span<const std::string_view> names) {
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  detail::sort(order.begin(), order.end(),
+               [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
   return order;
 }
 
@@ -95,7 +96,7 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
   }
 
   for (std::vector<std::uint64_t>& values : numbers) {
-    std::sort(values.begin(), values.end());
+    detail::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
   }
 

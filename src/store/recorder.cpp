@@ -3,12 +3,12 @@
 // Tested by tests/store/recorder_test.cpp and tests/store/recorder_precision_test.cpp
 #include "andiron/recorder.h"
 
-#include <algorithm>
 #include <ostream>
 #include <utility>
 
 #include "andiron/stores.h"
 #include "andiron/text.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/record/precision.h"
@@ -131,7 +131,7 @@ std::string debug_text(const Archive& named) {
   for (std::size_t i = 0; i < named.size(); ++i) {
     all.push_back({named.info(i).name, original.info(i).name, i});
   }
-  std::sort(all.begin(), all.end(), [](const Keys& a, const Keys& b) {
+  detail::sort(all.begin(), all.end(), [](const Keys& a, const Keys& b) {
     return std::pair(a.now, a.before) < std::pair(b.now, b.before);
   });
   std::string text = "Debug information of keys and tensor shapes:\n---\n";

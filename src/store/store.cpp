@@ -3,12 +3,12 @@
 // Tested by tests/store/store_test.cpp
 #include "andiron/store.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "andiron/names.h"
 #include "src/adapters/archive_lookup.h"
 #include "src/core/lock.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
@@ -228,7 +228,7 @@ Result<std::vector<std::string>> Store::keys() const ANDIRON_NO_THROW {
   std::vector<std::string> names;
   names.reserve(named.size());
   for (std::size_t i = 0; i < named.size(); ++i) names.emplace_back(named.info(i).name);
-  std::sort(names.begin(), names.end());
+  detail::sort(names.begin(), names.end());
   return names;
 }
 ANDIRON_OR_OUT_OF_MEMORY
@@ -247,7 +247,7 @@ Result<Snapshots> Store::get_all_snapshots() const ANDIRON_NO_THROW {
   std::vector<TensorSnapshot> list;
   list.reserve(named.size());
   for (std::size_t i = 0; i < named.size(); ++i) list.push_back(named.snapshot(i));
-  std::sort(list.begin(), list.end(), [](const TensorSnapshot& a, const TensorSnapshot& b) {
+  detail::sort(list.begin(), list.end(), [](const TensorSnapshot& a, const TensorSnapshot& b) {
     return a.full_path() < b.full_path();
   });
   return Snapshots(std::move(list));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Deflating and inflating: by zlib in one go, and by our streams piece by piece.
+// Inflating: by zlib in one go, and by our streams piece by piece.
 #pragma once
 
 #include <zlib.h>
@@ -12,24 +12,9 @@
 #include <string_view>
 
 #include "src/codec/deflate/streams.h"
+#include "tests/support/deflating.h"
 
 namespace andiron::test {
-
-/// Deflated by zlib, without header and trailer.
-inline std::string deflated(std::string_view content, int level = 9,
-                            int strategy = Z_DEFAULT_STRATEGY) {
-  z_stream stream{};
-  if (deflateInit2(&stream, level, Z_DEFLATED, -15, 8, strategy) != Z_OK) std::abort();
-  std::string out(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) std::abort();
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 /// What comes of deflate data. Data that is cut short goes on.
 struct Inflation {
@@ -102,23 +87,6 @@ Inflation inflated_by(detail::InflateStream& stream, std::string_view data, Next
 inline Inflation inflated_by(detail::InflateStream& stream, std::string_view data,
                              std::size_t in_piece, std::size_t out_piece) {
   return inflated_by(stream, data, [&] { return in_piece; }, [&] { return out_piece; });
-}
-
-/// In pieces of these sizes.
-inline std::string deflated_by(detail::DeflateStream& stream, std::string_view text,
-                               std::size_t in_piece, std::size_t out_piece) {
-  std::string data;
-  std::string room(out_piece, '\0');
-  for (std::size_t at = 0;;) {
-    const std::string_view in = text.substr(at, in_piece);
-    const auto step =
-        stream.step(std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(room)),
-                    at + in.size() == text.size());
-    if (step.taken > in.size() || step.made > room.size()) std::abort();
-    at += step.taken;
-    data.append(room, 0, step.made);
-    if (at == text.size() && step.made < room.size()) return data;
-  }
 }
 
 }  // namespace andiron::test

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +22,7 @@
 #include "andiron/byte_source.h"
 #include "andiron/bytes.h"
 #include "tests/support/bytes_of_text.h"
-#include "tests/support/inflating.h"
+#include "tests/support/deflating.h"
 #include "tests/support/sparse_source.h"
 
 namespace andiron::test {
@@ -112,11 +111,6 @@ std::string little_endian(Numbers... numbers) {
 /// One field of an extra field.
 inline std::string extra_field(std::uint16_t id, std::string_view content) {
   return little_endian(id, static_cast<std::uint16_t>(content.size())) + std::string(content);
-}
-
-inline std::uint32_t crc_of_text(std::string_view text) {
-  return static_cast<std::uint32_t>(
-      ::crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size())));
 }
 
 class ZipWriting {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Deflate and its checksum in plain C++, for builds without zlib (ADR 0033).
+// Deflate and its checksum in plain C++, for builds without zlib (ADR 0034).
 #pragma once
 
 #include <cstddef>

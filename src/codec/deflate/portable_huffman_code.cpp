@@ -6,6 +6,7 @@
 #include <array>
 
 #include "src/codec/deflate/portable_symbols.h"
+#include "src/core/sort.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -28,7 +29,7 @@ unsigned shortest_lengths(std::span<const std::uint32_t> counts,
     if (counts[symbol] == 0) continue;
     nodes[leaves++] = {counts[symbol], static_cast<std::uint16_t>(symbol), 0, 0};
   }
-  std::sort(nodes.data(), nodes.data() + leaves, [](const HuffmanNode& a, const HuffmanNode& b) {
+  detail::sort(nodes.data(), nodes.data() + leaves, [](const HuffmanNode& a, const HuffmanNode& b) {
     return a.count != b.count ? a.count < b.count : a.symbol < b.symbol;
   });
   std::size_t end = leaves;

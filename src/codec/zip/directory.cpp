@@ -9,6 +9,7 @@
 
 #include "src/codec/entry_name.h"
 #include "src/core/little_endian.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
@@ -189,8 +190,9 @@ class ZipDirectoryReader {
       if (order == nullptr) return out_of_memory();
       directory_.by_offset_.reset(order);
       std::iota(order, order + entries.size(), 0u);
-      std::sort(order, order + entries.size(),
-                [&](std::uint32_t a, std::uint32_t b) { return before(entries[a], entries[b]); });
+      detail::sort(order, order + entries.size(), [&](std::uint32_t a, std::uint32_t b) {
+        return before(entries[a], entries[b]);
+      });
     }
     const std::uint64_t first =
         entries.empty() ? directory_.begin_ : entries[directory_.at_rank(0)].header_offset;

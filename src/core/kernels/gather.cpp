@@ -13,6 +13,7 @@
 
 #include "andiron/limits.h"
 #include "src/core/kernels/convert.h"
+#include "src/core/sort.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -217,8 +218,8 @@ class BoxCutter {
     at_ = {};
     is_done_ = false;
     if (in_memory_) return;
-    std::sort(box_.items.begin(), box_.items.begin() + static_cast<std::ptrdiff_t>(box_.count),
-              [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
+    detail::sort(box_.items.begin(), box_.items.begin() + static_cast<std::ptrdiff_t>(box_.count),
+                 [](const Dim& a, const Dim& b) { return a.source_step() > b.source_step(); });
     // Dimensions that are stepped through, and how many steps of the last are taken at once.
     while (outer_ < box_.count && !is_run(inner(outer_)) && together_ == 1) {
       if (is_dense(inner(outer_))) {

@@ -12,6 +12,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
 #include "src/core/memory_budget.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"
@@ -273,7 +274,7 @@ class BurnpackReader {
       ANDIRON_TRY(budget_.charge_data(entry.byte_size, entry.name()));
       if (entry.byte_size != 0) runs.push_back({entry.offset, entry.offset + entry.byte_size, i});
     }
-    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    detail::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.index < b.index;
     });
     for (std::size_t i = 1; i < runs.size(); ++i) {

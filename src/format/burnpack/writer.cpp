@@ -10,6 +10,7 @@
 #include "andiron/burnpack_view.h"
 #include "src/codec/cbor_writer.h"
 #include "src/core/check_limit.h"
+#include "src/core/sort.h"
 #include "src/core/text/quoted.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
@@ -85,8 +86,8 @@ class Layout {
   Status take_scalars() {
     ANDIRON_ASSIGN(tree_, archive_.value());
     scalars_ = scalars_for(tree_, generation_);
-    std::sort(scalars_.begin(), scalars_.end(),
-              [](const Scalar& a, const Scalar& b) { return a.name < b.name; });
+    detail::sort(scalars_.begin(), scalars_.end(),
+                 [](const Scalar& a, const Scalar& b) { return a.name < b.name; });
     for (std::size_t i = 0; i < scalars_.size(); ++i) {
       ANDIRON_TRY(check_text(scalars_[i].name, "the name of a scalar"));
       if (i != 0 && scalars_[i].name == scalars_[i - 1].name) {
@@ -158,7 +159,8 @@ class Layout {
     std::vector<Key> keys;
     keys.reserve(archive_.size());
     for (std::size_t i = 0; i < archive_.size(); ++i) keys.push_back({archive_.info(i).name, i});
-    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) { return a.name < b.name; });
+    detail::sort(keys.begin(), keys.end(),
+                 [](const Key& a, const Key& b) { return a.name < b.name; });
     std::vector<std::size_t> order;
     order.reserve(keys.size());
     for (const Key& key : keys) order.push_back(key.index);

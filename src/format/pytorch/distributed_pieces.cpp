@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "src/core/sort.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -30,7 +31,7 @@ std::uint64_t piece_end(const Piece& piece, std::size_t dim) {
 
 // Sorts pieces along a dimension and gives where it can be cut: no piece lies on both sides.
 std::vector<std::size_t> cuts(std::span<Piece> pieces, std::size_t dim) {
-  std::sort(pieces.begin(), pieces.end(), [dim](const Piece& a, const Piece& b) {
+  detail::sort(pieces.begin(), pieces.end(), [dim](const Piece& a, const Piece& b) {
     return std::tie(a.offsets[dim], a.offsets) < std::tie(b.offsets[dim], b.offsets);
   });
   std::vector<std::size_t> found;
@@ -91,8 +92,8 @@ Result<TensorSnapshot> assemble(const std::vector<std::uint64_t>& shape, DType d
     return std::find(piece.sizes.begin(), piece.sizes.end(), 0) != piece.sizes.end();
   });
   const auto place = [](const Piece& piece) { return std::tie(piece.offsets, piece.sizes); };
-  std::sort(pieces.begin(), pieces.end(),
-            [&](const Piece& a, const Piece& b) { return place(a) < place(b); });
+  detail::sort(pieces.begin(), pieces.end(),
+               [&](const Piece& a, const Piece& b) { return place(a) < place(b); });
   pieces.erase(std::unique(pieces.begin(), pieces.end(),
                            [&](const Piece& a, const Piece& b) { return place(a) == place(b); }),
                pieces.end());

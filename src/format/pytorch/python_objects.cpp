@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "src/core/sort.h"
+
 namespace andiron::inline v1::detail {
 namespace {
 
@@ -98,7 +100,7 @@ std::vector<std::string_view> texts_in(const PickleDocument& content, PickleValu
   for (const PickleValue item : content.graph().items(container)) {
     if (const auto text = content.text(item)) texts.push_back(*text);
   }
-  std::sort(texts.begin(), texts.end());
+  detail::sort(texts.begin(), texts.end());
   return texts;
 }
 

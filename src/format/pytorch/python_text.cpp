@@ -2,12 +2,11 @@
 // Tested by tests/format/pytorch_python_text_test.cpp
 #include "src/format/pytorch/python_text.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "src/core/print_double.h"
 #include "src/core/text/utf8.h"
 
 namespace andiron::inline v1::detail {
@@ -270,13 +269,9 @@ void append_python_float(std::string& out, double number) {
   // Python switches to an exponent from 1e16 on, and below 1e-4.
   const double magnitude = std::fabs(number);
   const bool plain = number == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
-  char digits[32];
-  const std::to_chars_result end =
-      std::to_chars(digits, digits + sizeof digits, number,
-                    plain ? std::chars_format::fixed : std::chars_format::scientific);
-  const std::string_view text(digits, static_cast<std::size_t>(end.ptr - digits));
+  const std::string text = print_double(number, plain ? Notation::fixed : Notation::scientific);
   out += text;
-  if (plain && text.find('.') == std::string_view::npos) out += ".0";
+  if (plain && text.find('.') == std::string::npos) out += ".0";
 }
 
 }  // namespace andiron::inline v1::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "andiron/limits.h"
+#include "src/core/sort.h"
 
 namespace andiron::inline v1::detail {
 
@@ -27,7 +28,7 @@ const std::string* repeated_key(const ValueDict& dict) {
   std::vector<const std::string*> keys;
   keys.reserve(dict.size());
   for (const auto& entry : dict) keys.push_back(&entry.first);
-  std::sort(keys.begin(), keys.end(), [](const auto* a, const auto* b) { return *a < *b; });
+  detail::sort(keys.begin(), keys.end(), [](const auto* a, const auto* b) { return *a < *b; });
   const auto twice = std::adjacent_find(keys.begin(), keys.end(),
                                         [](const auto* a, const auto* b) { return *a == *b; });
   return twice == keys.end() ? nullptr : *twice;

@@ -11,6 +11,7 @@
 #include "andiron/safetensors_view.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
+#include "src/core/sort.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/data_copier.h"
@@ -83,7 +84,7 @@ void sort_as_the_crate_does(const Archive& archive, std::vector<std::size_t>& or
     const TensorInfo info = archive.info(i);
     keys.push_back({safetensors_dtype_rank(info.dtype), info.name, i});
   }
-  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+  detail::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
     return a.rank != b.rank ? a.rank > b.rank : a.name < b.name;
   });
   std::transform(keys.begin(), keys.end(), order.begin(), [](const Key& key) { return key.index; });

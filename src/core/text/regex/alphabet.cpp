@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/sort.h"
 #include "src/core/text/utf8.h"
 
 namespace andiron::inline v1::automaton {
@@ -26,7 +27,7 @@ class Partition {
         if (range.last < not_utf8) firsts_.push_back(range.last + 1);
       }
     }
-    std::sort(firsts_.begin(), firsts_.end());
+    detail::sort(firsts_.begin(), firsts_.end());
     firsts_.erase(std::unique(firsts_.begin(), firsts_.end()), firsts_.end());
     class_of_.resize(firsts_.size());
     sizes_ = {firsts_.size()};

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "src/core/sort.h"
+
 namespace andiron::inline v1::automaton {
 
 using detail::CodePointRange;
 
 void normalize(CodePointRanges& ranges) {
-  std::sort(ranges.begin(), ranges.end());
+  detail::sort(ranges.begin(), ranges.end());
   std::size_t kept = 0;
   for (const CodePointRange range : ranges) {
     if (kept != 0 && range.first <= ranges[kept - 1].last + 1) {

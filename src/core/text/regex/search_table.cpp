@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "src/core/sort.h"
 #include "src/core/text/regex/reach.h"
 
 namespace andiron::inline v1::automaton {
@@ -82,7 +83,7 @@ class SearchTable::Builder {
       }
     }
     takes_tried_ += reach.takes.size();
-    std::sort(next.at.begin(), next.at.end());
+    detail::sort(next.at.begin(), next.at.end());
     next.at.erase(std::unique(next.at.begin(), next.at.end()), next.at.end());
     return state_of(std::move(next));
   }
