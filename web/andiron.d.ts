@@ -137,6 +137,7 @@ export interface ConvertOptions {
 }
 
 export class AndironError extends Error {
+  /** Such as "NotFound" or "SizeMismatch". After "Stopped", load the library again. */
   code: string;
   file?: string;
   tensor?: string;
@@ -146,6 +147,8 @@ export class AndironError extends Error {
 }
 
 export interface WeightFile extends Listing {
+  /** How much of its files was read so far. */
+  readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
   read(name: string, options?: ReadOptions): Elements;
   hash(name: string): string;
@@ -156,11 +159,15 @@ export interface WeightFile extends Listing {
 
 export interface Andiron {
   readonly version: string;
+  /** The size of the library's memory. It grows with the largest need, and stays. */
+  readonly memoryBytes: number;
   open(source: Sources, options?: OpenOptions): WeightFile;
   compare(a: WeightFile, b: WeightFile, options?: CompareOptions): Comparison;
 }
 
 export interface RemoteFile extends Listing {
+  /** How much of its files was read so far. */
+  readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
   read(name: string, options?: ReadOptions): Promise<Elements>;
   hash(name: string): Promise<string>;

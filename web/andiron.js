@@ -13,8 +13,8 @@
 
 /** An error of the library: what was found, what was expected, what to try. */
 export class AndironError extends Error {
-  constructor(fields) {
-    super(fields.text);
+  constructor(fields, cause) {
+    super(fields.text, cause && { cause });
     this.name = "AndironError";
     for (const key of ["code", "file", "tensor", "found", "expected", "hint"]) {
       if (fields[key]) this[key] = fields[key];
@@ -27,13 +27,19 @@ const builtin = (name) => process.getBuiltinModule(`node:${name}`);
 
 // ---- Files of the host ----
 
+// A buffer may have been handed to another thread since, and a file may have become shorter.
+function fill(out, bytes) {
+  if (bytes.byteLength !== out.byteLength) throw new Error("there is less than there was");
+  out.set(bytes);
+}
+
 class MemoryFile {
   constructor(bytes) {
     this.bytes = bytes;
     this.size = bytes.byteLength;
   }
   read(offset, out) {
-    out.set(this.bytes.subarray(offset, offset + out.byteLength));
+    fill(out, this.bytes.subarray(offset, offset + out.byteLength));
   }
   close() {}
 }
@@ -45,7 +51,7 @@ class BlobFile {
   }
   read(offset, out) {
     const part = this.blob.slice(offset, offset + out.byteLength);
-    out.set(new Uint8Array(new FileReaderSync().readAsArrayBuffer(part)));
+    fill(out, new Uint8Array(new FileReaderSync().readAsArrayBuffer(part)));
   }
   close() {}
 }
@@ -194,18 +200,22 @@ export async function load({ wasm } = {}) {
   let instance;
   const files = new Map();
   const memory = () => instance.exports.memory;
-  const read = (file, offset, address, size) => {
+  const failure = {};
+  const read = (number, offset, address, size) => {
     try {
-      files.get(file).read(offset, new Uint8Array(memory().buffer, address, size));
+      const file = files.get(number);
+      file.read(offset, new Uint8Array(memory().buffer, address, size));
+      file.bytesRead = (file.bytesRead ?? 0) + size;
       return 0;
-    } catch {
+    } catch (error) {
+      failure.cause = error;
       return 1;
     }
   };
   const imports = { andiron: { read }, wasi_snapshot_preview1: systemOf(memory) };
   instance = await WebAssembly.instantiate(module, imports);
   instance.exports._initialize?.();
-  return new Andiron(instance.exports, files);
+  return new Andiron(instance.exports, files, failure);
 }
 
 const encoder = new TextEncoder();
@@ -215,15 +225,23 @@ const decoder = new TextDecoder();
 class Andiron {
   #exports;
   #files;
+  #failure;
   #nextFile = 1;
 
-  constructor(exports, files) {
+  // `failure.cause` is why the host could not read, if it could not.
+  constructor(exports, files, failure) {
     this.#exports = exports;
     this.#files = files;
+    this.#failure = failure;
   }
 
   get version() {
-    return this.#text("andiron_version");
+    return decoder.decode(this.#take(this.#call("andiron_version")));
+  }
+
+  /** How many bytes the library's memory has. It grows with the largest need, and stays. */
+  get memoryBytes() {
+    return this.#exports.memory.buffer.byteLength;
   }
 
   /**
@@ -242,7 +260,7 @@ class Andiron {
         return { name: each, file: number, size: file.size };
       });
       const opened = this.#json("andiron_open", { files: listed, model, ...options });
-      return new WeightFile(this.#calls(), opened, () => this.#forget(numbers));
+      return new WeightFile(this.#calls(numbers), opened);
     } catch (error) {
       this.#forget(numbers);
       throw error;
@@ -261,27 +279,40 @@ class Andiron {
     }
   }
 
-  #calls() {
+  // What an open file needs, which is made of the host's files with these numbers.
+  #calls(numbers) {
     return {
       json: (name, request, ...handles) => this.#json(name, request, ...handles),
       bytes: (name, request, ...handles) => this.#bytes(name, request, ...handles),
-      close: (handle) => this.#exports.andiron_close(handle),
+      bytesRead: () => numbers.reduce((sum, each) => sum + (this.#files.get(each)?.bytesRead ?? 0), 0),
+      close: (handle) => {
+        this.#call("andiron_close", handle);
+        this.#forget(numbers);
+      },
     };
+  }
+
+  // Memory that ends where the library cannot report it ends the module: nothing in it can be
+  // trusted after.
+  #call(name, ...values) {
+    try {
+      return this.#exports[name](...values);
+    } catch (error) {
+      const text = `the library stopped: ${error.message}; load it again`;
+      throw new AndironError({ code: "Stopped", text }, error);
+    }
   }
 
   #bytes(name, request, ...handles) {
     const exports = this.#exports;
     const text = encoder.encode(JSON.stringify(request));
-    const address = exports.andiron_allocate(text.length);
+    const address = this.#call("andiron_allocate", text.length);
     if (address === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
     new Uint8Array(exports.memory.buffer, address, text.length).set(text);
-    const answer = exports[name](...handles, address, text.length);
-    exports.andiron_deallocate(address);
+    this.#failure.cause = undefined;
+    const answer = this.#call(name, ...handles, address, text.length);
+    this.#call("andiron_deallocate", address);
     return this.#take(answer);
-  }
-
-  #text(name) {
-    return decoder.decode(this.#take(this.#exports[name]()));
   }
 
   #json(name, request, ...handles) {
@@ -294,8 +325,8 @@ class Andiron {
     if (answer === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
     const [failed, data, size] = new Uint32Array(exports.memory.buffer, answer, 3);
     const bytes = new Uint8Array(exports.memory.buffer, data, size).slice();
-    exports.andiron_release(answer);
-    if (failed) throw new AndironError(JSON.parse(decoder.decode(bytes)));
+    this.#call("andiron_release", answer);
+    if (failed) throw new AndironError(JSON.parse(decoder.decode(bytes)), this.#failure.cause);
     return bytes;
   }
 }
@@ -304,7 +335,9 @@ const handles = new WeakMap();
 
 function handleOf(file) {
   const handle = handles.get(file);
-  if (handle === undefined) throw new TypeError("expected an open file");
+  if (handle === undefined) {
+    throw new TypeError(file instanceof WeightFile ? "the file is closed" : "expected an open file");
+  }
   return handle;
 }
 
@@ -312,14 +345,17 @@ function handleOf(file) {
 class WeightFile {
   #calls;
   #byName = new Map();
-  #release;
 
-  constructor(calls, { handle, ...listing }, release) {
+  constructor(calls, { handle, ...listing }) {
     this.#calls = calls;
-    this.#release = release;
     handles.set(this, handle);
     Object.assign(this, listing);
     for (const tensor of this.tensors) this.#byName.set(tensor.name, tensor);
+  }
+
+  /** How much of its files was read so far. */
+  get bytesRead() {
+    return this.#calls.bytesRead();
   }
 
   /** The description of a tensor by its name, or undefined. */
@@ -359,7 +395,6 @@ class WeightFile {
     if (handle === undefined) return;
     handles.delete(this);
     this.#calls.close(handle);
-    this.#release();
   }
 
   [Symbol.dispose ?? Symbol.for("dispose")]() {

@@ -16,6 +16,7 @@ export async function loadInWorker({ worker, wasm } = {}) {
 
 function errorOf(fields) {
   if (fields.name === "AndironError") return new AndironError(fields);
+  if (fields.name === "TypeError") return new TypeError(fields.text);
   return Object.assign(new Error(fields.text), { name: fields.name });
 }
 
@@ -26,28 +27,29 @@ class RemoteAndiron {
 
   constructor(worker) {
     this.#worker = worker;
-    worker.onmessage = ({ data: { id, result, error } }) => {
+    worker.onmessage = ({ data: { id, result, error, bytesRead } }) => {
       const { resolve, reject } = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error) reject(errorOf(error));
-      else resolve(result);
+      else resolve({ result, bytesRead });
     };
     worker.onerror = (event) => this.#fail(new Error(event.message ?? "the worker failed"));
   }
 
   async ready(wasm) {
-    this.version = await this.#call("load", undefined, [{ wasm }]);
+    this.version = (await this.#call("load", undefined, [{ wasm }])).result;
   }
 
   /** As Andiron.open(); resolves to a RemoteFile. */
   async open(source, options) {
     const files = typeof FileList !== "undefined" && source instanceof FileList ? [...source] : source;
-    const opened = await this.#call("open", undefined, [files, options]);
-    return new RemoteFile(opened, (method, args) => this.#call(method, opened.number, args));
+    const { result, bytesRead } = await this.#call("open", undefined, [files, options]);
+    const call = (method, args) => this.#call(method, result.number, args);
+    return new RemoteFile({ ...result, bytesRead }, call);
   }
 
-  compare(a, b, options) {
-    return this.#call("compare", undefined, [a.number, b.number, options]);
+  async compare(a, b, options) {
+    return (await this.#call("compare", undefined, [a.number, b.number, options])).result;
   }
 
   /** Ends the worker. Calls that are under way fail. */
@@ -74,9 +76,14 @@ class RemoteFile {
   #call;
   #byName = new Map();
 
-  constructor({ number, listing }, call) {
-    this.#call = call;
+  constructor({ number, listing, bytesRead }, call) {
+    this.#call = async (method, ...args) => {
+      const answer = await call(method, args);
+      if (answer.bytesRead !== undefined) this.bytesRead = answer.bytesRead;
+      return answer.result;
+    };
     this.number = number;
+    this.bytesRead = bytesRead;
     Object.assign(this, listing);
     for (const tensor of this.tensors) this.#byName.set(tensor.name, tensor);
   }
@@ -85,18 +92,18 @@ class RemoteFile {
     return this.#byName.get(name);
   }
   read(name, options) {
-    return this.#call("read", [name, options]);
+    return this.#call("read", name, options);
   }
   hash(name) {
-    return this.#call("hash", [name]);
+    return this.#call("hash", name);
   }
   statistics(name, options) {
-    return this.#call("statistics", [name, options]);
+    return this.#call("statistics", name, options);
   }
   convert(format, options) {
-    return this.#call("convert", [format, options]);
+    return this.#call("convert", format, options);
   }
   close() {
-    return this.#call("close", []);
+    return this.#call("close");
   }
 }

@@ -27,17 +27,24 @@ const methods = {
 };
 
 async function answer({ method, file, args }) {
-  if (file === undefined) return methods[method](...args);
-  const result = files.get(file)[method](...args);
+  if (file === undefined) {
+    const result = await methods[method](...args);
+    return { result, bytesRead: files.get(result?.number)?.bytesRead };
+  }
+  const open = files.get(file);
+  if (open === undefined && method === "close") return {};
+  if (open === undefined) throw new TypeError("the file is closed");
+  const result = open[method](...args);
+  const { bytesRead } = open;
   if (method === "close") files.delete(file);
-  return result;
+  return method === "close" ? {} : { result, bytesRead };
 }
 
 self.onmessage = async ({ data }) => {
   try {
-    const result = await answer(data);
-    const moved = ArrayBuffer.isView(result) ? [result.buffer] : [];
-    self.postMessage({ id: data.id, result }, moved);
+    const answered = await answer(data);
+    const moved = ArrayBuffer.isView(answered.result) ? [answered.result.buffer] : [];
+    self.postMessage({ id: data.id, ...answered }, moved);
   } catch (error) {
     self.postMessage({ id: data.id, error: { ...error, name: error.name, text: error.message } });
   }

@@ -361,12 +361,14 @@ TEST(Statistics, ProgressIsToldOnTheCallingThreadUpToTheEnd) {
   EXPECT_TRUE(statistics(tensor_of<float>({}), {.progress = never}));
 }
 
+#if defined(__cpp_exceptions)
 TEST(Statistics, ExceptionsOfProgressPassThrough) {
   const TensorSnapshot tensor = stored_floats(random_floats(several_stretches));
   const auto progress = [](std::uint64_t, std::uint64_t) -> bool { throw std::runtime_error(""); };
   EXPECT_THROW(static_cast<void>(statistics(tensor, {.threads = 3, .progress = progress})),
                std::runtime_error);
 }
+#endif
 
 TEST(Statistics, ErrorsOfReadingNameTheTensor) {
   const auto source = std::make_shared<TestSource>(bytes_of(random_floats(several_stretches)));

@@ -80,6 +80,7 @@ TEST(Result, HoldsWhatCannotBeCopied) {
   EXPECT_EQ(*taken, 7);
 }
 
+#if defined(__cpp_exceptions)
 TEST(Result, ValueThrowsTheErrorForThoseWhoWantThat) {
   const Result<int> result = full_error();
   try {
@@ -89,7 +90,9 @@ TEST(Result, ValueThrowsTheErrorForThoseWhoWantThat) {
     EXPECT_EQ(exception.error().code, ErrorCode::size_mismatch);
     EXPECT_EQ(std::string(exception.what()), full_error().to_string());
   }
+  EXPECT_THROW(Status(full_error()).value(), Exception);
 }
+#endif
 
 TEST(Result, ErrorsCanBeMovedOut) {
   Result<int> result = full_error();
@@ -100,14 +103,13 @@ TEST(Result, ErrorsCanBeMovedOut) {
 TEST(Status, IsFineByDefault) {
   const Status status;
   EXPECT_TRUE(status.ok());
-  EXPECT_NO_THROW(status.value());
+  status.value();
 }
 
 TEST(Status, HoldsAnError) {
   const Status status = full_error();
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.error().file, "model.safetensors");
-  EXPECT_THROW(status.value(), Exception);
 }
 
 TEST(Result, TakesWhatConvertsToItsValue) {

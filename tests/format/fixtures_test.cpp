@@ -43,7 +43,7 @@ void check_file(const std::string& file, const Json& truth) {
     ASSERT_TRUE(tensor) << tensor.error().to_string();
     EXPECT_EQ(tensor->dtype_text(), our_dtype(expected["dtype"])) << name;
     EXPECT_EQ(shape_of(*tensor), expected["shape"]) << name;
-    EXPECT_EQ(to_hex(sha256(*tensor).value()), expected["sha256"]) << name;
+    EXPECT_EQ(to_hex(sha256(*tensor).value()), std::string(expected["sha256"])) << name;
   }
 }
 
@@ -220,7 +220,7 @@ TEST(Fixtures, EveryBurnpackFileSaysWhichReleaseWroteIt) {
     EXPECT_EQ(head.layout.is_aligned, head.layout.data_begin % 256 == 0);
     const Json& metadata = truth["metadata"];
     if (metadata.value("producer", "") == "burn" &&
-        metadata.value("version", "") == truth["version"]) {
+        metadata.value("version", "") == std::string(truth["version"])) {
       EXPECT_EQ(head.generation, "Burn " + std::string(truth["version"]));
     }
     // Every byte up to the data has its label.

@@ -53,7 +53,7 @@ void expect_tensor(const TensorSnapshot& tensor, const Json& expected) {
   // Two to a byte, which PyTorch counts as one.
   if (tensor.dtype() == DType::f4e2m1) shape.back() /= 2;
   EXPECT_EQ(Json(shape), expected["shape"]);
-  EXPECT_EQ(to_hex(sha256(tensor).value()), expected["sha256"]);
+  EXPECT_EQ(to_hex(sha256(tensor).value()), std::string(expected["sha256"]));
 }
 
 void expect_truth(const std::string& file, const Json& truth, std::string_view format = "pytorch") {

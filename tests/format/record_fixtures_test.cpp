@@ -69,7 +69,7 @@ TEST(RecordFixtures, EveryRecordHoldsWhatBurnStoredInIt) {
     for (const auto& [name, expected] : truth["tensors"].items()) {
       SCOPED_TRACE(name);
       const TensorSnapshot tensor = archive.get(name).value();
-      EXPECT_EQ(dtype_of(tensor), expected["dtype"]);
+      EXPECT_EQ(dtype_of(tensor), std::string(expected["dtype"]));
       EXPECT_EQ(Json(std::vector<std::uint64_t>(tensor.shape().begin(), tensor.shape().end())),
                 expected["shape"]);
       EXPECT_EQ(tensor.byte_size(), expected["bytes"]);

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -22,6 +21,7 @@
 #include "src/adapters/archive_lookup.h"
 #include "src/load/fit.h"
 #include "src/proposals/proposals.h"
+#include "tests/support/temp_dir.h"
 
 namespace andiron::test {
 namespace {
@@ -315,8 +315,7 @@ class Corpus : public testing::Test {
     }
     std::sort(files.begin(), files.end());
     for (const std::filesystem::path& path : files) {
-      std::ifstream in(path);
-      const json family = json::parse(in);
+      const json family = json::parse(read_file(path.string()));
       for (const json& given : family["cases"]) {
         if (count++ % every != 0) continue;
         const Case one = read_case(family, given);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -153,10 +152,10 @@ TEST(Config, OfTheDocumentsIsReadFromBurnsOwnFile) {
 TEST(Config, InJsonThatIsBrokenNamesTheFile) {
   const TempDir dir;
   const std::string path = dir.file("config.json");
-  std::ofstream(path) << R"({"layers": 1,})";
+  test::write_file(path, R"({"layers": 1,})");
   EXPECT_EQ(load_config<Small>(path).error().code, ErrorCode::bad_header);
   EXPECT_EQ(load_config<Small>(path).error().file, path);
-  std::ofstream(path) << R"({"layers": 1.5})";
+  test::write_file(path, R"({"layers": 1.5})");
   EXPECT_EQ(load_config<Small>(path).error().file, path);
   EXPECT_EQ(load_config<Small>(dir.file("none.json")).error().code, ErrorCode::not_found);
   EXPECT_EQ(config_from_file<Small>(path).error().hint,

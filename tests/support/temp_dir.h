@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -53,17 +53,27 @@ class TempDir {
 
 /// The whole content; a test failure and "" when there is no such file.
 inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) ADD_FAILURE() << "cannot read " << path;
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string content;
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    ADD_FAILURE() << "cannot read " << path;
+    return content;
+  }
+  char buffer[65536];
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, file)) {
+    content.append(buffer, count);
+  }
+  std::fclose(file);
+  return content;
 }
 
 /// Creates or replaces the file.
 inline void write_file(const std::string& path, std::string_view content) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (!out) ADD_FAILURE() << "cannot write " << path;
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  const bool is_written =
+      file != nullptr && std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool is_closed = file != nullptr && std::fclose(file) == 0;
+  if (!is_written || !is_closed) ADD_FAILURE() << "cannot write " << path;
 }
 
 }  // namespace andiron::test

@@ -1,17 +1,51 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a program of WASI in node, with the whole file system. Arguments go to the program.
 // usage: node run.mjs PROGRAM [ARGUMENT ...]
-import { readFile } from "node:fs/promises";
-import { argv, env, exit } from "node:process";
+//
+// Tests run other programs through it (include/tests/support/run.h). "measure FILE PROGRAM ..."
+// also writes to FILE what the program took: its memory in KiB, and its time in ms.
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { argv, cpuUsage, env, exit } from "node:process";
 import { WASI } from "node:wasi";
 
-const [, , program, ...rest] = argv;
-const wasi = new WASI({
-  version: "preview1",
-  args: [program, ...rest],
-  env,
-  preopens: { "/": "/" },
-  returnOnExit: true,
-});
-const module = await WebAssembly.compile(await readFile(program));
-exit(wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject())));
+const compiled = new Map();
+
+function moduleOf(program) {
+  if (!compiled.has(program)) compiled.set(program, new WebAssembly.Module(readFileSync(program)));
+  return compiled.get(program);
+}
+
+function run(args, stdout = 1) {
+  const wasi = new WASI({
+    version: "preview1", args, env, stdout, preopens: { "/": "/" }, returnOnExit: true,
+  });
+  let memory;
+  const text = (address, size) => Buffer.from(memory.buffer, address, size).toString();
+  const imports = {
+    ...wasi.getImportObject(),
+    andiron_tests: { run: (...ranges) => runForTest(text(...ranges.slice(0, 2)), text(...ranges.slice(2))) },
+  };
+  const instance = new WebAssembly.Instance(moduleOf(args[0]), imports);
+  memory = instance.exports.memory;
+  return { code: wasi.start(instance), bytes: memory.buffer.byteLength };
+}
+
+function runForTest(lines, out) {
+  const words = lines.split("\n").slice(0, -1);
+  const taken = words[0] === "measure" ? words.splice(0, 2)[1] : undefined;
+  const stdout = openSync(out, "w");
+  const before = cpuUsage();
+  try {
+    const { code, bytes } = run(words, stdout);
+    const { user, system } = cpuUsage(before);
+    if (taken) writeFileSync(taken, `${bytes / 1024} ${Math.round((user + system) / 1000)}\n`);
+    return code;
+  } catch (error) {
+    console.error(error);
+    return -1;
+  } finally {
+    closeSync(stdout);
+  }
+}
+
+exit(run(argv.slice(2)).code);
