@@ -15,7 +15,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]*)";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) ([\w$]+))", re.MULTILINE)
 
 
 def bundle(path, done):
@@ -30,7 +30,7 @@ def bundle(path, done):
         names, module = found.groups()
         return f"const {{{names}}} = {scope_of((path.parent / module).resolve())};\n"
 
-    names = re.findall(r"^export (?:async )?(?:function|class|const) (\w+)", source, re.MULTILINE)
+    names = re.findall(r"^export (?:async )?(?:function|class|const) ([\w$]+)", source, re.MULTILINE)
     body = EXPORT.sub("", IMPORT.sub(taken, source)).replace("import.meta.url", "self.location.href")
     return f"{before}const {scope_of(path)} = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
 

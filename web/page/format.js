@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers for people.
+// Numbers and names for people.
 
 /** "80.7 KiB" */
 export function formatBytes(bytes) {
@@ -10,14 +10,16 @@ export function formatBytes(bytes) {
   return unit === 0 ? `${size} B` : `${size.toFixed(1)} ${units[unit]}`;
 }
 
-/** "1 tensor", "25.6 M parameters"; of "metadata entry", "2 metadata entries". */
+/** "512", "25.6 M", "7.2 B" */
+export function formatAmount(count) {
+  const [size, mark] = [[1e12, "T"], [1e9, "B"], [1e6, "M"]].find(([least]) => count >= least) ?? [1, ""];
+  return mark ? `${(count / size).toFixed(1)} ${mark}` : count.toLocaleString("en");
+}
+
+/** "1 tensor"; of "metadata entry", "2 metadata entries". */
 export function formatCount(count, noun) {
-  const steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"]];
-  const [size, mark] = steps.find(([least]) => count >= least) ?? [1, ""];
-  const number = mark ? `${(count / size).toFixed(1)} ${mark}` : count.toLocaleString("en");
-  if (noun === "more") return `${number} more`;
   const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${number} ${count === 1 ? noun : plural}`;
+  return `${formatAmount(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** Six digits that matter. Integers beyond 2^53 come as text, which stays as it is. */
@@ -25,4 +27,9 @@ export function formatNumber(value) {
   if (typeof value === "string" || Number.isInteger(value)) return String(value);
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
+}
+
+/** A text of a file with what would hide or turn other text made visible: "a\u{202e}b". */
+export function shown(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }

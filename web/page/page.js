@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page: a tree of tensors, and one tensor's statistics.
+// The page: opens files, sums them up, and lets the other parts show them.
 import { loadInWorker } from "../remote.js";
-import { buildTree, matching } from "./tree.js";
-import { formatBytes, formatCount, formatNumber } from "./format.js";
-
-const $ = (id) => document.getElementById(id);
-
-// An element with attributes and children; text is never markup.
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
+import { Details } from "./details.js";
+import { $, make, table } from "./dom.js";
+import { droppedFiles, filesOfFolder } from "./dropped.js";
+import { formatAmount, formatBytes, formatCount, shown } from "./format.js";
+import { buildTree, childrenOf, isBranch, parametersOf, searchOf } from "./tree.js";
+import { TreeView } from "./tree_view.js";
 
 async function inflated(base64) {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -29,215 +20,142 @@ async function start() {
   return loadInWorker({ worker, wasm: await inflated($("wasm").textContent.trim()) });
 }
 
-const library = start();
+let library = start();
 let file;
+let search = () => [];
+const details = new Details();
+const view = new TreeView((tensor) => details.show(tensor));
 
-function say(text, isError = false) {
-  $("status").textContent = text;
-  $("status").classList.toggle("error", isError);
+function fail(error) {
+  $("error").textContent = error.message;
+  $("error").hidden = false;
 }
 
+// `files`: a list, or a Map by name.
 async function open(files) {
-  if (files.length === 0) return;
-  say(`Opening ${files.length === 1 ? files[0].name : `${files.length} files`} …`);
+  const count = files.size ?? files.length;
+  if (count === 0) return;
+  const list = [...files.values()];
+  if (count === 1) files = list;
+  const title = count === 1 ? shown(list[0].name) : `${count} files`;
+  $("error").hidden = true;
+  $("status").textContent = `Opening ${title} …`;
   const began = performance.now();
   try {
-    const opened = await (await library).open(files.length === 1 ? files[0] : files);
+    const opened = await (await library).open(count === 1 ? list[0] : files);
     file?.close();
     file = opened;
-    show(files);
+    show();
     const took = performance.now() - began;
-    say(`${files.length === 1 ? files[0].name : `${files.length} files`}, opened in ${took.toFixed(0)} ms`);
-    document.body.dataset.openedIn = took.toFixed(1);
+    document.title = `${title} – Andiron`;
+    $("status").textContent = `${title}: read ${formatBytes(file.bytesRead)} of ${formatBytes(file.bytes)} in ${took.toFixed(0)} ms`;
+    Object.assign(document.body.dataset, { openedIn: took.toFixed(1), bytesRead: file.bytesRead });
   } catch (error) {
-    say(error.message, true);
+    $("status").textContent = `${title} was not opened`;
+    fail(error);
+    // Nothing in its memory can be trusted.
+    if (error.code === "Stopped") library = start();
   }
 }
 
 // ---- The summary ----
 
-function rows(entries) {
-  const body = entries.map(([key, value]) =>
-    make("tr", {}, make("th", { scope: "row" }, key), make("td", {}, value)));
-  return make("table", {}, ...body);
-}
-
-function fold(title, ...content) {
-  return make("details", {}, make("summary", {}, title), ...content);
-}
-
 function show() {
   const root = buildTree(file.tensors);
-  const parts = [make("p", {},
-    `${file.format}, ${file.packaging}: ${formatCount(file.tensors.length, "tensor")}, ` +
-    `${formatCount(root.parameters, "parameter")}, ${formatBytes(file.bytes)}`)];
-  const metadata = Object.entries(file.metadata);
-  if (metadata.length > 0) parts.push(fold(formatCount(metadata.length, "metadata entry"), rows(metadata)));
-  if (file.value !== null) {
-    parts.push(fold("values", make("pre", {}, JSON.stringify(file.value, null, 1).slice(0, 100000))));
-  }
-  if (file.skipped.length > 0) {
-    parts.push(fold(`${file.skipped.length} skipped`, rows(file.skipped.map((one) => [one.name, one.reason]))));
-  }
-  if (file.notes.length > 0) parts.push(fold(formatCount(file.notes.length, "note"), ...file.notes.map((note) => make("p", {}, note))));
-  $("summary").replaceChildren(...parts);
+  search = searchOf(file.tensors);
+  $("summary").replaceChildren(totals(root), make("div", { class: "folds" }, ...folds()));
   $("welcome").hidden = true;
   $("file").hidden = false;
   $("search").value = "";
-  $("details").replaceChildren(make("p", { class: "quiet" }, "Select a tensor."));
-  showTree(root);
-}
-
-// ---- The tree ----
-
-const mostShown = 500;  // children at a time
-
-function showTree(root) {
-  $("tree").replaceChildren();
-  addChildren($("tree"), [...root.children.values()], 0);
-  // A single wrapper around everything is no news.
-  for (let row = $("tree").querySelector(".row"); root.children.size === 1 && row; row = null) row.click();
-}
-
-function addChildren(list, nodes, from) {
-  const part = nodes.slice(from, from + mostShown);
-  list.append(...part.map(treeItem));
-  if (from + mostShown >= nodes.length) return;
-  const rest = nodes.length - from - mostShown;
-  const more = make("li", { role: "none" }, make("button", {
-    class: "row",
-    onclick: () => {
-      more.remove();
-      addChildren(list, nodes, from + mostShown);
-    },
-  }, make("span", { class: "name" }, `${formatCount(rest, "more")} …`)));
-  list.append(more);
-}
-
-function treeItem(node) {
-  return node.tensor && node.children.size === 0 ? leafItem(node) : branchItem(node);
-}
-
-function leafItem({ name, tensor }) {
-  const row = make("button", { class: "row", role: "treeitem", "aria-selected": "false", onclick: () => select(row, tensor) },
-    make("span", { class: "name" }, name),
-    make("span", { class: "quiet" }, `${tensor.dtype} [${tensor.shape.join(", ")}]`),
-    make("span", { class: "quiet" }, formatBytes(tensor.bytes)));
-  return make("li", { role: "none" }, row);
-}
-
-function branchItem(node) {
-  let list;
-  const row = make("button", {
-    class: "row", role: "treeitem", "aria-expanded": "false",
-    onclick: () => {
-      const opens = row.getAttribute("aria-expanded") === "false";
-      row.setAttribute("aria-expanded", String(opens));
-      if (opens && !list) {
-        list = make("ul", { role: "group" });
-        if (node.tensor) list.append(leafItem({ name: "(itself)", tensor: node.tensor }));
-        addChildren(list, [...node.children.values()], 0);
-        item.append(list);
-      }
-      if (list) list.hidden = !opens;
-    },
-  },
-  make("span", { class: "name" }, node.name),
-  make("span", { class: "quiet" }, formatCount(node.tensors, "tensor")),
-  make("span", { class: "quiet" }, formatCount(node.parameters, "parameter")),
-  make("span", { class: "quiet" }, formatBytes(node.bytes)));
-  const item = make("li", { role: "none" }, row);
-  return item;
-}
-
-$("search").addEventListener("input", () => {
-  const text = $("search").value.trim();
-  if (text === "") return showTree(buildTree(file.tensors));
-  const found = matching(file.tensors, text);
-  $("tree").replaceChildren();
-  addChildren($("tree"), found.map((tensor) => ({ name: tensor.name, tensor, children: new Map() })), 0);
-  if (found.length === 0) $("tree").append(make("li", { class: "quiet" }, "No name contains that."));
-});
-
-// Arrows move between rows, as in any tree.
-$("tree").addEventListener("keydown", (event) => {
-  const visible = [...$("tree").querySelectorAll(".row")].filter((row) => row.offsetParent !== null);
-  const at = visible.indexOf(document.activeElement);
-  const expanded = document.activeElement.getAttribute("aria-expanded");
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step) visible[at + step]?.focus();
-  else if (event.key === "ArrowRight" && expanded === "false") document.activeElement.click();
-  else if (event.key === "ArrowLeft" && expanded === "true") document.activeElement.click();
-  else return;
-  event.preventDefault();
-});
-
-// ---- One tensor ----
-
-async function select(row, tensor) {
-  $("tree").querySelector('[aria-selected="true"]')?.setAttribute("aria-selected", "false");
-  row.setAttribute("aria-selected", "true");
-  const about = [["dtype", tensor.fileDtype ? `${tensor.dtype} (${tensor.fileDtype} in the file)` : tensor.dtype],
-    ["shape", `[${tensor.shape.join(", ")}]`], ["size", formatBytes(tensor.bytes)]];
-  if (tensor.offset !== undefined) about.push(["offset", String(tensor.offset)]);
-  if (tensor.file) about.push(["file", tensor.file]);
-  if (tensor.aliasOf) about.push(["same bytes as", tensor.aliasOf]);
-  if (tensor.paramId) about.push(["parameter id", tensor.paramId]);
-  const content = [make("h2", {}, tensor.name), rows(about)];
-  const waiting = make("p", { class: "quiet" }, "Reading …");
-  $("details").replaceChildren(...content, waiting);
-  try {
-    const statistics = await file.statistics(tensor.name, { bins: 64 });
-    if (row.getAttribute("aria-selected") !== "true") return;
-    $("details").replaceChildren(...content, ...statisticsOf(statistics));
-  } catch (error) {
-    waiting.textContent = error.message;
+  $("found").textContent = "";
+  details.showNothing(file);
+  // A few wrappers around everything are no news.
+  for (let at = root; childrenOf(at).length === 1 && isBranch(childrenOf(at)[0]); at = childrenOf(at)[0]) {
+    childrenOf(at)[0].open = true;
   }
+  tree = root;
+  view.showTree(root);
 }
 
-function statisticsOf(found) {
-  const entries = [["minimum", found.min], ["maximum", found.max], ["mean", found.mean],
-    ["standard deviation", found.std], ["L2 norm", found.l2]]
-    .filter(([, value]) => value !== null)
-    .map(([key, value]) => [key, formatNumber(value)]);
-  const count = (key, value) => entries.push([key, `${value.toLocaleString("en")} of ${found.count.toLocaleString("en")}`]);
-  count("zeros", found.zeros);
-  if (found.nan > 0) count("NaN", found.nan);
-  const infinite = found.positiveInfinity + found.negativeInfinity;
-  if (infinite > 0) count("infinite", infinite);
-  const parts = [rows(entries)];
-  if (found.histogram?.length > 0 && found.min !== null) {
-    parts.push(histogram(found.histogram),
-      make("div", { class: "range" }, make("span", {}, formatNumber(found.min)), make("span", {}, formatNumber(found.max))));
+let tree;
+
+function totals(root) {
+  const entries = [["parameters", formatAmount(root.parameters)], ["tensors", formatAmount(root.tensors)],
+    ["size", formatBytes(file.bytes)], ["dtypes", dtypesOf(file.tensors)], ["format", shown(`${file.format}, ${file.packaging}`)]];
+  const tied = file.tensors.filter((tensor) => tensor.aliasOf).length;
+  if (tied > 0) entries.push(["share bytes with others", formatAmount(tied)]);
+  return make("dl", { class: "totals" }, ...entries.map(([key, value]) =>
+    make("div", {}, make("dt", {}, key), make("dd", {}, value))));
+}
+
+// "bf16 98 %, f32 2 %", by parameters.
+function dtypesOf(tensors) {
+  const counts = new Map();
+  let all = 0;
+  for (const tensor of tensors) {
+    const parameters = parametersOf(tensor);
+    counts.set(tensor.dtype, (counts.get(tensor.dtype) ?? 0) + parameters);
+    all += parameters;
+  }
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  const share = (count) => (count < all / 100 ? "< 1" : Math.round(100 * count / all));
+  const named = sorted.slice(0, 3).map(([dtype, count]) => (sorted.length === 1 ? dtype : `${dtype} ${share(count)} %`));
+  if (sorted.length > 3) named.push(`${sorted.length - 3} more`);
+  return shown(named.join(", ")) || "none";
+}
+
+function fold(title, content, isWarning = false) {
+  return make("details", isWarning ? { class: "warning" } : {}, make("summary", {}, title), content);
+}
+
+function folds() {
+  const parts = [];
+  const metadata = Object.entries(file.metadata);
+  const lines = (entries) => table(entries.map(([key, value]) => [shown(key), shown(value)]));
+  if (metadata.length > 0) parts.push(fold(formatCount(metadata.length, "metadata entry"), lines(metadata)));
+  if (file.value !== null) {
+    parts.push(fold("other values", make("pre", {}, JSON.stringify(file.value, null, 1).slice(0, 100000))));
+  }
+  if (file.skipped.length > 0) {
+    parts.push(fold(`${file.skipped.length} skipped`, lines(file.skipped.map((one) => [one.name, one.reason])), true));
+  }
+  if (file.notes.length > 0) {
+    const notes = file.notes.map((note) => make("p", {}, shown(note)));
+    parts.push(fold(formatCount(file.notes.length, "note"), make("div", {}, ...notes)));
   }
   return parts;
 }
 
-function histogram(bins) {
-  const most = Math.max(...bins, 1);
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", `0 0 ${bins.length} 100`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Histogram of ${bins.length} bins`);
-  bins.forEach((count, i) => {
-    const bar = document.createElementNS(space, "rect");
-    const height = (count / most) * 100;
-    for (const [key, value] of Object.entries({ x: i + 0.05, y: 100 - height, width: 0.9, height })) {
-      bar.setAttribute(key, value);
-    }
-    const title = document.createElementNS(space, "title");
-    title.textContent = count.toLocaleString("en");
-    bar.append(title);
-    svg.append(bar);
+// ---- What people do ----
+
+$("search").addEventListener("input", () => {
+  const text = $("search").value.trim();
+  if (text === "") {
+    $("found").textContent = "";
+    return view.showTree(tree);
+  }
+  const found = search(text);
+  $("found").textContent = found.length === 0 ? "no such name" : `${formatAmount(found.length)} of ${formatAmount(file.tensors.length)}`;
+  view.showFound(found);
+});
+$("search").addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown" || event.key === "Enter") {
+    event.preventDefault();
+    view.focus();
+  }
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || !file || event.target.matches("input")) return;
+  event.preventDefault();
+  $("search").select();
+});
+for (const [input, filesOf] of [["files", (files) => [...files]], ["folder", filesOfFolder]]) {
+  $(input).addEventListener("change", async (event) => {
+    await open(filesOf(event.target.files));
+    // So that the same file can be chosen again.
+    event.target.value = "";
   });
-  return svg;
 }
-
-// ---- Files ----
-
-$("files").addEventListener("change", (event) => open([...event.target.files]));
 for (const type of ["dragenter", "dragover"]) {
   addEventListener(type, (event) => {
     event.preventDefault();
@@ -250,8 +168,8 @@ addEventListener("dragleave", (event) => {
 addEventListener("drop", (event) => {
   event.preventDefault();
   document.body.classList.remove("dragging");
-  open([...event.dataTransfer.files]);
+  droppedFiles(event.dataTransfer).then(open, fail);
 });
 library.then((andiron) => {
   document.body.dataset.version = andiron.version;
-}, (error) => say(`The library did not start: ${error.message}`, true));
+}, (error) => fail(new Error(`The library did not start: ${error.message}`)));
