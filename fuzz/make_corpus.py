@@ -8,6 +8,7 @@ usage: fuzz/make_corpus.py
 import json
 import pathlib
 import struct
+import zlib
 
 import burn_seeds
 import numpy_seeds
@@ -158,6 +159,32 @@ def pattern_seeds():
     yield "nothing", b""
 
 
+def inflate_seeds():
+    """How it is cut into pieces, then deflate data."""
+    def deflated(content, level=9, strategy=zlib.Z_DEFAULT_STRATEGY):
+        packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+        return packer.compress(content) + packer.flush()
+
+    text = b"encoder.layers.0.weight encoder.layers.1.weight " * 20
+    mixed = bytes((i * i * 7 + i // 3) % 251 for i in range(600))
+    whole = b"\0\0"
+    yield "dynamic_codes", whole + deflated(text + mixed)
+    yield "fixed_codes", whole + deflated(text, 9, zlib.Z_FIXED)
+    yield "stored", whole + deflated(mixed, 0)
+    yield "runs", whole + deflated(b"a" * 3000, 9, zlib.Z_RLE)
+    yield "literals_only", whole + deflated(mixed, 9, zlib.Z_HUFFMAN_ONLY)
+    yield "far_back", whole + deflated(mixed + bytes(2000) + mixed)
+    yield "byte_by_byte", b"\1\1" + deflated(text)
+    yield "odd_pieces", b"\7\3" + deflated(mixed)
+    yield "something_after", whole + deflated(b"a") + b"after"
+    yield "cut", whole + deflated(text + mixed)[:-9]
+    yield "wrong_stored_length", whole + b"\x01\x03\x00\xfc\xfeabc"
+    yield "third_kind", whole + b"\x07"
+    yield "too_far_back", whole + b"\x4b\x04\x12\x00"
+    yield "no_codes", whole + b"\x05\xe0\x81\x00\x00\x00\x00\x00"
+    yield "nothing", whole
+
+
 def index_seeds():
     def index(weight_map, metadata=None):
         tree = {"weight_map": weight_map}
@@ -233,7 +260,7 @@ def bind_seeds():
 def main():
     for target, seeds in (("safetensors_fuzz", safetensors_seeds()), ("json_fuzz", json_seeds()),
                           ("layers_fuzz", layers_seeds()), ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
-                          ("regex_fuzz", pattern_seeds()),
+                          ("regex_fuzz", pattern_seeds()), ("inflate_fuzz", inflate_seeds()),
                           ("load_fuzz", load_seeds()), ("bind_fuzz", bind_seeds()),
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),

@@ -51,8 +51,9 @@ export class Details {
 }
 
 function about(tensor) {
+  const isNews = tensor.fileDtype && tensor.fileDtype.toLowerCase() !== tensor.dtype;
   const entries = [
-    ["dtype", shown(tensor.fileDtype ? `${tensor.dtype} (${tensor.fileDtype} in the file)` : tensor.dtype)],
+    ["dtype", shown(isNews ? `${tensor.dtype} (${tensor.fileDtype} in the file)` : tensor.dtype)],
     ["shape", tensor.shape.length === 0 ? "[] (one number)" : `[${tensor.shape.join(", ")}]`],
     ["elements", parametersOf(tensor).toLocaleString("en")],
     ["size", formatBytes(tensor.bytes)],
