@@ -20,7 +20,8 @@ using File = std::vector<std::byte>;
 // A file of this header and so many bytes of data, which count 0, 1, 2 ...
 File file_of(std::string_view header, std::size_t data_bytes) {
   File file(8 + header.size() + data_bytes);
-  for (unsigned i = 0; i < 8; ++i) file[i] = static_cast<std::byte>(header.size() >> 8 * i & 0xff);
+  const std::uint64_t length = header.size();
+  for (unsigned i = 0; i < 8; ++i) file[i] = static_cast<std::byte>(length >> 8 * i & 0xff);
   std::memcpy(file.data() + 8, header.data(), header.size());
   for (std::size_t i = 0; i < data_bytes; ++i) {
     file[8 + header.size() + i] = static_cast<std::byte>(i);

@@ -15,7 +15,8 @@ namespace andiron::test {
 /// Length, header, data: whatever the header says.
 inline std::string safetensors_file(std::string_view header, std::string_view data) {
   std::string file;
-  for (int i = 0; i < 8; ++i) file += static_cast<char>(header.size() >> 8 * i & 0xff);
+  const std::uint64_t length = header.size();
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> 8 * i & 0xff);
   file += header;
   file += data;
   return file;

@@ -49,7 +49,7 @@ class Pattern::Engine {
   std::string text_;
 };
 
-// Two engines that agree; a build has one of them. Ours is smaller (docs/adr/0032), RE2 is faster
+// Two engines that agree; a build has one of them. Ours is smaller (docs/adr/0034), RE2 is faster
 // on large patterns and long texts.
 Result<std::shared_ptr<const Pattern::Engine>> compile_with_re2(std::string_view text,
                                                                 const std::string& syntax);
