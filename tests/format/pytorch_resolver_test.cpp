@@ -232,7 +232,8 @@ TEST_F(PytorchResolver, OldParametersHaveTheirTensorFirst) {
 
 TEST_F(PytorchResolver, StoragesByThemselvesAreTensorsOfOneDimension) {
   const Archive archive =
-      file.open(py::list({file.storage(six), file.storage("LongStorage", memory_of<std::int64_t>({7}), 1)}))
+      file.open(py::list({file.storage(six),
+                          file.storage("LongStorage", memory_of<std::int64_t>({7}), 1)}))
           .value();
   EXPECT_EQ(names_of(archive), (Names{"0", "1"}));
   EXPECT_EQ(Shape(archive.info(0).shape), Shape({6}));
