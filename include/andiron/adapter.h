@@ -122,6 +122,10 @@ class AnyAdapter {
   std::shared_ptr<const Adapter> adapter_;
 };
 
+// Adapter::inverse() returns it. Where a table of virtual functions is made without knowing that
+// type, the function's signature is wrong, and WebAssembly compares signatures.
+static_assert(sizeof(Result<AnyAdapter>) != 0);
+
 /// Base class of adapters; gives them `.chain(next)`. Tensors pass through this adapter first, then
 /// through `next`, on loads and on saves.
 template <class Self>
