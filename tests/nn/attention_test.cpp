@@ -147,7 +147,7 @@ TEST(Masks, OfPaddingHideWhatWasAdded) {
   expect_same(padded->mask, bools_of({3, 3}, {0, 0, 0, 0, 1, 1, 1, 1, 1}));
   const auto cut = generate_padding_mask(0, tokens, 2);
   expect_same(cut.value().tensor, tensor_of<std::int64_t>({3, 2}, {5, 6, 8, 0, 0, 0}));
-  EXPECT_EQ(generate_padding_mask(0, tokens, test::huge_size).value().tensor.shape(),
+  EXPECT_EQ(generate_padding_mask(0, tokens, static_cast<std::size_t>(-1)).value().tensor.shape(),
             Shape({3, 3}));
   EXPECT_EQ(generate_padding_mask(0, {}).value().mask.shape(), Shape({0, 0}));
 }
