@@ -72,6 +72,10 @@ struct Listing {
   std::function<std::vector<std::string>(const TensorDifference&)> cells;
 };
 
+std::string dtype_in_full(const ComparedTensor& tensor) {
+  return tensor.scheme.empty() ? tensor.dtype : display_text(tensor.scheme);
+}
+
 // What the numbers of tensors of two dtypes are.
 std::string numbers_text(const TensorDifference& one) {
   if (!one.distance) return "not comparable";
@@ -139,7 +143,7 @@ std::vector<Listing> listings(const Page& page) {
            "OTHER DTYPE",
            {left("A", 14), left("B", 14), left("NUMBERS", 40)},
            [](const auto& one) -> std::vector<std::string> {
-             return {one.a->dtype, one.b->dtype, numbers_text(one)};
+             return {dtype_in_full(*one.a), dtype_in_full(*one.b), numbers_text(one)};
            }},
           {DifferenceKind::values, "CHANGED", measured("FIRST AT"), distance_cells},
           {DifferenceKind::close, "WITHIN TOLERANCES", measured("LARGEST AT"), distance_cells}};
@@ -169,6 +173,7 @@ void append_json_tensor(std::string& out, std::string_view key, const ComparedTe
   out += "{\"name\":";
   append_json_string(out, tensor.name);
   append_json_field(out, "dtype", tensor.dtype);
+  if (!tensor.scheme.empty()) append_json_field(out, "file_dtype", tensor.scheme);
   append_json_key(out, "shape");
   append_json_list(out, tensor.shape.dims());
   out += '}';

@@ -78,7 +78,12 @@ ExitCode run(const DiffOptions& options) {
   if (!b) return fail(b_path, b.error());
 
   const Result<Comparison> comparison = compare_inputs(*a, *b, options);
-  if (!comparison) return fail(a_path, comparison.error());
+  if (!comparison) {
+    const std::string& file = comparison.error().file;
+    const bool is_of_b =
+        file.starts_with(b_path) && (!file.starts_with(a_path) || b_path.size() > a_path.size());
+    return fail(is_of_b ? b_path : a_path, comparison.error());
+  }
   const ExitCode code = comparison->is_equal() ? ExitCode::ok : ExitCode::findings;
   if (options.quiet) return code;
   if (reading.json) {

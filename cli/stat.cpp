@@ -74,13 +74,18 @@ void append_findings(std::string& out, const std::string& path, const Archive& a
                      std::span<const std::size_t> order, std::span<const Statistics> all) {
   const std::string start = display_text(path) + ": ";
   bool is_clean = true;
+  std::size_t unknown = 0;
   for (const std::size_t index : order) {
+    unknown += !all[index].refused.empty();
     if (all[index].is_finite()) continue;
     is_clean = false;
     out += start + "tensor '" + display_text(archive.info(index).name) +
            "': " + not_finite_text(all[index]) + "\n";
   }
-  if (is_clean) out += start + "no NaN or infinity in " + count_of(order.size(), "tensor") + "\n";
+  if (!is_clean) return;
+  out += start + "no NaN or infinity in " + count_of(order.size() - unknown, "tensor");
+  if (unknown != 0) out += ", " + std::to_string(unknown) + " not checked";
+  out += "\n";
 }
 
 void note_refused(const std::string& path, const Archive& archive,

@@ -68,8 +68,9 @@ struct Distance {
 /// A tensor as its archive describes it.
 struct ComparedTensor {
   std::string name;
-  std::string dtype;  ///< "f32", "raw:NAME", or the scheme's text of a quantized tensor
+  std::string dtype;  ///< "f32", "qfloat", "raw:NAME"
   Shape shape;
+  std::string scheme = {};  ///< of a quantized tensor
 };
 
 struct TensorDifference {
@@ -89,7 +90,7 @@ struct TensorDifference {
 /// An entry of the metadata, or a value beside the tensors, that differs.
 struct EntryDifference {
   std::string key;                    ///< of a value, the path from the top
-  std::optional<std::string> a = {};  ///< nothing if only b has it. Values are JSON
+  std::optional<std::string> a = {};  ///< nothing if only b has it. Values are JSON, NaN "NaN"
   std::optional<std::string> b = {};
 };
 

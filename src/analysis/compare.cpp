@@ -38,15 +38,21 @@ struct Pair {
 // How the elements of a pair are compared.
 enum class Measure : std::uint8_t { numbers, bytes, none };
 
+bool have_one_dtype(const TensorInfo& a, const TensorInfo& b) {
+  if (a.dtype != b.dtype) return false;
+  const bool file_tells = a.dtype == DType::qfloat || a.dtype == DType::raw;
+  return !file_tells || a.file_dtype == b.file_dtype;
+}
+
 std::string dtype_of(const TensorInfo& info) {
-  if (info.dtype == DType::qfloat) return std::string(info.file_dtype);
   std::string text(dtype_name(info.dtype));
   return info.dtype == DType::raw ? text.append(":").append(info.file_dtype) : text;
 }
 
 ComparedTensor description(const Archive& archive, std::size_t index) {
   const TensorInfo info = archive.info(index);
-  return {std::string(info.name), dtype_of(info), Shape(info.shape)};
+  std::string scheme(info.dtype == DType::qfloat ? info.file_dtype : "");
+  return {std::string(info.name), dtype_of(info), Shape(info.shape), std::move(scheme)};
 }
 
 class CompareRun {
@@ -93,7 +99,7 @@ class CompareRun {
                       other.shape.end())) {
         tell(DifferenceKind::shape, i, *found);
       } else {
-        pairs_.push_back({i, *found, dtype_of(info) == dtype_of(other)});
+        pairs_.push_back({i, *found, have_one_dtype(info, other)});
       }
     }
     std::vector<std::size_t> added;

@@ -32,9 +32,11 @@ Children children_of(const Value* value) {
 
 std::optional<std::string> leaf_text(const Value* value) {
   if (value == nullptr) return std::nullopt;
-  // JSON would not tell these apart.
-  const double* const number = value->get<double>();
-  if (number != nullptr && !std::isfinite(*number)) return std::to_string(*number);
+  // JSON has no words for these.
+  if (const double* const number = value->get<double>()) {
+    if (std::isnan(*number)) return "\"NaN\"";
+    if (std::isinf(*number)) return *number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  }
   const bool is_leaf =
       value->is_scalar() || value->get<std::string>() != nullptr || value->get<Bytes>() != nullptr;
   return is_leaf ? std::optional(to_json(*value)) : std::nullopt;
@@ -47,15 +49,20 @@ class ValueWalk {
     std::optional<std::string> a_text = leaf_text(a);
     std::optional<std::string> b_text = leaf_text(b);
     if (a_text != b_text) tell(std::move(a_text), std::move(b_text));
+    // Both in order of names, so that differences come in the order of keys.
     const Children a_children = children_of(a);
     const Children b_children = children_of(b);
-    const auto child = [](const Children& children, const std::string& name) {
-      const auto found = children.find(name);
-      return found == children.end() ? nullptr : found->second;
-    };
-    for (const auto& [name, value] : a_children) step(name, value, child(b_children, name));
-    for (const auto& [name, value] : b_children) {
-      if (child(a_children, name) == nullptr) step(name, nullptr, value);
+    auto in_a = a_children.begin();
+    auto in_b = b_children.begin();
+    while (in_a != a_children.end() || in_b != b_children.end()) {
+      const bool a_is_next =
+          in_b == b_children.end() || (in_a != a_children.end() && in_a->first <= in_b->first);
+      const bool b_is_next =
+          in_a == a_children.end() || (in_b != b_children.end() && in_b->first <= in_a->first);
+      const std::string& name = a_is_next ? in_a->first : in_b->first;
+      step(name, a_is_next ? in_a->second : nullptr, b_is_next ? in_b->second : nullptr);
+      if (a_is_next) ++in_a;
+      if (b_is_next) ++in_b;
     }
   }
 

@@ -29,6 +29,7 @@ using detail::Moments;
 using detail::Stretch;
 
 constexpr std::size_t most_bins = 65'536;
+constexpr std::size_t most_counts = std::size_t{1} << 26;  // 512 MiB, of all tensors together
 
 // The smallest and largest 64-bit integers, which doubles would round.
 struct WideRange {
@@ -267,12 +268,19 @@ class StatisticsRun {
   std::vector<Statistics> results_;
 };
 
-Status check_options(const StatisticsOptions& options) {
-  if (options.histogram_bins <= most_bins) return {};
-  return Error{.code = ErrorCode::invalid_argument,
-               .message = "the histogram has too many bins",
-               .found = std::to_string(options.histogram_bins),
-               .expected = "at most " + std::to_string(most_bins)};
+Status check_bins(std::size_t bins, std::size_t tensors) {
+  if (bins > most_bins) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "the histogram has too many bins",
+                 .found = std::to_string(bins),
+                 .expected = "at most " + std::to_string(most_bins)};
+  }
+  if (bins == 0 || tensors <= most_counts / bins) return {};
+  return Error{
+      .code = ErrorCode::invalid_argument,
+      .message = "the histograms have too many bins together",
+      .found = std::to_string(bins) + " for each of " + std::to_string(tensors) + " tensors",
+      .expected = "at most " + std::to_string(most_counts)};
 }
 
 }  // namespace
@@ -289,7 +297,7 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 Result<std::vector<Statistics>> statistics(const Archive& archive, const StatisticsOptions& options)
     ANDIRON_NO_THROW {
-  ANDIRON_TRY(check_options(options));
+  ANDIRON_TRY(check_bins(options.histogram_bins, archive.size()));
   return StatisticsRun(archive, options).run();
 }
 ANDIRON_OR_OUT_OF_MEMORY

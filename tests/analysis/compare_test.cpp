@@ -205,6 +205,10 @@ TEST(Compare, QuantizedTensorsAreWhatTheyStandFor) {
   EXPECT_EQ(differences(a, a), Texts{});
   const Archive numbers = archive_of({floats("q", {0.5f, 1, 1.5f, 2})});
   EXPECT_EQ(differences(a, numbers), Texts{"dtype: q"});
+  const Comparison found = compare(a, numbers).value();
+  EXPECT_EQ(found.differences[0].a->dtype, "qfloat");
+  EXPECT_EQ(found.differences[0].a->scheme, a.info(0).file_dtype);
+  EXPECT_EQ(found.differences[0].b->scheme, "");
   EXPECT_EQ(differences(a, numbers, {.ignore_dtype = true}), Texts{});
   payload[2] = 5;
   const Distance distance = only_distance(a, quantized(payload));

@@ -51,9 +51,17 @@ TEST(EntryDifferences, AValueMayBeAListOnTheOtherSide) {
       (Lines{"k: 1 | -", "k.0: - | 1"}));
 }
 
+TEST(EntryDifferences, OfValuesAreInOrderOfKeys) {
+  const Value a = parse_json(R"({"m": 1, "z": 1})").value();
+  const Value b = parse_json(R"({"a": 1, "n": {"q": 2}, "z": 2})").value();
+  EXPECT_EQ(differences(a, b), (Lines{"a: - | 1", "m: 1 | -", "n.q: - | 2", "z: 1 | 2"}));
+}
+
 TEST(EntryDifferences, NanAndInfinitiesAreToldApart) {
   EXPECT_EQ(differences(ValueDict{{"k", NAN}}, ValueDict{{"k", NAN}}), Lines{});
-  EXPECT_EQ(differences(ValueDict{{"k", NAN}}, ValueDict{{"k", INFINITY}}), Lines{"k: nan | inf"});
+  EXPECT_EQ(differences(ValueDict{{"k", NAN}}, ValueDict{{"k", -NAN}}), Lines{});
+  EXPECT_EQ(differences(ValueDict{{"k", NAN}}, ValueDict{{"k", INFINITY}}),
+            Lines{R"(k: "NaN" | "Infinity")"});
 }
 
 TEST(EntryDifferences, PathsThatTakeTooMuchRoomAreCounted) {

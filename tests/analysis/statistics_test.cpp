@@ -260,6 +260,10 @@ TEST(Statistics, HistogramsCountTheFiniteElements) {
   EXPECT_EQ(equal.histogram->counts, (std::vector<std::uint64_t>{2, 0, 0}));
   EXPECT_EQ(statistics(tensor_of<float>({1}), {.histogram_bins = 65'537}).error().code,
             ErrorCode::invalid_argument);
+  Archive many;
+  for (int i = 0; i < 1025; ++i)
+    many.add(tensor_of<float>({1}).with_path(std::to_string(i))).value();
+  EXPECT_EQ(statistics(many, {.histogram_bins = 65'536}).error().code, ErrorCode::invalid_argument);
 }
 
 // More than two stretches, and a rest.

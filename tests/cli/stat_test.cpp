@@ -150,6 +150,8 @@ TEST_F(Stat, TensorsThatAreNotNumbersAreListedWithAReason) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(lines_of(run.out).size(), 4u);
   EXPECT_TRUE(contains(run.err, "tensor 'r\\x1b' has no statistics: ")) << run.err;
+  EXPECT_EQ(tool({"stat", "--check", file}).out,
+            file + ": no NaN or infinity in 1 tensor, 1 not checked\n");
   const auto object = objects_of(tool({"stat", "--json", file})).at(0);
   const auto& statistics = object.at("tensors").at(1).at("statistics");
   EXPECT_EQ(statistics.at("count"), 1);
