@@ -9,6 +9,8 @@ int main();
 
 extern "C" {
 extern std::uint32_t stack_top[], data_begin[], data_end[], data_in_flash[], bss_begin[], bss_end[];
+using Constructor = void (*)();
+extern const Constructor constructors_begin[], constructors_end[];
 
 [[noreturn]] void reset() {
   // Gives the program the floating-point unit. No float may be touched before.
@@ -16,6 +18,7 @@ extern std::uint32_t stack_top[], data_begin[], data_end[], data_in_flash[], bss
   asm volatile("dsb\n isb" ::: "memory");
   for (std::ptrdiff_t i = 0; i < data_end - data_begin; ++i) data_begin[i] = data_in_flash[i];
   for (std::uint32_t* word = bss_begin; word != bss_end; ++word) *word = 0;
+  for (const Constructor* one = constructors_begin; one != constructors_end; ++one) (*one)();
   board::exit(main());
 }
 
