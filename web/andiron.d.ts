@@ -117,6 +117,8 @@ export interface Difference {
   differing?: number;
   /** Of these, beyond the tolerances. */
   beyond?: number;
+  /** Of those that differ, with NaN or an infinity on one side: no part of the numbers below. */
+  notFinite?: number;
   /** The row-major index of the first. */
   firstBeyond?: number;
   maxAbs?: number | null;
@@ -137,7 +139,10 @@ export interface ConvertOptions {
 }
 
 export class AndironError extends Error {
-  /** Such as "NotFound" or "SizeMismatch". After "Stopped", load the library again. */
+  /**
+   * Such as "NotFound" or "SizeMismatch". After "Stopped", every call but close() is refused with
+   * the same code: load the library again.
+   */
   code: string;
   file?: string;
   tensor?: string;
@@ -181,7 +186,7 @@ export interface RemoteAndiron {
   readonly version: string;
   open(source: Sources, options?: OpenOptions): Promise<RemoteFile>;
   compare(a: RemoteFile, b: RemoteFile, options?: CompareOptions): Promise<Comparison>;
-  /** Ends the worker. */
+  /** Ends the worker, and what it has open. Calls under way and later ones are errors. */
   close(): void;
 }
 

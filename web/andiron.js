@@ -151,24 +151,27 @@ export function arrayFor(dtype) {
 
 const errno = { success: 0, badf: 8, nosys: 52 };
 
+// The module's addresses and sizes have 32 bits without a sign. JavaScript gets them with one, so
+// from 2 GiB on they are negative here: `>>> 0` takes the sign away.
+
 // What the C library asks of the system. Files are none of its business here.
 function systemOf(memory) {
   const view = () => new DataView(memory().buffer);
   const known = {
     clock_time_get(clock, precision, out) {
-      view().setBigUint64(out, BigInt(Math.round(performance.now() * 1e6)), true);
+      view().setBigUint64(out >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);
       return errno.success;
     },
     random_get(address, count) {
-      const bytes = new Uint8Array(memory().buffer, address, count);
-      for (let at = 0; at < count; at += 65536) {
-        crypto.getRandomValues(bytes.subarray(at, Math.min(count, at + 65536)));
+      const bytes = new Uint8Array(memory().buffer, address >>> 0, count >>> 0);
+      for (let at = 0; at < bytes.length; at += 65536) {
+        crypto.getRandomValues(bytes.subarray(at, at + 65536));
       }
       return errno.success;
     },
     environ_sizes_get(count, bytes) {
-      view().setUint32(count, 0, true);
-      view().setUint32(bytes, 0, true);
+      view().setUint32(count >>> 0, 0, true);
+      view().setUint32(bytes >>> 0, 0, true);
       return errno.success;
     },
     environ_get: () => errno.success,
@@ -204,8 +207,9 @@ export async function load({ wasm } = {}) {
   const read = (number, offset, address, size) => {
     try {
       const file = files.get(number);
-      file.read(offset, new Uint8Array(memory().buffer, address, size));
-      file.bytesRead = (file.bytesRead ?? 0) + size;
+      const out = new Uint8Array(memory().buffer, address >>> 0, size >>> 0);
+      file.read(offset, out);
+      file.bytesRead = (file.bytesRead ?? 0) + out.byteLength;
       return 0;
     } catch (error) {
       failure.cause = error;
@@ -226,6 +230,7 @@ class Andiron {
   #exports;
   #files;
   #failure;
+  #trap;
   #nextFile = 1;
 
   // `failure.cause` is why the host could not read, if it could not.
@@ -285,22 +290,29 @@ class Andiron {
       json: (name, request, ...handles) => this.#json(name, request, ...handles),
       bytes: (name, request, ...handles) => this.#bytes(name, request, ...handles),
       bytesRead: () => numbers.reduce((sum, each) => sum + (this.#files.get(each)?.bytesRead ?? 0), 0),
+      // What stopped has nothing left to give back; the host's files are still its own.
       close: (handle) => {
-        this.#call("andiron_close", handle);
-        this.#forget(numbers);
+        try {
+          if (!this.#trap) this.#call("andiron_close", handle);
+        } finally {
+          this.#forget(numbers);
+        }
       },
     };
   }
 
-  // Memory that ends where the library cannot report it ends the module: nothing in it can be
-  // trusted after.
+  // Returns an address, or 0. Memory that ends where the library cannot report it ends the module:
+  // nothing in it can be trusted after, so that it is not called again.
   #call(name, ...values) {
-    try {
-      return this.#exports[name](...values);
-    } catch (error) {
-      const text = `the library stopped: ${error.message}; load it again`;
-      throw new AndironError({ code: "Stopped", text }, error);
+    if (!this.#trap) {
+      try {
+        return this.#exports[name](...values) >>> 0;
+      } catch (error) {
+        this.#trap = error;
+      }
     }
+    const text = `the library stopped: ${this.#trap.message}; load it again`;
+    throw new AndironError({ code: "Stopped", text }, this.#trap);
   }
 
   #bytes(name, request, ...handles) {

@@ -61,6 +61,7 @@ void append_difference(const TensorDifference& difference, std::string& out) {
   object.number("elements", distance.elements);
   object.number("differing", distance.differing);
   object.number("beyond", distance.beyond);
+  object.number("notFinite", distance.not_finite);
   if (distance.first_beyond) object.number("firstBeyond", *distance.first_beyond);
   object.number("maxAbs", distance.max_abs);
   object.number("relativeL2", distance.relative_l2);

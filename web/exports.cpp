@@ -192,6 +192,13 @@ Result<std::string> hash_of(const FoundTensor& found) {
 }
 
 Result<std::string> statistics_of(const FoundTensor& found) {
+  // A size has 32 bits here: the library would see another number.
+  if (!std::in_range<std::size_t>(found.request.bins)) {
+    return Error{.code = ErrorCode::invalid_argument,
+                 .message = "the histogram has too many bins",
+                 .found = std::to_string(found.request.bins),
+                 .expected = "at most 65536"};
+  }
   Result<Statistics> result =
       statistics(found.tensor, {.histogram_bins = static_cast<std::size_t>(found.request.bins)});
   if (!result) return std::move(result).error();

@@ -14,24 +14,31 @@ export async function loadInWorker({ worker, wasm } = {}) {
   return remote;
 }
 
+// Of the cause, the worker sends the message.
 function errorOf(fields) {
-  if (fields.name === "AndironError") return new AndironError(fields);
-  if (fields.name === "TypeError") return new TypeError(fields.text);
-  return Object.assign(new Error(fields.text), { name: fields.name });
+  const cause = fields.cause === undefined ? undefined : new Error(fields.cause);
+  if (fields.name === "AndironError") return new AndironError(fields, cause);
+  if (fields.name === "TypeError") return new TypeError(fields.text, cause && { cause });
+  return Object.assign(new Error(fields.text, cause && { cause }), { name: fields.name });
 }
+
+const closedError = () => new Error("the worker was closed: load the library again");
 
 class RemoteAndiron {
   #worker;
   #waiting = new Map();
   #nextCall = 1;
+  #isClosed = false;
 
   constructor(worker) {
     this.#worker = worker;
     worker.onmessage = ({ data: { id, result, error, bytesRead } }) => {
-      const { resolve, reject } = this.#waiting.get(id);
+      // A message may have been on its way when the worker was closed or failed.
+      const call = this.#waiting.get(id);
+      if (call === undefined) return;
       this.#waiting.delete(id);
-      if (error) reject(errorOf(error));
-      else resolve({ result, bytesRead });
+      if (error) call.reject(errorOf(error));
+      else call.resolve({ result, bytesRead });
     };
     worker.onerror = (event) => this.#fail(new Error(event.message ?? "the worker failed"));
   }
@@ -52,10 +59,11 @@ class RemoteAndiron {
     return (await this.#call("compare", undefined, [a.number, b.number, options])).result;
   }
 
-  /** Ends the worker. Calls that are under way fail. */
+  /** Ends the worker, and what it has open. Calls that are under way fail, and later ones too. */
   close() {
+    this.#isClosed = true;
     this.#worker.terminate();
-    this.#fail(new Error("the worker was closed"));
+    this.#fail(closedError());
   }
 
   #fail(error) {
@@ -63,12 +71,16 @@ class RemoteAndiron {
     this.#waiting.clear();
   }
 
-  #call(method, file, args) {
+  async #call(method, file, args) {
+    if (this.#isClosed) {
+      // A file was closed with its worker, and closing it again is nothing.
+      if (method === "close") return {};
+      throw closedError();
+    }
     const id = this.#nextCall++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, method, file, args });
-    });
+    // First, because it throws for what cannot be sent. The answer comes in a later turn.
+    this.#worker.postMessage({ id, method, file, args });
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 }
 

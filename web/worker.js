@@ -46,6 +46,8 @@ self.onmessage = async ({ data }) => {
     const moved = ArrayBuffer.isView(answered.result) ? [answered.result.buffer] : [];
     self.postMessage({ id: data.id, ...answered }, moved);
   } catch (error) {
-    self.postMessage({ id: data.id, error: { ...error, name: error.name, text: error.message } });
+    // What `...` leaves out: a cause may be anything, and not all can be sent.
+    const { name, message: text, cause } = error;
+    self.postMessage({ id: data.id, error: { ...error, name, text, cause: cause?.message } });
   }
 };

@@ -24,7 +24,7 @@ ViewStatus check_tensor(const TensorToWrite& tensor) noexcept {
   if (tensor.dtype != DType::boolean && burnpack_dtype_name(tensor.dtype).empty()) {
     return {ErrorCode::unsupported_dtype, "Burnpack cannot store this dtype"};
   }
-  if (tensor.data.size() > Limits().burnpack_tensor_bytes) {
+  if (std::uint64_t{tensor.data.size()} > Limits().burnpack_tensor_bytes) {
     return {ErrorCode::limit_exceeded, "the tensor is larger than Burn reads"};
   }
   return {};

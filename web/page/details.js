@@ -2,6 +2,7 @@
 // One tensor: what the file says of it, statistics, a histogram, the first values.
 import { $, make, table } from "./dom.js";
 import { formatBytes, formatNumber, shown } from "./format.js";
+import { restartIfStopped } from "./library.js";
 import { parametersOf } from "./tree.js";
 
 const readAtOnce = 256 * 2 ** 20;  // bytes; more is read when it is asked for
@@ -42,7 +43,7 @@ export class Details {
       const values = await firstOf(file, tensor);
       content = [...statistics(found), ...values];
     } catch (error) {
-      content = [make("p", {}, error.message)];
+      content = [make("p", {}, restartIfStopped(error) ? "It was not read." : error.message)];
     }
     this.#isBusy = false;
     place.replaceChildren(...content);
@@ -119,7 +120,8 @@ async function firstOf(file, tensor) {
     const values = await file.read(tensor.name, { begin: 0, end, ...(isFloat ? { dtype: "f64" } : {}) });
     const text = [...values].map((value) => (typeof value === "bigint" ? String(value) : formatNumber(value))).join("  ");
     return [make("h3", {}, "First values"), make("p", { class: "values" }, text)];
-  } catch {
+  } catch (error) {
+    restartIfStopped(error);
     return [];
   }
 }

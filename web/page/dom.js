@@ -14,6 +14,19 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+const mostShown = 1000;
+
+/**
+ * What `show` makes of a list, or of the beginning of a long one with how much is left out: the
+ * lists of a file have any length, and neither a page nor the arguments of a call do.
+ */
+export function shortened(list, show) {
+  const more = list.length - mostShown;
+  if (more <= 0) return show(list);
+  return make("div", {}, show(list.slice(0, mostShown)),
+    make("p", { class: "quiet" }, `… and ${more.toLocaleString("en")} more`));
+}
+
 /** A table of names and values; a third item is a class. */
 export function table(entries) {
   const body = entries.map(([key, value, kind]) =>

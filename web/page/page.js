@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page: opens files, sums them up, and lets the other parts show them.
-import { loadInWorker } from "../remote.js";
 import { Details } from "./details.js";
-import { $, make, table } from "./dom.js";
+import { $, make, shortened, table } from "./dom.js";
 import { droppedFiles, filesOfFolder } from "./dropped.js";
 import { formatAmount, formatBytes, formatCount, shown } from "./format.js";
+import { fail, library, restartIfStopped } from "./library.js";
 import { buildTree, childrenOf, isBranch, parametersOf, searchOf } from "./tree.js";
 import { TreeView } from "./tree_view.js";
 
-async function inflated(base64) {
-  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
-
-async function start() {
-  const code = new Blob([$("worker").textContent], { type: "text/javascript" });
-  const worker = new Worker(URL.createObjectURL(code));
-  return loadInWorker({ worker, wasm: await inflated($("wasm").textContent.trim()) });
-}
-
-let library = start();
 let file;
 let search = () => [];
 const details = new Details();
 const view = new TreeView((tensor) => details.show(tensor));
-
-function fail(error) {
-  $("error").textContent = error.message;
-  $("error").hidden = false;
-}
 
 // `files`: a list, or a Map by name.
 async function open(files) {
@@ -42,7 +24,7 @@ async function open(files) {
   $("status").textContent = `Opening ${title} …`;
   const began = performance.now();
   try {
-    const opened = await (await library).open(count === 1 ? list[0] : files);
+    const opened = await (await library()).open(count === 1 ? list[0] : files);
     file?.close();
     file = opened;
     show();
@@ -52,9 +34,7 @@ async function open(files) {
     Object.assign(document.body.dataset, { openedIn: took.toFixed(1), bytesRead: file.bytesRead });
   } catch (error) {
     $("status").textContent = `${title} was not opened`;
-    fail(error);
-    // Nothing in its memory can be trusted.
-    if (error.code === "Stopped") library = start();
+    if (!restartIfStopped(error)) fail(error);
   }
 }
 
@@ -88,7 +68,7 @@ function totals(root) {
     make("div", {}, make("dt", {}, key), make("dd", {}, value))));
 }
 
-// "bf16 98 %, f32 2 %", by parameters.
+// "bf16 98 %, f32 2 %", by parameters, or "bf16, f32" if there are none to share.
 function dtypesOf(tensors) {
   const counts = new Map();
   let all = 0;
@@ -99,7 +79,7 @@ function dtypesOf(tensors) {
   }
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const share = (count) => (count < all / 100 ? "< 1" : Math.round(100 * count / all));
-  const named = sorted.slice(0, 3).map(([dtype, count]) => (sorted.length === 1 ? dtype : `${dtype} ${share(count)} %`));
+  const named = sorted.slice(0, 3).map(([dtype, count]) => (sorted.length === 1 || all === 0 ? dtype : `${dtype} ${share(count)} %`));
   if (sorted.length > 3) named.push(`${sorted.length - 3} more`);
   return shown(named.join(", ")) || "none";
 }
@@ -111,17 +91,19 @@ function fold(title, content, isWarning = false) {
 function folds() {
   const parts = [];
   const metadata = Object.entries(file.metadata);
-  const lines = (entries) => table(entries.map(([key, value]) => [shown(key), shown(value)]));
+  const lines = (entries) => shortened(entries, (some) => table(some.map(([key, value]) => [shown(key), shown(value)])));
   if (metadata.length > 0) parts.push(fold(formatCount(metadata.length, "metadata entry"), lines(metadata)));
   if (file.value !== null) {
-    parts.push(fold("other values", make("pre", {}, JSON.stringify(file.value, null, 1).slice(0, 100000))));
+    // JSON escapes the line ends of texts: those that are left are its layout.
+    const text = JSON.stringify(file.value, null, 1).slice(0, 100000).split("\n").map(shown).join("\n");
+    parts.push(fold("other values", make("pre", {}, text)));
   }
   if (file.skipped.length > 0) {
     parts.push(fold(`${file.skipped.length} skipped`, lines(file.skipped.map((one) => [one.name, one.reason])), true));
   }
   if (file.notes.length > 0) {
-    const notes = file.notes.map((note) => make("p", {}, shown(note)));
-    parts.push(fold(formatCount(file.notes.length, "note"), make("div", {}, ...notes)));
+    const notes = shortened(file.notes, (some) => make("div", {}, ...some.map((note) => make("p", {}, shown(note)))));
+    parts.push(fold(formatCount(file.notes.length, "note"), notes));
   }
   return parts;
 }
@@ -170,6 +152,6 @@ addEventListener("drop", (event) => {
   document.body.classList.remove("dragging");
   droppedFiles(event.dataTransfer).then(open, fail);
 });
-library.then((andiron) => {
+library().then((andiron) => {
   document.body.dataset.version = andiron.version;
 }, (error) => fail(new Error(`The library did not start: ${error.message}`)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The package in a page that is served, and the page in a browser, from a folder.
 import assert from "node:assert/strict";
-import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -159,6 +159,95 @@ test("a broken file is an error that says what to do, and the page goes on", opt
   assert.equal(await page.value("document.getElementById('error').hidden"), true);
   await page.until(`${rows}.length > 0`);
   await picture(page, "checkpoint");
+});
+
+test("long lists of a file are shown in part", options, async () => {
+  const page = await openPage();
+  const metadata = Object.fromEntries(Array.from({ length: 150000 }, (_, i) => [`key ${i}`, "x"]));
+  await openFiles(page, file("metadata.safetensors", safetensors({ w: [1] }, metadata)));
+  assert.equal(await page.value(text("#error")), "");
+  assert.equal(await page.value("document.querySelectorAll('#summary tr').length"), 1000);
+  assert.match(await page.value(text("#summary details")), /^150,000 metadata entries.*… and 149,000 more$/s);
+  await page.value("document.querySelector('#summary details').open = true; document.querySelector('#summary details').scrollTop = 1e9");
+  await picture(page, "long");
+  await openFiles(page, file("metadata.safetensors", safetensors({ w: [1] }, { one: "x", two: "y" })));
+  assert.doesNotMatch(await page.value(text("#summary")), /more/);
+  assert.deepEqual(page.errors, []);
+});
+
+test("dtypes without a parameter have no share", options, async () => {
+  const page = await openPage();
+  const empty = (dtype) => ({ dtype, shape: [0, 3], data_offsets: [0, 0] });
+  await openFiles(page, file("empty.safetensors", joined({ a: empty("F32"), b: empty("F16") })));
+  const shownDtypes = "[...document.querySelectorAll('.totals div')].find((each) => each.firstChild.textContent === 'dtypes').lastChild.textContent";
+  assert.deepEqual((await page.value(shownDtypes)).split(", ").sort(), ["f16", "f32"]);
+});
+
+test("values of a file are text that hides nothing", options, async () => {
+  const page = await openPage();
+  // A pickle of {"key": "a\u202eb\nc"}.
+  const string = (value) => {
+    const bytes = Buffer.from(value);
+    return Buffer.concat([Buffer.from([0x58, bytes.length, 0, 0, 0]), bytes]);
+  };
+  await openFiles(page, file("values.pkl", Buffer.concat([Buffer.from([0x80, 2, 0x7d]), string("key"), string("a\u202eb\nc"), Buffer.from("s.")])));
+  assert.equal(await page.value(text("#error")), "");
+  assert.equal(await page.value(text("#summary pre")), '{\n "key": "a\\u{202e}b\\nc"\n}');
+});
+
+// The page with a library that stops for the names "stop" of a tensor and "stop.safetensors" of a file.
+function stoppingPage() {
+  const stopping = `{
+    const { instantiate } = WebAssembly;
+    WebAssembly.instantiate = async (...given) => {
+      const { exports } = await instantiate(...given);
+      const asks = (...request) => new TextDecoder().decode(new Uint8Array(exports.memory.buffer, ...request));
+      const stopping = (name) => (...values) => {
+        if (/"name":"stop("|\\.)/.test(asks(...values.slice(-2)))) throw new WebAssembly.RuntimeError("unreachable");
+        return exports[name](...values);
+      };
+      return { exports: { ...exports, andiron_open: stopping("andiron_open"), andiron_statistics: stopping("andiron_statistics") } };
+    };
+  }`;
+  const counting = `<script>
+    window.workers = { started: 0, ended: 0 };
+    window.Worker = class extends Worker {
+      constructor(...given) { super(...given); window.workers.started += 1; }
+      terminate() { super.terminate(); window.workers.ended += 1; }
+    };
+  </script>`;
+  const worker = '<script type="text/plain" id="worker">';
+  const page = readFileSync(join(built, "index.html"), "utf8");
+  assert.ok(page.includes(worker));
+  return file("stopping.html", page.replace(worker, () => counting + worker + stopping));
+}
+
+test("a library that stopped is started again, and its worker ended", options, async () => {
+  const page = await browser.page(pathToFileURL(stoppingPage()).href);
+  const workers = () => page.value("window.workers");
+  const good = file("good.safetensors", safetensors({ fine: [1, 2], stop: [3] }));
+  await openFiles(page, good);
+  assert.equal(await page.value(text("#error")), "");
+  await page.value(clickRow("stop"));
+  await page.until("!document.getElementById('error').hidden");
+  assert.match(await page.value(text("#error")), /^The library stopped: unreachable\. .*open the file again/);
+  await page.until("window.workers.ended === 1");
+  assert.deepEqual(await workers(), { started: 2, ended: 1 });
+  await picture(page, "stopped");
+  // What was open is not there any more, which is said.
+  await page.value(clickRow("fine"));
+  await page.until("/the worker was closed/.test(document.getElementById('details').textContent)");
+  await openFiles(page, good);
+  assert.equal(await page.value("document.getElementById('error').hidden"), true);
+  await page.value(clickRow("fine"));
+  await page.until("/mean1.5/.test(document.getElementById('details').textContent)");
+  await openFiles(page, file("stop.safetensors", safetensors({ w: [1] })));
+  assert.match(await page.value(text("#error")), /^The library stopped: unreachable/);
+  await page.until("window.workers.ended === 2");
+  await openFiles(page, good);
+  assert.equal(await page.value("document.getElementById('error').hidden"), true);
+  assert.deepEqual(await workers(), { started: 3, ended: 2 });
+  assert.deepEqual(page.errors, []);
 });
 
 test("shards are dropped together, or in their folder", options, async () => {

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** What scripts/web has built: index.html and npm/. */
 export const built = resolve(process.env.ANDIRON_WEB ?? join(root, "build/web"));
-export const { AndironError, arrayFor, load } = await import(join(built, "npm/index.js"));
+export const { AndironError, arrayFor, load, loadInWorker } = await import(join(built, "npm/index.js"));
 
 export const data = join(root, "tests/data");
 
@@ -18,6 +18,30 @@ export const data = join(root, "tests/data");
 export const tool = [process.env.ANDIRON_TOOL, "build/dev/andiron", "build/release/andiron"]
   .filter(Boolean).map((path) => resolve(root, path)).find((path) => existsSync(path));
 export const withoutTool = tool ? false : "no native tool was built (ANDIRON_TOOL)";
+
+/** The library with what is below it: `exports` of the module, and the `imports` that it was given. */
+export async function loadWithModule() {
+  const { instantiate } = WebAssembly;
+  const below = {};
+  WebAssembly.instantiate = async (module, imports) => {
+    const instance = await instantiate(module, imports);
+    Object.assign(below, { exports: instance.exports, imports });
+    return instance;
+  };
+  try {
+    return { andiron: await load(), ...below };
+  } finally {
+    WebAssembly.instantiate = instantiate;
+  }
+}
+
+/** Takes memory of the module until it is above an address, or all of it. */
+export function takeMemory({ andiron_allocate: allocate }, address = 2 ** 32) {
+  for (const size of [2 ** 28, 2 ** 22, 2 ** 16, 2 ** 12, 256, 16]) {
+    let at = 0;
+    do at = allocate(size) >>> 0; while (at !== 0 && at < address);
+  }
+}
 
 /** A folder for this file's tests, removed after them. */
 export function temporaryFolder() {

@@ -61,6 +61,15 @@ test("counts what is in a tensor", () => {
   file.close();
 });
 
+test("too many bins are an error, also those that 32 bits do not hold", () => {
+  const file = andiron.open(safetensors({ t: [0, 1] }));
+  assert.equal(file.statistics("t", { bins: 65536 }).histogram.length, 65536);
+  for (const bins of [65537, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
+    assert.throws(() => file.statistics("t", { bins }), { code: "InvalidArgument", found: String(bins), expected: "at most 65536" });
+  }
+  file.close();
+});
+
 test("integers beyond 2^53 and tensors without a finite element", () => {
   const large = fileWith("U64", BigUint64Array.of(1n, 2n ** 64n - 1n), [2]);
   assert.equal(large.statistics("t").min, 1);
@@ -94,8 +103,20 @@ test("compares files", () => {
   const values = differences.find(({ kind }) => kind === "values");
   assert.equal(values.maxAbs, 0.5);
   assert.equal(values.differing, 1);
+  assert.equal(values.notFinite, 0);
   assert.equal(andiron.compare(a, a).isEqual, true);
   assert.equal(andiron.compare(a, b, { atol: 1 }).differences.find((one) => one.a?.name === "moved").kind, "close");
+  a.close();
+  b.close();
+});
+
+test("counts the elements that differ in being numbers", () => {
+  const a = andiron.open(safetensors({ t: [1, NaN, Infinity, NaN, 4, 5] }));
+  const b = andiron.open(safetensors({ t: [1, NaN, -Infinity, 3, NaN, 5.5] }));
+  const [found] = andiron.compare(a, b).differences;
+  assert.equal(found.differing, 4);
+  assert.equal(found.notFinite, 3);
+  assert.equal(found.maxAbs, 0.5);
   a.close();
   b.close();
 });

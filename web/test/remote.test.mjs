@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The library in a worker, as seen from a page: what is sent, and what becomes of calls without an answer.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { AndironError, built, loadInWorker, safetensors, temporaryFolder } from "./support.mjs";
+
+const model = safetensors({ w: [1, 2, 3] });
+
+// worker.js in this thread: node has workers of another kind.
+globalThis.self = {};
+await import(join(built, "npm/worker.js"));
+
+class LocalWorker {
+  constructor() {
+    self.postMessage = (answer) => {
+      const data = structuredClone(answer);
+      setImmediate(() => this.onmessage({ data }));
+    };
+  }
+  postMessage(message) {
+    self.onmessage({ data: structuredClone(message) });
+  }
+}
+
+const isClosed = { name: "Error", message: "the worker was closed: load the library again" };
+
+test("an error of a worker has the cause that it had there", async () => {
+  const path = join(temporaryFolder(), "cut.safetensors");
+  fs.writeFileSync(path, model);
+  const remote = await loadInWorker({ worker: new LocalWorker() });
+  const file = await remote.open(path);
+  fs.truncateSync(path, model.length - 4);
+  await assert.rejects(file.read("w"), (error) => {
+    assert.ok(error instanceof AndironError);
+    assert.equal(error.code, "Io");
+    assert.ok(error.cause instanceof Error);
+    assert.match(error.cause.message, /ended too early/);
+    return true;
+  });
+  await assert.rejects(file.read("v"), (error) => error.code === "MissingTensor" && !("cause" in error));
+  await file.close();
+});
+
+// Answers what it is told to, and nothing else.
+class SilentWorker {
+  sent = [];
+  terminated = 0;
+
+  postMessage(message) {
+    this.sent.push(structuredClone(message));
+  }
+  terminate() {
+    this.terminated += 1;
+  }
+  answer(result, id = this.sent.at(-1).id) {
+    this.onmessage({ data: { id, result } });
+  }
+}
+
+async function silent() {
+  const worker = new SilentWorker();
+  const loading = loadInWorker({ worker });
+  worker.answer("1.2.3");
+  const remote = await loading;
+  assert.equal(remote.version, "1.2.3");
+  const opening = remote.open(model);
+  worker.answer({ number: 1, listing: { tensors: [{ name: "w" }] } });
+  return { worker, remote, file: await opening };
+}
+
+test("calls under way and later ones fail once the worker is closed", async () => {
+  const { worker, remote, file } = await silent();
+  const underWay = file.read("w");
+  remote.close();
+  await assert.rejects(underWay, isClosed);
+  const sent = worker.sent.length;
+  for (const use of [() => remote.open(model), () => remote.compare(file, file), () => file.read("w"), () => file.hash("w"),
+    () => file.statistics("w"), () => file.convert("burnpack")]) {
+    await assert.rejects(use(), isClosed);
+  }
+  await file.close();
+  remote.close();
+  assert.equal(worker.sent.length, sent);
+});
+
+test("answers that nobody waits for are ignored", async () => {
+  const { worker, remote, file } = await silent();
+  worker.answer("nobody's", 4711);
+  const hashing = file.hash("w");
+  worker.answer("abc");
+  worker.answer("twice");
+  assert.equal(await hashing, "abc");
+  const late = file.hash("w");
+  remote.close();
+  worker.answer("too late");
+  await assert.rejects(late, isClosed);
+});
+
+test("what cannot be sent fails, and later calls do not", async () => {
+  const { worker, remote, file } = await silent();
+  await assert.rejects(remote.open({ "a.safetensors": () => {} }), { name: "DataCloneError" });
+  const hashing = file.hash("w");
+  worker.answer("abc");
+  assert.equal(await hashing, "abc");
+});
