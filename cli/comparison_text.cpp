@@ -246,11 +246,11 @@ void append_comparison(std::string& out, const std::string& a_path, const std::s
   append_entries(out, "VALUES", comparison.values, comparison.unlisted_values, page, most_rows);
 }
 
-std::string json_comparison(const std::string& a_path, const std::string& b_path,
+std::string json_comparison(const ComparedFile& a, const ComparedFile& b,
                             const Comparison& comparison, const std::vector<std::string>& notes) {
   std::string out = "{\"schema\":1";
-  append_json_field(out, "path", a_path);
-  append_json_field(out, "other", b_path);
+  append_json_field(out, "path", a.path);
+  append_json_field(out, "other", b.path);
   append_json_key(out, "equal");
   out += comparison.is_equal() ? "true" : "false";
   append_json_key(out, "counts");
@@ -279,6 +279,8 @@ std::string json_comparison(const std::string& a_path, const std::string& b_path
   if (comparison.unlisted_values != 0) {
     append_json_field(out, "unlisted_values", comparison.unlisted_values);
   }
+  append_json_field(out, "skipped", a.archive.skipped());
+  append_json_field(out, "other_skipped", b.archive.skipped());
   append_json_notes(out, notes);
   return out + "}\n";
 }

@@ -15,8 +15,13 @@ namespace andiron::cli {
 void append_comparison(std::string& out, const std::string& a_path, const std::string& b_path,
                        const Comparison& comparison, const Page& page, std::size_t most_rows);
 
+struct ComparedFile {
+  const std::string& path;
+  const Archive& archive;
+};
+
 /// One object on one line.
-std::string json_comparison(const std::string& a_path, const std::string& b_path,
+std::string json_comparison(const ComparedFile& a, const ComparedFile& b,
                             const Comparison& comparison, const std::vector<std::string>& notes);
 
 }  // namespace andiron::cli

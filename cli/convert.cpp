@@ -61,12 +61,6 @@ void note_origin(Archive& archive) {
   archive.set_metadata(std::move(metadata));
 }
 
-Error nothing_passes() {
-  return Error{.code = ErrorCode::missing_tensor,
-               .message = "no tensor matches --include, --exclude and --regex",
-               .hint = "'andiron ls' shows the names"};
-}
-
 Error nothing_taken(const Archive& source) {
   return Error{.code = ErrorCode::unsupported,
                .message = "no tensor in the file can be read",

@@ -77,6 +77,9 @@ ExitCode run(const DiffOptions& options) {
   const Result<Archive> b = open_input(b_reading, b_path);
   if (!b) return fail(b_path, b.error());
 
+  // Two files without a tensor are equal, but a filter that takes none is a mistake.
+  if (a->empty() && b->empty() && !reading.filter.is_empty()) return fail(a_path, nothing_passes());
+
   const Result<Comparison> comparison = compare_inputs(*a, *b, options);
   if (!comparison) {
     const std::string& file = comparison.error().file;
@@ -89,7 +92,7 @@ ExitCode run(const DiffOptions& options) {
   if (reading.json) {
     std::vector<std::string> notes = notes_of(a_path, *a);
     for (std::string& note : notes_of(b_path, *b)) notes.push_back(std::move(note));
-    return print(json_comparison(a_path, b_path, *comparison, notes), code);
+    return print(json_comparison({a_path, *a}, {b_path, *b}, *comparison, notes), code);
   }
   const Page page = page_for_standard_output(reading.color, reading.wide);
   append_comparison(out, a_path, b_path, *comparison, page,

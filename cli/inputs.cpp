@@ -48,6 +48,12 @@ ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
 
 }  // namespace
 
+Error nothing_passes() {
+  return Error{.code = ErrorCode::missing_tensor,
+               .message = "no tensor matches --include, --exclude and --regex",
+               .hint = "'andiron ls' shows the names"};
+}
+
 Status check_patterns(const ReadingOptions& options) {
   Status names = options.names.status();
   return names ? options.filter.status() : std::move(names);

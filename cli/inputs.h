@@ -31,6 +31,9 @@ ExitCode for_each_input_opened(const ReadingOptions& options, bool lines,
 /// Open, names, filter. REQUIRES: check_patterns() is ok.
 Result<Archive> open_input(const ReadingOptions& options, const std::string& path);
 
+/// Of filters that leave no tensor.
+Error nothing_passes();
+
 /// Whether the patterns on the command line are patterns.
 Status check_patterns(const ReadingOptions& options);
 

@@ -74,16 +74,17 @@ void append_findings(std::string& out, const std::string& path, const Archive& a
                      std::span<const std::size_t> order, std::span<const Statistics> all) {
   const std::string start = display_text(path) + ": ";
   bool is_clean = true;
-  std::size_t unknown = 0;
+  std::size_t unknown = archive.skipped().size();
+  std::size_t known = 0;
   for (const std::size_t index : order) {
-    unknown += !all[index].refused.empty();
+    ++(all[index].refused.empty() ? known : unknown);
     if (all[index].is_finite()) continue;
     is_clean = false;
     out += start + "tensor '" + display_text(archive.info(index).name) +
            "': " + not_finite_text(all[index]) + "\n";
   }
   if (!is_clean) return;
-  out += start + "no NaN or infinity in " + count_of(order.size() - unknown, "tensor");
+  out += start + "no NaN or infinity in " + count_of(known, "tensor");
   if (unknown != 0) out += ", " + std::to_string(unknown) + " not checked";
   out += "\n";
 }
@@ -112,6 +113,8 @@ ExitCode run(const StatOptions& options) {
   const ExitCode code = for_each_input(
       reading, reading.json || options.check,
       [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
+        // A gate that looks at nothing passes everything.
+        if (options.check && archive.empty() && !reading.filter.is_empty()) return nothing_passes();
         const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
         const Result<std::vector<Statistics>> all = compute(archive, options, path);
         if (!all) return all.error();

@@ -95,10 +95,12 @@ function hostFile(source) {
 
 // The files of a source by name, and the one to open: [["model.pt", file]], "model.pt".
 function hostFiles(source, name) {
+  if (source instanceof URL && isNode) source = builtin("url").fileURLToPath(source);
   if (typeof source === "string" && isNode) {
     const fs = builtin("fs");
     const path = builtin("path");
-    const isFolder = fs.statSync(source).isDirectory();
+    // The name of a sharded model, whose index is there, need not be a file.
+    const isFolder = fs.statSync(source, { throwIfNoEntry: false })?.isDirectory() ?? false;
     const folder = isFolder ? source : path.dirname(source);
     const names = fs.readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile() || entry.isSymbolicLink())
@@ -265,7 +267,9 @@ class Andiron {
         return { name: each, file: number, size: file.size };
       });
       const opened = this.#json("andiron_open", { files: listed, model, ...options });
-      return new WeightFile(this.#calls(numbers), opened);
+      const file = new WeightFile(this.#calls(numbers), opened);
+      libraries.set(file, this);
+      return file;
     } catch (error) {
       this.#forget(numbers);
       throw error;
@@ -274,7 +278,11 @@ class Andiron {
 
   /** What differs between two open files; see Comparison in andiron.d.ts. */
   compare(a, b, options = {}) {
-    return this.#json("andiron_compare", options, handleOf(a), handleOf(b));
+    const opened = [handleOf(a), handleOf(b)];
+    if ([a, b].some((file) => libraries.get(file) !== this)) {
+      throw new TypeError("the files were opened by another load() of the library");
+    }
+    return this.#json("andiron_compare", options, ...opened);
   }
 
   #forget(numbers) {
@@ -352,6 +360,9 @@ function handleOf(file) {
   }
   return handle;
 }
+
+// A handle means a file only to the library that opened it.
+const libraries = new WeakMap();
 
 /** An open weight file. */
 class WeightFile {

@@ -223,8 +223,12 @@ Result<Bytes> converted(std::uint32_t handle, const ConvertRequest& request) {
   if (!file) return std::move(file).error();
   for (const FormatInfo& format : formats()) {
     if (format.name != request.format) continue;
-    return write_to_memory(*file, {.format = format.format,
-                                   .metadata = {request.metadata.begin(), request.metadata.end()}});
+    Metadata metadata = {request.metadata.begin(), request.metadata.end()};
+    // What readers go by: the matrices of PyTorch's Linear lie the other way round than Burn's.
+    const bool has_metadata =
+        format.format == Format::safetensors || format.format == Format::burnpack;
+    if (file->is_pickled() && has_metadata) metadata.emplace("format", "pt");
+    return write_to_memory(*file, {.format = format.format, .metadata = std::move(metadata)});
   }
   return Error{.code = ErrorCode::invalid_argument,
                .message = "no such format",

@@ -25,7 +25,7 @@ constexpr std::size_t most_kept = reuses ? std::size_t{96} << 20 : 0;
 constexpr auto alignment = std::align_val_t(Bytes::huge_page_bytes);
 
 // Whole pages, so that blocks of nearly one size fit each other.
-std::size_t rounded(std::size_t size) {
+std::size_t rounded_to_pages(std::size_t size) {
   return (size + Bytes::huge_page_bytes - 1) / Bytes::huge_page_bytes * Bytes::huge_page_bytes;
 }
 
@@ -41,7 +41,7 @@ std::size_t kept_bytes = 0;
 }  // namespace
 
 void* take_large_block(std::size_t size) noexcept {
-  size = rounded(size);
+  size = rounded_to_pages(size);
   {
     const Lock lock(mutex);
     for (Block& block : kept) {
@@ -57,7 +57,7 @@ void* take_large_block(std::size_t size) noexcept {
 }
 
 void give_large_block(void* block, std::size_t size) noexcept {
-  size = rounded(size);
+  size = rounded_to_pages(size);
   {
     const Lock lock(mutex);
     for (Block& place : kept) {

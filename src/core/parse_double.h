@@ -12,8 +12,8 @@
 namespace andiron::inline v1::detail {
 
 // The same with strtod, which takes more than std::from_chars: blanks, a plus sign, hexadecimal
-// numbers. For libraries that have only half of <charconv>, as that of WebAssembly, where the locale
-// is always C.
+// numbers. For libraries that have only half of <charconv>, as that of WebAssembly, where the
+// locale is always C.
 inline std::optional<double> parse_double_with_strtod(std::string_view text) {
   const std::string_view magnitude = text.starts_with('-') ? text.substr(1) : text;
   if (magnitude.find_first_of("0123456789.iInN") != 0) return std::nullopt;

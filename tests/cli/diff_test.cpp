@@ -160,7 +160,6 @@ TEST_F(Diff, NamesOfEachSideCanBeChanged) {
   // Those for both come first.
   EXPECT_EQ(
       tool({"diff", "--sub", "^mod(el|ule)\\.", "", "--sub-a", "^net\\.", "", a, b}).exit_code, 0);
-  EXPECT_EQ(tool({"diff", "--exclude", "**", a, b}).exit_code, 0);
   EXPECT_EQ(tool({"diff", "--sub-a", "(", "", a, b}).exit_code, 4);
 }
 
@@ -196,6 +195,14 @@ TEST_F(Diff, JsonTellsEverything) {
   EXPECT_EQ(objects_of(tool({"diff", "--json", a, a})).at(0).at("equal"), true);
 }
 
+TEST_F(Diff, JsonTellsWhatIsNotCompared) {
+  const std::string whole = std::string(ANDIRON_TEST_DATA) + "/torch-2.15/messy.ckpt";
+  const auto object = objects_of(tool({"diff", "--json", whole, whole})).at(0);
+  EXPECT_EQ(object.at("equal"), true);
+  EXPECT_FALSE(object.at("skipped").empty());
+  EXPECT_EQ(object.at("skipped"), object.at("other_skipped"));
+}
+
 TEST_F(Diff, JsonIsValidWithoutNumbers) {
   const std::string a = write_tensors("a.safetensors", {floats("x", {0})});
   const std::string b = write_tensors("b.safetensors", {floats("x", {1})});
@@ -217,6 +224,14 @@ TEST_F(Diff, FailuresNameTheFile) {
   const Outcome key = tool({"diff", "--top-level-key-b", "none", a, a});
   EXPECT_EQ(key.exit_code, 2) << key.err;
   EXPECT_TRUE(contains(key.err, a)) << key.err;
+}
+
+TEST_F(Diff, AFilterThatTakesNothingIsAMistake) {
+  const std::string file = write_tensors("a.safetensors", {floats("w", {1})});
+  const Outcome run = tool({"diff", "-q", "--include", "typo*", file, file});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(contains(run.err, "no tensor matches --include")) << run.err;
+  EXPECT_EQ(tool({"stat", "--check", "--include", "typo*", file}).exit_code, 2);
 }
 
 TEST_F(Diff, WrongUsageIsExitCode4) {

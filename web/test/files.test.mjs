@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { AndironError, data, joined, load, safetensors, temporaryFolder } from "./support.mjs";
 
 const andiron = await load();
@@ -16,7 +17,7 @@ test("opens buffers, typed arrays, sets of files and paths", () => {
   const padded = new Uint8Array(small.length + 8);
   padded.set(small, 4);
   const sources = [small.buffer, small, new DataView(padded.buffer, 4, small.length), Buffer.from(small),
-    { "model.safetensors": small }, new Map([["model.safetensors", small]]), path, folder];
+    { "model.safetensors": small }, new Map([["model.safetensors", small]]), path, pathToFileURL(path), folder];
   for (const source of sources) {
     const file = andiron.open(source);
     assert.deepEqual(file.tensors.map(({ name, shape }) => [name, shape]), [["a.weight", [3]], ["a.bias", [1]]]);
@@ -53,6 +54,7 @@ test("errors carry a code, what was found, and what to try", () => {
   assert.throws(() => file.read("a.weight", { begin: 1, end: 9 }), /outside the tensor: 1 to 9; expected 0 to 3/);
   assert.throws(() => file.convert("onnx"), /no such format: onnx/);
   assert.throws(() => andiron.open(small, { names: { rename: [["(", ""]] } }), { code: "InvalidPattern" });
+  assert.throws(() => andiron.open(join(temporaryFolder(), "nope.pt")), { code: "NotFound" });
   file.close();
 });
 
@@ -69,7 +71,7 @@ test("a file that cannot be read any more says why", () => {
   file.close();
 });
 
-test("a closed file says so, and closing twice is nothing", () => {
+test("a closed file says so, and closing twice is nothing", async () => {
   const file = andiron.open(small);
   const kept = file.read("a.weight");
   const other = andiron.open(small);
@@ -80,6 +82,8 @@ test("a closed file says so, and closing twice is nothing", () => {
     assert.throws(use, (error) => error instanceof TypeError && error.message === "the file is closed");
   }
   assert.throws(() => andiron.compare({}, other), /^TypeError: expected an open file/);
+  const another = await load();
+  assert.throws(() => another.compare(other, other), /^TypeError: the files were opened by another load/);
   assert.deepEqual([...kept], [1, 2, 3]);
   assert.deepEqual([...other.read("a.bias")], [4]);
   other.close();
