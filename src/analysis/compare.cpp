@@ -97,7 +97,7 @@ class CompareRun {
       const TensorInfo other = b_.info(*found);
       if (!std::equal(info.shape.begin(), info.shape.end(), other.shape.begin(),
                       other.shape.end())) {
-        tell(DifferenceKind::shape, i, *found);
+        tell(DifferenceKind::shape, i, found);
       } else {
         pairs_.push_back({i, *found, have_one_dtype(info, other)});
       }

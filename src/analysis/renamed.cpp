@@ -28,7 +28,8 @@ using Kind = std::tuple<DType, std::string, std::vector<std::uint64_t>, std::uin
 
 Kind kind_of(const TensorInfo& info) {
   std::string raw_name(is_opaque(info.dtype) ? info.file_dtype : "");
-  return {info.dtype, std::move(raw_name), {info.shape.begin(), info.shape.end()}, info.byte_size};
+  std::vector<std::uint64_t> shape(info.shape.begin(), info.shape.end());
+  return {info.dtype, std::move(raw_name), std::move(shape), info.byte_size};
 }
 
 struct Candidate {
