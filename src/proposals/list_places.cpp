@@ -44,6 +44,10 @@ std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside, bo
 
 bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& source_tree,
                     NodeId source) {
+  const auto is_known = [](const NameTree& tree, NodeId node) {
+    return counts_backwards(tree[node].segment);
+  };
+  if (is_known(wanted_tree, wanted) != is_known(source_tree, source)) return true;
   // What is called the same but for its number: others count by themselves.
   const auto list_of = [](const NameTree& tree, NodeId node) {
     std::map<std::uint32_t, std::vector<NodeId>> by_bag;

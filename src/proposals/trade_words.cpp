@@ -700,6 +700,11 @@ bool is_order_doubtful(std::string_view name) {
            name.find("decoder.layers.") != std::string_view::npos || name.find("layers.") == 0));
 }
 
+bool counts_backwards(std::string_view segment) {
+  // MiDaS and DPT go from refinenet4 to refinenet1.
+  return without_number(plain_segment(segment)) == "refinenet";
+}
+
 bool is_common_word(std::string_view word) {
   static const std::unordered_set<std::string_view> common = {
       "layer", "layers", "block",  "blocks", "module", "model", "net",    "weight",

@@ -83,7 +83,7 @@ class Aligner {
     for (const NodeId node : left_over) by_bag[wanted_[node].bag].push_back(node);
     for (const auto& [bag, nodes] : by_bag) {
       if (budget_.is_spent()) return;
-      const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1);
+      const std::vector<NodeId> free = candidates_for(nodes.front(), NameTree::root, 1, 1);
       if (free.size() != nodes.size() || free.size() > most_compared) continue;
       const std::vector<Label> wanted = labels_of(wanted_, nodes, NameTree::root);
       const std::vector<Label> source = labels_of(source_, free, NameTree::root);
@@ -165,7 +165,7 @@ class Aligner {
       std::sort(units.begin(), units.end(), is_larger);
       const std::vector<Unit> group = take_group(units, source_scope);
       const std::vector<NodeId> candidates =
-          candidates_for(group.front().node, source_scope, level);
+          candidates_for(group.front().node, source_scope, level, group.size());
       std::vector<std::optional<NodeId>> taken(group.size());
       if (!candidates.empty()) {
         taken = assign(group, candidates, wanted_scope, source_scope, level);
@@ -245,8 +245,11 @@ class Aligner {
     return free_[source] > 0 && free_[source] == source_[source].count;
   }
 
-  // Free nodes of the file in a scope that hold the same, or almost the same; none in another.
-  std::vector<NodeId> candidates_for(NodeId wanted, NodeId scope, std::size_t level) {
+  // Free nodes of the file in a scope that hold the same, for `count` of the module. If there are
+  // fewer, those beside them that hold almost the same, too; if there is none, any that do. None
+  // lies in another.
+  std::vector<NodeId> candidates_for(NodeId wanted, NodeId scope, std::size_t level,
+                                     std::size_t count) {
     const std::uint32_t bag = wanted_[wanted].bag;
     std::vector<NodeId> found = free_with_bag(bag, scope);
     if (wanted_.is_leaf(wanted)) {
@@ -264,13 +267,22 @@ class Aligner {
       if (has_more && source_.is_module(parent) && is_free(parent)) node = parent;
     }
     found.erase(std::unique(found.begin(), found.end()), found.end());
-    if (!found.empty() || has_parts_there(wanted, scope)) return found;
-    // A module that wraps almost all of the model may be what the file has without a wrapper.
+    if (found.size() >= count || (!found.empty() && is_small(wanted))) return found;
+    if (found.empty() && has_parts_there(wanted, scope)) return found;
+    // A module that wraps almost all around it may be what the file has without a wrapper.
+    const NodeId around = level == 0 ? NameTree::root : wanted_[wanted].parent;
     const bool may_be_whole =
-        level == 0 && 3 * wanted_[wanted].count > 2 * wanted_[NameTree::root].count;
+        3 * wanted_[wanted].count > 2 * wanted_[around].count &&
+        (level == 0 || bags_.likeness(bag, source_[scope].bag) >
+                           bags_.likeness(wanted_[around].bag, source_[scope].bag));
     const bool is_module = wanted_.is_module(wanted_.bottom_of_chain(wanted));
     const bool is_norm = is_module && has_statistics(bag);
     const std::uint32_t weight = weight_form(bag);
+    std::set<std::string> places;
+    for (const NodeId node : found) places.insert(kind_of_place(node));
+    const auto may_stand_there = [&](NodeId node) {
+      return places.empty() || places.contains(kind_of_place(node));
+    };
     double best = 0;
     std::vector<std::pair<double, NodeId>> near;
     for (const std::uint32_t other : source_.bags()) {
@@ -279,7 +291,7 @@ class Aligner {
       if (likeness < (are_norms ? least_likeness_of_statistics : least_likeness)) continue;
       if (likeness < best - 0.1) continue;
       for (const NodeId node : free_with_bag(other, scope)) {
-        if (node == scope && !may_be_whole) continue;
+        if ((node == scope && !may_be_whole) || !may_stand_there(node)) continue;
         if (source_.is_leaf(source_.bottom_of_chain(node))) continue;
         // A module is another without its bias, but not without its weight.
         if (is_module != source_.is_module(source_.bottom_of_chain(node))) continue;
@@ -306,16 +318,36 @@ class Aligner {
     return found;
   }
 
+  // The name of the module around one of the file, equal for all blocks.
+  std::string kind_of_place(NodeId source) const {
+    std::string name;
+    for (const std::string& segment : source_.plain_path(source_[source].parent)) {
+      name += segment + '.';
+    }
+    return name_kind(name);
+  }
+
   // Whether the file has the same for all larger parts of a module, though not for the module: both
-  // sides group them in different ways.
+  // sides group them in different ways. A list is there if as many of its members are.
   bool has_parts_there(NodeId wanted, NodeId scope) const {
     bool has_some = false;
     for (const NodeId child : wanted_[wanted_.bottom_of_chain(wanted)].children) {
       if (is_small(child)) continue;
       has_some = true;
-      if (free_with_bag(wanted_[child].bag, scope).empty()) return false;
+      const bool is_there = !free_with_bag(wanted_[child].bag, scope).empty();
+      if (!is_there && !has_members_there(child, scope)) return false;
     }
     return has_some;
+  }
+  bool has_members_there(NodeId list, NodeId scope) const {
+    const std::vector<NodeId>& members = wanted_[list].children;
+    if (members.size() < 2 || is_small(members.front())) return false;
+    return std::all_of(members.begin(), members.end(), [&](NodeId member) {
+      const std::uint32_t bag = wanted_[member].bag;
+      const auto equal = std::count_if(members.begin(), members.end(),
+                                       [&](NodeId other) { return wanted_[other].bag == bag; });
+      return free_with_bag(bag, scope).size() >= static_cast<std::size_t>(equal);
+    });
   }
 
   bool has_statistics(std::uint32_t bag) const {

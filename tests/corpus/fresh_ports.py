@@ -17,7 +17,7 @@ adam = [["optimizer.state.0.exp_avg", "f32", [64, 64], ""], ["optimizer.state.0.
 
 class Ports(Family):
     def __init__(self, name, package, rules, joined=()):
-        super().__init__(name, "held_out", [package])
+        super().__init__(name, "tuning", [package])
         self.rules, self.joined, self.sources = rules, joined, {}
 
     def renamed(self, name):

@@ -136,6 +136,48 @@ TEST(Align, PairsListsThatRunTheOtherWay) {
   EXPECT_EQ(found.pairs.at("decoder.3.conv1.weight"), "up.0.conv1.weight");
 }
 
+TEST(Align, KnowsListsThatCountFromTheEnd) {
+  const Side source = {{"refinenet1.conv.weight", {4, 4, 3, 3}},
+                       {"refinenet2.conv.weight", {4, 4, 3, 3}}};
+  const Side wanted = {{"fusion.layers.0.conv.weight", {4, 4, 3, 3}},
+                       {"fusion.layers.1.conv.weight", {4, 4, 3, 3}}};
+  EXPECT_EQ(alignment_of(source, wanted).pairs,
+            (Pairs{{"fusion.layers.0.conv.weight", "refinenet2.conv.weight"},
+                   {"fusion.layers.1.conv.weight", "refinenet1.conv.weight"}}));
+}
+
+// The first block holds a tensor more, which the module has outside of its blocks.
+TEST(Align, ABlockWithATensorMoreIsOneOfTheList) {
+  Side source;
+  Side wanted;
+  for (const std::string i : {"0", "1", "2"}) {
+    for (const std::string part : {"q", "k", "v"}) {
+      source.push_back({"block." + i + ".attention." + part + ".weight", {8, 6}});
+      wanted.push_back({"layers." + i + ".attention." + part + "_proj.weight", {8, 6}});
+    }
+    source.push_back({"block." + i + ".norm.weight", {6}});
+    wanted.push_back({"layers." + i + ".ln.weight", {6}});
+  }
+  source.push_back({"block.0.attention.relative_attention_bias.weight", {32, 2}});
+  wanted.push_back({"position.relative_attention_bias.weight", {32, 2}});
+  const Alignment found = alignment_of(source, wanted, true);
+  EXPECT_EQ(found.pairs.size(), wanted.size());
+  EXPECT_EQ(found.pairs.at("layers.0.attention.q_proj.weight"), "block.0.attention.q.weight");
+  EXPECT_EQ(found.pairs.at("layers.2.attention.q_proj.weight"), "block.2.attention.q.weight");
+  EXPECT_EQ(found.pairs.at("position.relative_attention_bias.weight"),
+            "block.0.attention.relative_attention_bias.weight");
+}
+
+TEST(Align, NumbersOfOtherListsSayNothing) {
+  const Side source = layers_named({"1.sub.23", "3", "6", "8"});
+  const Side wanted = layers_named({"trunk", "up1", "up2", "hr"});
+  const Alignment found = alignment_of(source, wanted);
+  EXPECT_EQ(found.pairs.at("trunk.weight"), "1.sub.23.weight");
+  EXPECT_EQ(found.pairs.at("up1.weight"), "3.weight");
+  EXPECT_EQ(found.pairs.at("up2.weight"), "6.weight");
+  EXPECT_EQ(found.pairs.at("hr.weight"), "8.weight");
+}
+
 TEST(Align, GoesByWordsWhereTheFileIsSorted) {
   const Side source = sorted_by_name(layers_named({"attn.wq", "attn.wk", "attn.wv", "attn.wo"}));
   const Side wanted = layers_named(
