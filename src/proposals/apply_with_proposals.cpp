@@ -27,7 +27,9 @@ std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
                                          const std::vector<std::size_t>& skipped,
                                          bool other_paths) {
   std::vector<WantedTensor> wanted;
+  wanted.reserve(slots.size());
   std::unordered_set<const void*> seen;
+  seen.reserve(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (std::binary_search(skipped.begin(), skipped.end(), i)) continue;
     const Slot& slot = slots[i];
@@ -48,8 +50,11 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                        std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
   if (matches || !options.propose) return plan;
   const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
-  const std::vector<WantedTensor> wanted_other = wanted_tensors(module.slots, plan.skipped, true);
-  Guidance guidance = guide({wanted, wanted_other, source, options});
+  const bool has_variants = std::any_of(module.slots.begin(), module.slots.end(),
+                                        [](const Slot& slot) { return !slot.other_path.empty(); });
+  std::vector<WantedTensor> wanted_other;
+  if (has_variants) wanted_other = wanted_tensors(module.slots, plan.skipped, true);
+  Guidance guidance = guide({wanted, has_variants ? wanted_other : wanted, source, options});
   result.proposals = std::move(guidance.proposals);
   std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
   // Both speak of the same tensors. If nothing fits, similar names are chance.

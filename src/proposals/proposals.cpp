@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -192,10 +193,19 @@ Guidance guide(const ProposalInput& input) {
 
   std::vector<TriedRecipe> tried;
   tried.push_back({{}, *present});
+  // Beside one that feeds all and is sure, only what is as simple is worth a trial.
+  double most_cost = std::numeric_limits<double>::infinity();
+  // The present settings may use all that the file has.
+  const bool has_more = present->matched < input.source.named.size();
   for (FoundRecipe& found : search.recipes) {
-    if (found.recipe.cost() == 0) continue;
+    const double cost = found.recipe.cost();
+    if (!has_more || cost == 0 || cost > most_cost) continue;
     Result<Trial> trial = pass_on_out_of_memory(try_recipe(input, found.recipe));
-    if (trial) tried.push_back({std::move(found), *std::move(trial)});
+    if (!trial) continue;
+    if (trial->unfed.empty() && !found.recipe.is_guess()) {
+      most_cost = std::min(most_cost, cost + much_costlier);
+    }
+    tried.push_back({std::move(found), *std::move(trial)});
     if (tried.size() == most_trials) break;
   }
   // Best first: what feeds the most, then what takes the fewest calls.
