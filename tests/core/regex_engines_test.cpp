@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,101 +12,20 @@
 #include "src/core/text/regex/unicode_tables.h"
 #include "src/core/text/utf8.h"
 #include "tests/support/engines_side_by_side.h"
+#include "tests/support/pattern_maker.h"
 
 namespace andiron {
 namespace {
 
 using test::EnginesSideBySide;
+using test::PatternMaker;
 
 bool is_long_run() { return std::getenv("ANDIRON_LONG_TESTS") != nullptr; }
-
-// Patterns as strangers might write them, over few characters, so that many match.
-class PatternMaker {
- public:
-  explicit PatternMaker(unsigned seed) : random_(seed) {}
-
-  std::size_t below(std::size_t count) { return random_() % count; }
-
-  std::string pattern(int depth = 3) {
-    std::string out = sequence(depth);
-    while (below(4) == 0) out += "|" + sequence(depth - 1);
-    return out;
-  }
-
-  std::string name() {
-    std::string out;
-    for (std::size_t count = below(12); count > 0; --count) {
-      out += one_of({"a",
-                     "b",
-                     "c",
-                     ".",
-                     "-",
-                     "1",
-                     "k",
-                     "K",
-                     "s",
-                     "A",
-                     "_",
-                     " ",
-                     "\n",
-                     "\xc3\xa9",
-                     "\xce\xa3",
-                     "\xcf\x83",
-                     "\xc5\xbf",
-                     "\xe2\x82\xac",
-                     "\xe2\x84\xaa",
-                     "\xf0\x9f\x98\x80",
-                     "\xff",
-                     "\x80",
-                     "\xc3"});
-    }
-    return out;
-  }
-
- private:
-  std::string one_of(std::initializer_list<const char*> choices) {
-    return std::data(choices)[below(choices.size())];
-  }
-
-  std::string sequence(int depth) {
-    std::string out;
-    for (std::size_t count = below(5); count > 0; --count) {
-      if (below(20) == 0) {
-        out += one_of({"(?i)", "(?s)", "(?m)", "(?U)", "(?-i)", "(?i-s)", "(?sm)"});
-        continue;
-      }
-      out += unit(depth);
-      if (below(3) != 0) continue;
-      out += one_of({"*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}", "{0}", "{0,}", "{1}"});
-      if (below(3) == 0) out += "?";
-    }
-    return out;
-  }
-
-  std::string unit(int depth) {
-    const std::size_t kind = below(10);
-    if (kind == 0) return one_of({"^", "$", R"(\b)", R"(\B)", R"(\A)", R"(\z)"});
-    if (kind < 4 && depth > 0) {
-      return one_of({"(", "(?:", "(", "(?i:", "(?U:", "(?s-i:"}) + pattern(depth - 1) + ")";
-    }
-    if (kind < 6) {
-      return one_of({R"(\d)",       R"(\w)",    R"(\s)",        R"(\W)",        R"(\D)",
-                     R"(\S)",       "[ab]",     "[^a]",         "[a-c1]",       R"([^\w])",
-                     R"(\p{L})",    R"(\PL)",   "[[:alpha:]]",  "[[:^space:]]", R"([\p{Lu}\-])",
-                     ".",           R"([^\n])", R"(\p{Greek})", R"([\P{Lu}])",  "[k]",
-                     "[[:lower:]]", R"([\Wa])"});
-    }
-    return one_of({"a", "b", "c", "-", "1", R"(\.)", "k", "S", "_", R"(\n)", R"(\x{212a})",
-                   "\xc3\xa9", "\xce\xa3", "\xe2\x82\xac", "\xf0\x9f\x98\x80"});
-  }
-
-  std::mt19937 random_;
-};
 
 TEST(RegexEngines, AgreeOnRandomPatterns) {
   const int patterns = is_long_run() ? 500000 : 2000;
   std::size_t compiled = 0;
-  PatternMaker maker(std::random_device::result_type{20240229});
+  PatternMaker maker(PatternMaker::usual_seed);
   for (int i = 0; i < patterns; ++i) {
     const std::string text = maker.pattern();
     const Result<std::string> syntax = translate_regex(text);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Deflate data and its checksum: by zlib, or in WebAssembly by our own streams.
+// Deflate data and its checksum.
 #pragma once
 
-#if !defined(__wasi__)
-#include <zlib.h>
-#endif
-
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +11,9 @@
 #include <string_view>
 
 #include "src/codec/deflate/streams.h"
+#if !defined(__wasi__)
+#include "tests/support/zlib_peer.h"
+#endif
 
 namespace andiron::test {
 
@@ -34,42 +34,35 @@ inline std::string deflated_by(detail::DeflateStream& stream, std::string_view t
   }
 }
 
-#if !defined(__wasi__)
-
-/// Deflated by zlib, without header and trailer.
-inline std::string deflated(std::string_view content, int level = 9,
-                            int strategy = Z_DEFAULT_STRATEGY) {
-  z_stream stream{};
-  if (deflateInit2(&stream, level, Z_DEFLATED, -15, 8, strategy) != Z_OK) std::abort();
-  std::string out(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) std::abort();
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-inline std::uint32_t crc_of_text(std::string_view text) {
-  return static_cast<std::uint32_t>(
-      ::crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size())));
-}
-
-#else
-
-/// Deflated, without header and trailer.
+/// Without header and trailer; by a stranger, where there is one.
 inline std::string deflated(std::string_view content) {
+#if defined(__wasi__)
   const auto stream = detail::new_deflate_stream();
   if (stream == nullptr) std::abort();
   return deflated_by(*stream, content, content.size() + 1, std::size_t{64} * 1024);
-}
-
-inline std::uint32_t crc_of_text(std::string_view text) {
-  return detail::continue_crc(0, std::as_bytes(std::span(text)));
-}
-
+#else
+  return deflated_by_zlib(content);
 #endif
+}
+
+/// CRC-32 as it is defined, byte by byte.
+inline std::uint32_t crc_of_text(std::string_view text, std::uint32_t before = 0) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> remainders{};
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      remainders[byte] = byte;
+      for (int bit = 0; bit < 8; ++bit) {
+        const bool divides = (remainders[byte] & 1) != 0;
+        remainders[byte] = remainders[byte] >> 1 ^ (divides ? 0xedb88320U : 0U);
+      }
+    }
+    return remainders;
+  }();
+  std::uint32_t crc = ~before;
+  for (const char byte : text) {
+    crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(byte)) & 0xff];
+  }
+  return ~crc;
+}
 
 }  // namespace andiron::test

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Inflating: by zlib in one go, and by our streams piece by piece.
+// Inflating by our streams, piece by piece.
 #pragma once
-
-#include <zlib.h>
 
 #include <concepts>
 #include <cstddef>
@@ -12,7 +10,6 @@
 #include <string_view>
 
 #include "src/codec/deflate/streams.h"
-#include "tests/support/deflating.h"
 
 namespace andiron::test {
 
@@ -24,33 +21,6 @@ struct Inflation {
 
   bool operator==(const Inflation&) const = default;
 };
-
-inline Inflation inflated_by_zlib(std::string_view data) {
-  using State = detail::InflateStream::State;
-  z_stream stream{};
-  if (inflateInit2(&stream, -15) != Z_OK) std::abort();
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
-  stream.avail_in = static_cast<uInt>(data.size());
-  Inflation inflation;
-  std::string room(64 * 1024, '\0');
-  int code = Z_OK;
-  do {
-    stream.next_out = reinterpret_cast<Bytef*>(room.data());
-    stream.avail_out = static_cast<uInt>(room.size());
-    code = ::inflate(&stream, Z_NO_FLUSH);
-    inflation.text.append(room, 0, room.size() - stream.avail_out);
-  } while (code == Z_OK && stream.avail_out == 0);
-  if (code == Z_STREAM_END) {
-    inflation.state = State::ended;
-    inflation.taken = data.size() - stream.avail_in;
-  } else if (code == Z_DATA_ERROR) {
-    inflation.state = State::damaged;
-  } else if (code != Z_OK && code != Z_BUF_ERROR) {
-    std::abort();
-  }
-  inflateEnd(&stream);
-  return inflation;
-}
 
 /// `next_in` and `next_out` say how much data and room the next step gets.
 template <std::invocable NextIn, std::invocable NextOut>
