@@ -155,11 +155,12 @@ TEST(Gzip, MembersDoNotReachIntoOneAnother) {
   EXPECT_EQ(damaged.error().code, ErrorCode::bad_header);
 }
 
-// A flipped bit of the header, the data or the trailer.
-TEST(Gzip, EveryFlippedBitIsSeen) {
-  const std::string file = GzipMember{.extra = "extra", .name = "name", .has_crc = true}.file();
-  test::for_each_flipped_bit(file, [](const std::string& damaged, std::size_t bit) {
-    EXPECT_FALSE(inflate(damaged)) << bit;
+// Deflated data may have bits without a meaning, before a stored block.
+TEST(Gzip, AFlippedBitIsSeenOrChangesNothing) {
+  const GzipMember member{.extra = "extra", .name = "name", .has_crc = true};
+  test::for_each_flipped_bit(member.file(), [&](const std::string& damaged, std::size_t bit) {
+    const Result<Bytes> found = inflate(damaged);
+    EXPECT_TRUE(!found || found->text() == member.content) << bit;
   });
 }
 
