@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Types of andiron.js and remote.js.
+// Types of andiron.js and remote.js. TypeScript 5.2 or newer.
+/// <reference lib="esnext.disposable" />
 
 /** Bytes, a file of a page, or in node a path. A Blob can be read only in a worker. */
 export type Source = ArrayBuffer | ArrayBufferView | Blob | string;
@@ -12,10 +13,16 @@ export type Dtype =
   | "f8e4m3fn" | "f8e5m2" | "f8e4m3fnuz" | "f8e5m2fnuz" | "f8e8m0"
   | "f4e2m1" | "f6e2m3" | "f6e3m2" | "qfloat" | `raw:${string}`;
 
-/** Elements of a tensor. Dtypes without a typed array of their own are read as bytes. */
+/** Float16Array, if the library of types has it (ES2025). */
+type HalfFloats = typeof globalThis extends { Float16Array: { prototype: infer Floats } } ? Floats : never;
+
+/**
+ * Elements of a tensor. Dtypes without a typed array of their own are read as bytes; bf16, and f16
+ * where there is no Float16Array, as Uint16Array.
+ */
 export type Elements =
   | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array
-  | BigUint64Array | BigInt64Array | Float32Array | Float64Array;
+  | BigUint64Array | BigInt64Array | HalfFloats | Float32Array | Float64Array;
 
 export interface Tensor {
   name: string;
@@ -42,7 +49,10 @@ export interface Listing {
   metadata: Record<string, string>;
   /** In file order. */
   tensors: Tensor[];
-  /** Configs and scalars. A tensor in it is {"tensor": its index}. Null if there are none. */
+  /**
+   * Configs and scalars. A tensor in it is {"tensor": its index}; NaN and infinities are null. Null if
+   * there are none.
+   */
   value: unknown;
   skipped: { name: string; reason: string }[];
   notes: string[];
@@ -79,13 +89,14 @@ export interface Statistics {
   positiveInfinity: number;
   negativeInfinity: number;
   zeros: number;
-  /** Null if there is no finite element. Exact for integers: above 2^53 as text. */
-  min: number | string | null;
-  max: number | string | null;
-  mean: number | null;
+  /** NaN if there is no finite element, as are mean and std. Integers are exact: above 2^53 a BigInt. */
+  min: number | bigint;
+  max: number | bigint;
+  mean: number;
   /** Of the population. */
-  std: number | null;
-  l2: number | null;
+  std: number;
+  /** Infinity if it is too large for a number. */
+  l2: number;
   /** Equal bins from min to max. */
   histogram?: number[];
 }
@@ -121,9 +132,11 @@ export interface Difference {
   notFinite?: number;
   /** The row-major index of the first. */
   firstBeyond?: number;
-  maxAbs?: number | null;
-  relativeL2?: number | null;
-  cosine?: number | null;
+  maxAbs?: number;
+  /** Infinity if a is 0. */
+  relativeL2?: number;
+  /** NaN if a or b is 0. */
+  cosine?: number;
 }
 
 export interface Comparison {
@@ -136,6 +149,13 @@ export interface Comparison {
 
 export interface ConvertOptions {
   metadata?: Record<string, string>;
+}
+
+export interface Converted {
+  /** The file. */
+  bytes: Uint8Array;
+  /** What the format could not store, and what it changed. */
+  notes: string[];
 }
 
 export class AndironError extends Error {
@@ -151,14 +171,14 @@ export class AndironError extends Error {
   hint?: string;
 }
 
-export interface WeightFile extends Listing {
+export interface WeightFile extends Listing, Disposable {
   /** How much of its files was read so far. */
   readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
   read(name: string, options?: ReadOptions): Elements;
   hash(name: string): string;
   statistics(name: string, options?: { bins?: number }): Statistics;
-  convert(format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Uint8Array;
+  convert(format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Converted;
   close(): void;
 }
 
@@ -170,7 +190,7 @@ export interface Andiron {
   compare(a: WeightFile, b: WeightFile, options?: CompareOptions): Comparison;
 }
 
-export interface RemoteFile extends Listing {
+export interface RemoteFile extends Listing, AsyncDisposable {
   /** How much of its files was read so far. */
   readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
@@ -178,11 +198,11 @@ export interface RemoteFile extends Listing {
   hash(name: string): Promise<string>;
   statistics(name: string, options?: { bins?: number }): Promise<Statistics>;
   convert(
-    format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Promise<Uint8Array>;
+    format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Promise<Converted>;
   close(): Promise<void>;
 }
 
-export interface RemoteAndiron {
+export interface RemoteAndiron extends Disposable {
   readonly version: string;
   open(source: Sources, options?: OpenOptions): Promise<RemoteFile>;
   compare(a: RemoteFile, b: RemoteFile, options?: CompareOptions): Promise<Comparison>;

@@ -22,6 +22,18 @@ export class AndironError extends Error {
   }
 }
 
+// A misspelled option would change nothing, and nobody would notice.
+function check(kind, given, known) {
+  for (const each of given) {
+    if (!known.includes(each)) throw new TypeError(`no such ${kind}: ${each}; there are: ${known.join(", ")}`);
+  }
+}
+
+/** A TypeError for options that do not exist, which names those that do. */
+export function checkOptions(options, ...known) {
+  check("option", Object.keys(options), known);
+}
+
 const isNode = typeof process === "object" && Boolean(process.versions?.node);
 const builtin = (name) => process.getBuiltinModule(`node:${name}`);
 
@@ -85,7 +97,8 @@ function hostFile(source) {
   if (typeof Blob !== "undefined" && source instanceof Blob) {
     if (typeof FileReaderSync === "undefined") {
       throw new TypeError(
-        "a Blob can be read only in a worker: use loadInWorker(), or open(await blob.arrayBuffer())");
+        isNode ? "node reads no parts of a Blob: open a path, or await blob.arrayBuffer()"
+          : "a Blob can be read only in a worker: use loadInWorker(), or open(await blob.arrayBuffer())");
     }
     return new BlobFile(source);
   }
@@ -95,7 +108,7 @@ function hostFile(source) {
 
 // The files of a source by name, and the one to open: [["model.pt", file]], "model.pt".
 function hostFiles(source, name) {
-  if (source instanceof URL && isNode) source = builtin("url").fileURLToPath(source);
+  if (isNode && /^file:/.test(source?.href ?? source)) source = builtin("url").fileURLToPath(source);
   if (typeof source === "string" && isNode) {
     const fs = builtin("fs");
     const path = builtin("path");
@@ -149,6 +162,20 @@ export function arrayFor(dtype) {
   return arrays[dtype] ?? Uint8Array;
 }
 
+// ---- Numbers ----
+
+// JSON has no NaN and no infinities: the module sends their names. Integers that a number does not
+// hold come as text, too.
+const notFinite = ["NaN", "Infinity", "-Infinity"];
+
+function withNumbers(object, ...keys) {
+  for (const key of keys) {
+    const text = object[key];
+    if (typeof text === "string") object[key] = notFinite.includes(text) ? Number(text) : BigInt(text);
+  }
+  return object;
+}
+
 // ---- The module ----
 
 const errno = { success: 0, badf: 8, nosys: 52 };
@@ -190,8 +217,8 @@ async function compiled(source) {
   const given = await source;
   if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return WebAssembly.compile(given);
   const url = given ?? new URL("./andiron.wasm", import.meta.url);
-  if (isNode && (url instanceof URL ? url.protocol === "file:" : !/^https?:/.test(url))) {
-    return WebAssembly.compile(builtin("fs").readFileSync(url));
+  if (isNode && !/^https?:/.test(url)) {
+    return WebAssembly.compile(builtin("fs").readFileSync(/^file:/.test(url) ? new URL(url) : url));
   }
   return WebAssembly.compile(await (await fetch(url)).arrayBuffer());
 }
@@ -200,8 +227,9 @@ async function compiled(source) {
  * Loads the library. `wasm` is the module's bytes, a WebAssembly.Module, or where to find it; the
  * default is andiron.wasm beside this file.
  */
-export async function load({ wasm } = {}) {
-  const module = await compiled(wasm);
+export async function load(options = {}) {
+  checkOptions(options, "wasm");
+  const module = await compiled(options.wasm);
   let instance;
   const files = new Map();
   const memory = () => instance.exports.memory;
@@ -227,6 +255,9 @@ export async function load({ wasm } = {}) {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** What `using` calls: "dispose" or "asyncDispose", also where only a compiler knows `using`. */
+export const symbolOf = (name) => Symbol[name] ?? Symbol.for(`Symbol.${name}`);
+
 /** The library, once loaded. */
 class Andiron {
   #exports;
@@ -243,7 +274,7 @@ class Andiron {
   }
 
   get version() {
-    return decoder.decode(this.#take(this.#call("andiron_version")));
+    return decoder.decode(this.#take(this.#call("andiron_version")).bytes);
   }
 
   /** How many bytes the library's memory has. It grows with the largest need, and stays. */
@@ -257,6 +288,9 @@ class Andiron {
    * files: a FileList, an object or Map of sources by name. The caller closes the file.
    */
   open(source, { name, ...options } = {}) {
+    checkOptions({ ...options, name }, "name", "strictness", "verify", "names");
+    check("strictness", [options.strictness ?? "standard"], ["lenient", "standard", "strict"]);
+    checkOptions(options.names ?? {}, "topLevelKey", "rename", "contiguousIndices", "foldWeightNorm");
     const { files, model } = hostFiles(source, name);
     const numbers = [];
     try {
@@ -278,11 +312,14 @@ class Andiron {
 
   /** What differs between two open files; see Comparison in andiron.d.ts. */
   compare(a, b, options = {}) {
+    checkOptions(options, "atol", "rtol", "ignoreDtype");
     const opened = [handleOf(a), handleOf(b)];
     if ([a, b].some((file) => libraries.get(file) !== this)) {
       throw new TypeError("the files were opened by another load() of the library");
     }
-    return this.#json("andiron_compare", options, ...opened);
+    const comparison = this.#json("andiron_compare", options, ...opened);
+    for (const each of comparison.differences) withNumbers(each, "maxAbs", "relativeL2", "cosine");
+    return comparison;
   }
 
   #forget(numbers) {
@@ -296,7 +333,7 @@ class Andiron {
   #calls(numbers) {
     return {
       json: (name, request, ...handles) => this.#json(name, request, ...handles),
-      bytes: (name, request, ...handles) => this.#bytes(name, request, ...handles),
+      answer: (name, request, ...handles) => this.#answer(name, request, ...handles),
       bytesRead: () => numbers.reduce((sum, each) => sum + (this.#files.get(each)?.bytesRead ?? 0), 0),
       // What stopped has nothing left to give back; the host's files are still its own.
       close: (handle) => {
@@ -323,7 +360,7 @@ class Andiron {
     throw new AndironError({ code: "Stopped", text }, this.#trap);
   }
 
-  #bytes(name, request, ...handles) {
+  #answer(name, request, ...handles) {
     const exports = this.#exports;
     const text = encoder.encode(JSON.stringify(request));
     const address = this.#call("andiron_allocate", text.length);
@@ -336,18 +373,19 @@ class Andiron {
   }
 
   #json(name, request, ...handles) {
-    return JSON.parse(decoder.decode(this.#bytes(name, request, ...handles)));
+    return JSON.parse(decoder.decode(this.#answer(name, request, ...handles).bytes));
   }
 
-  // Copies the result out of the module's memory, and gives the answer back.
+  // Copies result and notes out of the module's memory, and gives the answer back.
   #take(answer) {
     const exports = this.#exports;
     if (answer === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
-    const [failed, data, size] = new Uint32Array(exports.memory.buffer, answer, 3);
+    const [failed, data, size, text, textSize] = new Uint32Array(exports.memory.buffer, answer, 5);
     const bytes = new Uint8Array(exports.memory.buffer, data, size).slice();
+    const notes = JSON.parse(decoder.decode(new Uint8Array(exports.memory.buffer, text, textSize)) || "[]");
     this.#call("andiron_release", answer);
     if (failed) throw new AndironError(JSON.parse(decoder.decode(bytes)), this.#failure.cause);
-    return bytes;
+    return { bytes, notes };
   }
 }
 
@@ -391,9 +429,10 @@ class WeightFile {
    * 64-bit integers come as BigInt, complex numbers as pairs, and dtypes without a typed array as
    * bytes.
    */
-  read(name, { dtype, begin, end } = {}) {
-    const bytes = this.#calls.bytes("andiron_read", { name, dtype, begin, end }, handleOf(this));
-    const Array = arrayFor(dtype ?? this.tensor(name)?.dtype);
+  read(name, options = {}) {
+    checkOptions(options, "dtype", "begin", "end");
+    const { bytes } = this.#calls.answer("andiron_read", { ...options, name }, handleOf(this));
+    const Array = arrayFor(options.dtype ?? this.tensor(name)?.dtype);
     return new Array(bytes.buffer, 0, bytes.byteLength / Array.BYTES_PER_ELEMENT);
   }
 
@@ -403,13 +442,19 @@ class WeightFile {
   }
 
   /** Minimum, maximum, mean and more of a tensor; with `bins`, also a histogram. */
-  statistics(name, { bins = 0 } = {}) {
-    return this.#calls.json("andiron_statistics", { name, bins }, handleOf(this));
+  statistics(name, options = {}) {
+    checkOptions(options, "bins");
+    const found = this.#calls.json("andiron_statistics", { ...options, name }, handleOf(this));
+    return withNumbers(found, "min", "max", "mean", "std", "l2");
   }
 
-  /** The same tensors as a file of another format: "safetensors", "burnpack", "mpk", "numpy". */
+  /**
+   * The same tensors as a file of another format: "safetensors", "burnpack", "mpk", "numpy". `bytes`
+   * are the file; `notes` say what the format could not store, and what it changed.
+   */
   convert(format, options = {}) {
-    return this.#calls.bytes("andiron_convert", { format, ...options }, handleOf(this));
+    checkOptions(options, "metadata");
+    return this.#calls.answer("andiron_convert", { ...options, format }, handleOf(this));
   }
 
   /** Gives back what the file holds. Arrays that were read stay valid. */
@@ -420,7 +465,7 @@ class WeightFile {
     this.#calls.close(handle);
   }
 
-  [Symbol.dispose ?? Symbol.for("dispose")]() {
+  [symbolOf("dispose")]() {
     this.close();
   }
 }

@@ -45,4 +45,14 @@ Answer* answer(Result<Bytes> bytes) {
   return made;
 }
 
+Answer* answer(Result<Converted> converted) {
+  if (!converted) return failed(converted.error());
+  Answer* const made = answer(Result<Bytes>(std::move(converted->bytes)));
+  if (made == nullptr) return nullptr;
+  append_json_texts(made->notes, converted->notes);
+  made->notes_data = made->notes.data();
+  made->notes_size = static_cast<std::uint32_t>(made->notes.size());
+  return made;
+}
+
 }  // namespace andiron::web

@@ -218,7 +218,7 @@ Result<std::string> compared(std::uint32_t a, std::uint32_t b, const CompareRequ
   return describe(*comparison);
 }
 
-Result<Bytes> converted(std::uint32_t handle, const ConvertRequest& request) {
+Result<Converted> converted(std::uint32_t handle, const ConvertRequest& request) {
   Result<Archive> file = file_of(handle);
   if (!file) return std::move(file).error();
   for (const FormatInfo& format : formats()) {
@@ -228,7 +228,11 @@ Result<Bytes> converted(std::uint32_t handle, const ConvertRequest& request) {
     const bool has_metadata =
         format.format == Format::safetensors || format.format == Format::burnpack;
     if (file->is_pickled() && has_metadata) metadata.emplace("format", "pt");
-    return write_to_memory(*file, {.format = format.format, .metadata = std::move(metadata)});
+    MemorySink sink;
+    Result<WriteReport> report =
+        write(*file, sink, {.format = format.format, .metadata = std::move(metadata)});
+    if (!report) return std::move(report).error();
+    return Converted{sink.take(), std::move(report->notes)};
   }
   return Error{.code = ErrorCode::invalid_argument,
                .message = "no such format",
@@ -302,6 +306,6 @@ ANDIRON_EXPORT(andiron_convert)
 Answer* andiron_convert(std::uint32_t file, const char* text, std::size_t size) {
   using namespace andiron::web;
   auto request = request_in<ConvertRequest>(text, size);
-  if (!request) return answer(andiron::Result<andiron::Bytes>(std::move(request).error()));
+  if (!request) return answer(andiron::Result<Converted>(std::move(request).error()));
   return answer(converted(file, *request));
 }

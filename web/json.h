@@ -3,6 +3,7 @@
 // tensors.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +13,22 @@
 #include "andiron/value.h"
 
 namespace andiron::web {
+
+/// A list of `count` values; append(index, out) writes each.
+template <class Append>
+void append_json_list(std::string& out, std::size_t count, const Append& append) {
+  out += '[';
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 0) out += ',';
+    append(i, out);
+  }
+  out += ']';
+}
+
+inline void append_json_texts(std::string& out, const std::vector<std::string>& items) {
+  append_json_list(out, items.size(),
+                   [&](std::size_t i, std::string& to) { append_json_string(to, items[i]); });
+}
 
 class JsonObject {
  public:
@@ -31,23 +48,19 @@ class JsonObject {
   void text(std::string_view name, std::string_view value) { append_json_string(key(name), value); }
   void flag(std::string_view name, bool value) { key(name) += value ? "true" : "false"; }
   void number(std::string_view name, std::uint64_t value) { key(name) += std::to_string(value); }
-  /// JSON has no NaN and no infinities: they are null.
-  void number(std::string_view name, double value) { json(name, to_json(Value(value))); }
+  /// JSON has no NaN and no infinities: they are their names in JavaScript.
+  void number(std::string_view name, double value) {
+    if (std::isfinite(value)) return json(name, to_json(Value(value)));
+    text(name, std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+  }
   /// A value that is JSON already.
   void json(std::string_view name, std::string_view value) { key(name) += value; }
-  /// A list of `count` values; append(index, out) writes each.
   template <class Append>
   void list(std::string_view name, std::size_t count, const Append& append) {
-    key(name) += '[';
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i != 0) out_ += ',';
-      append(i, out_);
-    }
-    out_ += ']';
+    append_json_list(key(name), count, append);
   }
   void texts(std::string_view name, const std::vector<std::string>& items) {
-    list(name, items.size(),
-         [&](std::size_t i, std::string& out) { append_json_string(out, items[i]); });
+    append_json_texts(key(name), items);
   }
 
  private:

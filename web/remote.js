@@ -1,15 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The library in a worker, for pages: the same functions as in andiron.js, with promises. A page
 // stays responsive, and a worker can read parts of a File.
-import { AndironError } from "./andiron.js";
+import { AndironError, checkOptions, symbolOf } from "./andiron.js";
+
+// A thread of node as a worker of a page. It keeps the process alive only while a call waits.
+function threadOf(url) {
+  // Arguments of node's own may not fit a script: `node --input-type=module -e ...`.
+  const thread = new (process.getBuiltinModule("node:worker_threads").Worker)(url, { execArgv: [] });
+  const worker = {
+    waiting: 0,
+    postMessage(message) {
+      thread.postMessage(message);
+      worker.waiting += 1;
+      thread.ref();
+    },
+    terminate: () => thread.terminate(),
+  };
+  thread.on("message", (data) => {
+    worker.waiting -= 1;
+    if (worker.waiting === 0) thread.unref();
+    worker.onmessage({ data });
+  });
+  thread.on("error", (error) => worker.onerror(error));
+  return worker;
+}
+
+function newWorker() {
+  if (typeof Worker === "undefined") return threadOf(new URL("./worker.js", import.meta.url));
+  // In these words, bundlers find the script.
+  return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+}
+
+// A URL cannot be sent.
+const sendable = (source) => (source instanceof URL ? source.href : source);
 
 /**
- * Loads the library in a worker. `worker` is the worker to use; the default runs worker.js beside
- * this file. `wasm` as for load().
+ * Loads the library in a worker, in node in a thread. `worker` is the worker to use; the default
+ * runs worker.js beside this file. `wasm` as for load().
  */
-export async function loadInWorker({ worker, wasm } = {}) {
-  const own = worker ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const remote = new RemoteAndiron(own);
+export async function loadInWorker(options = {}) {
+  checkOptions(options, "worker", "wasm");
+  const wasm = sendable(await options.wasm);
+  const remote = new RemoteAndiron(options.worker ?? newWorker());
   await remote.ready(wasm);
   return remote;
 }
@@ -49,7 +81,8 @@ class RemoteAndiron {
 
   /** As Andiron.open(); resolves to a RemoteFile. */
   async open(source, options) {
-    const files = typeof FileList !== "undefined" && source instanceof FileList ? [...source] : source;
+    const isList = typeof FileList !== "undefined" && source instanceof FileList;
+    const files = isList ? [...source] : sendable(source);
     const { result, bytesRead } = await this.#call("open", undefined, [files, options]);
     const call = (method, args) => this.#call(method, result.number, args);
     return new RemoteFile({ ...result, bytesRead }, call);
@@ -64,6 +97,10 @@ class RemoteAndiron {
     this.#isClosed = true;
     this.#worker.terminate();
     this.#fail(closedError());
+  }
+
+  [symbolOf("dispose")]() {
+    this.close();
   }
 
   #fail(error) {
@@ -117,5 +154,8 @@ class RemoteFile {
   }
   close() {
     return this.#call("close");
+  }
+  [symbolOf("asyncDispose")]() {
+    return this.close();
   }
 }

@@ -2,6 +2,9 @@
 // The worker behind loadInWorker(): calls the library for messages {id, method, file, args}.
 import { load } from "./andiron.js";
 
+// A worker of a page, or a thread of node.
+const port = globalThis.process?.getBuiltinModule?.("node:worker_threads").parentPort ?? self;
+
 const loaded = Promise.withResolvers?.() ?? (() => {
   const deferred = {};
   deferred.promise = new Promise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
@@ -40,14 +43,15 @@ async function answer({ method, file, args }) {
   return method === "close" ? {} : { result, bytesRead };
 }
 
-self.onmessage = async ({ data }) => {
+port.onmessage = async ({ data }) => {
   try {
     const answered = await answer(data);
-    const moved = ArrayBuffer.isView(answered.result) ? [answered.result.buffer] : [];
-    self.postMessage({ id: data.id, ...answered }, moved);
+    // Elements, or what a conversion has made.
+    const bytes = answered.result?.bytes ?? answered.result;
+    port.postMessage({ id: data.id, ...answered }, ArrayBuffer.isView(bytes) ? [bytes.buffer] : []);
   } catch (error) {
     // What `...` leaves out: a cause may be anything, and not all can be sent.
     const { name, message: text, cause } = error;
-    self.postMessage({ id: data.id, error: { ...error, name, text, cause: cause?.message } });
+    port.postMessage({ id: data.id, error: { ...error, name, text, cause: cause?.message } });
   }
 };

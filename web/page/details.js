@@ -69,7 +69,7 @@ function about(tensor) {
 function statistics(found) {
   const entries = [["minimum", found.min], ["maximum", found.max], ["mean", found.mean],
     ["standard deviation", found.std], ["L2 norm", found.l2]]
-    .filter(([, value]) => value !== null)
+    .filter(([, value]) => !Number.isNaN(value))
     .map(([key, value]) => [key, formatNumber(value)]);
   const count = (key, value, kind) => {
     const share = found.count > 0 ? ` (${formatNumber(Number((100 * value / found.count).toPrecision(3)))} %)` : "";
@@ -80,7 +80,7 @@ function statistics(found) {
   const infinite = found.positiveInfinity + found.negativeInfinity;
   if (infinite > 0) count("infinite", infinite, "warning");
   const parts = [make("h3", {}, "Statistics"), table(entries)];
-  if (found.histogram?.length > 0 && found.min !== null && found.min !== found.max) {
+  if (found.histogram?.length > 0 && !Number.isNaN(found.min) && found.min !== found.max) {
     parts.push(make("h3", {}, "Histogram"), histogram(found.histogram, found.min, found.max),
       make("div", { class: "range" }, make("span", {}, formatNumber(found.min)), make("span", {}, formatNumber(found.max))));
   }

@@ -22,9 +22,9 @@ export function formatCount(count, noun) {
   return `${formatAmount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** Six digits that matter. Integers beyond 2^53 come as text, which stays as it is. */
+/** Six digits that matter; all of an integer. */
 export function formatNumber(value) {
-  if (typeof value === "string" || Number.isInteger(value)) return String(value);
+  if (typeof value === "bigint" || Number.isInteger(value)) return String(value);
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
 }

@@ -61,16 +61,16 @@ test("the package in a page: from a Blob, in a worker", options, async () => {
       const read = await file.read("a.b");
       const statistics = await file.statistics("a.b", { bins: 2 });
       const same = await remote.compare(file, file);
-      const burnpack = await file.convert("burnpack");
+      const { bytes: burnpack, notes } = await file.convert("burnpack");
       const again = await remote.open(burnpack);
       const broken = await remote.open(new Blob(["?"]), { name: "x" }).catch((error) => [error instanceof AndironError, error.code, error.file]);
       await file.close();
       await file.close();
       const closed = await file.read("a.b").catch((error) => [error instanceof TypeError, error.message]);
       return { version: remote.version === here.version, direct: [...direct.read("a.b")], read: [...read], mean: statistics.mean,
-        same: same.isEqual, hash: (await again.hash("a.b")) === direct.hash("a.b"), broken, closed, bytesRead: file.bytesRead >= bytes.length };
+        same: same.isEqual, notes, hash: (await again.hash("a.b")) === direct.hash("a.b"), broken, closed, bytesRead: file.bytesRead >= bytes.length };
     })()`);
-    assert.deepEqual(found, { version: true, direct: [1, 2, 3], read: [1, 2, 3], mean: 2, same: true, hash: true,
+    assert.deepEqual(found, { version: true, direct: [1, 2, 3], read: [1, 2, 3], mean: 2, same: true, notes: [], hash: true,
       broken: [true, "NotAWeightFile", "x"], closed: [true, "the file is closed"], bytesRead: true });
     assert.deepEqual(page.errors, []);
   } finally {

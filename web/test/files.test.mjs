@@ -33,7 +33,7 @@ test("what cannot be opened is a TypeError that says what can", () => {
   for (const source of [undefined, null, 7, { "a.safetensors": 7 }]) {
     assert.throws(() => andiron.open(source), /^TypeError: expected .*, or in node a path/);
   }
-  assert.throws(() => andiron.open(new Blob([small])), /only in a worker: use loadInWorker/);
+  assert.throws(() => andiron.open(new Blob([small])), /node reads no parts of a Blob: open a path/);
 });
 
 test("errors carry a code, what was found, and what to try", () => {
@@ -58,6 +58,24 @@ test("errors carry a code, what was found, and what to try", () => {
   file.close();
 });
 
+test("a misspelled option is an error that names those that exist", async () => {
+  const file = andiron.open(small);
+  const cases = [[() => andiron.open(small, { strict: true }), "strict", "name, strictness, verify, names"],
+    [() => andiron.open(small, { names: { renames: [] } }), "renames", "topLevelKey, rename, contiguousIndices, foldWeightNorm"],
+    [() => file.read("a.bias", { type: "f32" }), "type", "dtype, begin, end"],
+    [() => file.statistics("a.bias", { bin: 3 }), "bin", "bins"],
+    [() => file.convert("burnpack", { meta: {} }), "meta", "metadata"],
+    [() => andiron.compare(file, file, { tolerance: 1 }), "tolerance", "atol, rtol, ignoreDtype"]];
+  for (const [use, option, known] of cases) {
+    assert.throws(use, { name: "TypeError", message: `no such option: ${option}; there are: ${known}` });
+  }
+  await assert.rejects(load({ module: small }), { name: "TypeError", message: "no such option: module; there are: wasm" });
+  assert.throws(() => andiron.open(small, { strictness: "high" }),
+    { name: "TypeError", message: "no such strictness: high; there are: lenient, standard, strict" });
+  andiron.open(small, { name: undefined, strictness: undefined }).close();
+  file.close();
+});
+
 test("a file that cannot be read any more says why", () => {
   const path = join(temporaryFolder(), "cut.safetensors");
   fs.writeFileSync(path, small);
@@ -77,6 +95,9 @@ test("a closed file says so, and closing twice is nothing", async () => {
   const other = andiron.open(small);
   file.close();
   file.close();
+  const disposed = andiron.open(small);
+  disposed[Symbol.dispose]();
+  assert.throws(() => disposed.read("a.weight"), /^TypeError: the file is closed/);
   for (const use of [() => file.read("a.weight"), () => file.hash("a.weight"), () => file.statistics("a.weight"),
     () => file.convert("burnpack"), () => andiron.compare(file, other), () => andiron.compare(other, file)]) {
     assert.throws(use, (error) => error instanceof TypeError && error.message === "the file is closed");

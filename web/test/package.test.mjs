@@ -42,18 +42,30 @@ test("the types describe the functions", { skip: existsSync(compiler) ? false : 
     const shape: number[] = file.tensors[0].shape;
     const statistics: Statistics = file.statistics("a", { bins: 3 });
     const same: Comparison = andiron.compare(file, file, { atol: 1 });
-    const bytes: Uint8Array = file.convert("burnpack");
+    const { bytes, notes }: { bytes: Uint8Array, notes: string[] } = file.convert("burnpack");
     const part = file.read("a", { dtype: "f32", begin: 1 });
     new (arrayFor("f32"))(new ArrayBuffer(4));
     const remote = await loadInWorker({ wasm: bytes.slice().buffer });
     const opened = await remote.open(new Blob([]));
     const hash: string = await opened.hash("a");
+    {
+      using closed: Disposable = file;
+      await using closedToo: AsyncDisposable = opened;
+      console.log(closed, closedToo, notes);
+    }
+    // @ts-expect-error: no such option
+    file.read("a", { type: "f32" });
     // @ts-expect-error: no such format
     file.convert("onnx");
     // @ts-expect-error: promises
     opened.read("a").length;
     console.log(shape, statistics.min, same.isEqual, part.length, hash, AndironError, opened.bytesRead);`);
-  const { status, stdout } = spawnSync("node", [compiler, "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext",
-    "--lib", "es2022,dom,dom.iterable", "use.ts"], { cwd: folder, encoding: "utf8" });
-  assert.equal(status, 0, stdout);
+  writeFileSync(join(folder, "half.ts"), `
+    import type { Elements } from "andiron";
+    export const half: Elements = new Float16Array(2);`);
+  for (const [source, lib] of [["use.ts", "es2022"], ["half.ts", "esnext"]]) {
+    const { status, stdout } = spawnSync("node", [compiler, "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext",
+      "--lib", `${lib},dom,dom.iterable`, source], { cwd: folder, encoding: "utf8" });
+    assert.equal(status, 0, stdout);
+  }
 });

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The library in a worker, as seen from a page: what is sent, and what becomes of calls without an answer.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { AndironError, built, loadInWorker, safetensors, temporaryFolder } from "./support.mjs";
 
 const model = safetensors({ w: [1, 2, 3] });
 
-// worker.js in this thread: node has workers of another kind.
+// worker.js in this thread, as in a page.
 globalThis.self = {};
 await import(join(built, "npm/worker.js"));
 
@@ -23,6 +25,36 @@ class LocalWorker {
     self.onmessage({ data: structuredClone(message) });
   }
 }
+
+test("in node, a thread does the work", async () => {
+  const path = join(temporaryFolder(), "model.safetensors");
+  fs.writeFileSync(path, model);
+  const remote = await loadInWorker({ wasm: pathToFileURL(join(built, "npm/andiron.wasm")) });
+  for (const source of [model, path, pathToFileURL(path)]) {
+    const file = await remote.open(source);
+    assert.deepEqual([...await file.read("w")], [1, 2, 3]);
+    assert.equal((await file.statistics("w")).mean, 2);
+    const { bytes, notes } = await file.convert("burnpack");
+    assert.deepEqual(notes, []);
+    assert.equal((await remote.open(bytes)).format, "burnpack");
+    await assert.rejects(file.read("w", { type: "f32" }), { name: "TypeError", message: /^no such option: type; there are: / });
+    await file[Symbol.asyncDispose]();
+    await assert.rejects(file.read("w"), { name: "TypeError", message: "the file is closed" });
+  }
+  await assert.rejects(remote.open(new Blob([model])), /node reads no parts of a Blob: open a path/);
+  const underWay = remote.open(path);
+  remote[Symbol.dispose]();
+  await assert.rejects(underWay, isClosed);
+  await assert.rejects(loadInWorker({ wasm: "no/such.wasm" }), /no such file/);
+  await assert.rejects(loadInWorker({ url: "" }), { name: "TypeError", message: "no such option: url; there are: worker, wasm" });
+});
+
+test("a thread that nobody waits for does not keep a program from its end", () => {
+  const program = `import { loadInWorker } from ${JSON.stringify(join(built, "npm/index.js"))};
+    console.log((await loadInWorker()).version.length > 0);`;
+  const { stdout, status } = spawnSync("node", ["--input-type=module", "-e", program], { encoding: "utf8", timeout: 60000 });
+  assert.deepEqual([stdout, status], ["true\n", 0]);
+});
 
 const isClosed = { name: "Error", message: "the worker was closed: load the library again" };
 
@@ -62,6 +94,7 @@ class SilentWorker {
 async function silent() {
   const worker = new SilentWorker();
   const loading = loadInWorker({ worker });
+  await new Promise(setImmediate);
   worker.answer("1.2.3");
   const remote = await loading;
   assert.equal(remote.version, "1.2.3");
