@@ -76,6 +76,9 @@ class Exception : public std::exception {
   std::string text_;
 };
 
+template <class T>
+class Result;
+
 namespace detail {
 // description() before it is escaped, for notes and reasons.
 std::string sentence_of(const Error& error);
@@ -101,6 +104,15 @@ using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
 ErrorPtr keep(Error error) noexcept;
 // Moves the error out, unless it is shared.
 Error take(Error& kept) noexcept;
+
+// An error on its way to the caller, where it is kept. The Result that is made of it owns it.
+struct [[nodiscard]] Failure {
+  Error* error;
+};
+template <class T>
+Failure failure_of(Result<T>&& result) noexcept {
+  return {result.error_.release()};
+}
 }  // namespace detail
 
 /// A T or an Error. Move-only. Test it (`if (!result)`) before use: `*result` and `result->` on an
@@ -111,6 +123,7 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(Error error) noexcept : error_(detail::keep(std::move(error))) {}
+  Result(detail::Failure failure) noexcept : error_(failure.error) {}
   /// From any type that converts to T.
   template <class U>
     requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
@@ -135,6 +148,7 @@ class [[nodiscard]] Result {
   Error error() && { return assert(!ok()), detail::take(*error_); }
 
  private:
+  friend detail::Failure detail::failure_of<T>(Result&&) noexcept;
   void check() const {
     if (!ok()) detail::fail(*error_);
   }
@@ -148,6 +162,7 @@ class [[nodiscard]] Result<void> {
  public:
   Result() = default;
   Result(Error error) noexcept : error_(detail::keep(std::move(error))) {}
+  Result(detail::Failure failure) noexcept : error_(failure.error) {}
 
   bool ok() const noexcept { return error_ == nullptr; }
   explicit operator bool() const noexcept { return ok(); }
@@ -158,6 +173,7 @@ class [[nodiscard]] Result<void> {
   Error error() && { return assert(!ok()), detail::take(*error_); }
 
  private:
+  friend detail::Failure detail::failure_of<void>(Result&&) noexcept;
   detail::ErrorPtr error_;
 };
 

@@ -13,19 +13,19 @@
 #define ANDIRON_JOIN(a, b) ANDIRON_JOIN_(a, b)
 
 // Returns the error of a Status.
-#define ANDIRON_TRY(expression)                        \
-  do {                                                 \
-    if (auto try_status = (expression); !try_status) { \
-      return std::move(try_status).error();            \
-    }                                                  \
+#define ANDIRON_TRY(expression)                                    \
+  do {                                                             \
+    if (auto try_status = (expression); !try_status) {             \
+      return ::andiron::detail::failure_of(std::move(try_status)); \
+    }                                                              \
   } while (false)
 
 // Declares or assigns `target` from a Result, or returns its error.
-#define ANDIRON_ASSIGN(target, expression)                         \
-  auto ANDIRON_JOIN(try_result_, __LINE__) = (expression);         \
-  if (!ANDIRON_JOIN(try_result_, __LINE__)) {                      \
-    return std::move(ANDIRON_JOIN(try_result_, __LINE__)).error(); \
-  }                                                                \
+#define ANDIRON_ASSIGN(target, expression)                                                \
+  auto ANDIRON_JOIN(try_result_, __LINE__) = (expression);                                \
+  if (!ANDIRON_JOIN(try_result_, __LINE__)) {                                             \
+    return ::andiron::detail::failure_of(std::move(ANDIRON_JOIN(try_result_, __LINE__))); \
+  }                                                                                       \
   target = *std::move(ANDIRON_JOIN(try_result_, __LINE__))
 
 namespace andiron::inline v1::detail {
