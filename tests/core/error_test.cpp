@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "src/core/try.h"
+
 namespace andiron {
 namespace {
 
@@ -98,6 +100,23 @@ TEST(Result, ErrorsCanBeMovedOut) {
   Result<int> result = full_error();
   const Error error = std::move(result).error();
   EXPECT_EQ(error.hint, "download it again");
+}
+
+TEST(Result, ErrorsArePassedOnWhereTheyAreKept) {
+  Status inner = full_error();
+  const Error* const kept = &inner.error();
+  const auto middle = [&]() -> Result<int> {
+    ANDIRON_TRY(std::move(inner));
+    return 1;
+  };
+  const auto outer = [&]() -> Result<std::string> {
+    ANDIRON_ASSIGN(const int number, middle());
+    return std::to_string(number);
+  };
+  const Result<std::string> result = outer();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(&result.error(), kept);
+  EXPECT_EQ(result.error().hint, "download it again");
 }
 
 TEST(Status, IsFineByDefault) {
