@@ -29,7 +29,6 @@ using test::Inflation;
 using test::noise;
 
 constexpr std::size_t whole_piece = 1 << 14;  // of what is small
-constexpr std::size_t megabyte = 1 << 20;
 
 class InflateStreams : public testing::TestWithParam<InflateImplementation> {
  protected:
