@@ -64,8 +64,8 @@ inline constexpr const char* plan_footer =
     R"(Compares names, shapes and dtypes; reads no tensor. If they do not match, it
 searches for settings under which they do, and prints them as flags, each with
 its reason. A guess says that it is one. MODEL is a weight file, or a listing:
-what 'andiron ls' or 'andiron ls --json' prints, or JSON with a shape for each
-name. --include and --exclude select parameters of the model.
+what 'andiron ls --wide' or 'andiron ls --json' prints, or JSON with a shape
+for each name. --include and --exclude select parameters of the model.
 
 Exit codes: 0 it fits, 1 it does not.
 

@@ -46,17 +46,36 @@ std::optional<Shape> shape_in(std::string_view text) {
 }
 
 std::optional<ListedParameter> parameter_in(std::string_view line) {
-  const std::size_t open = line.rfind(" [");
+  const std::size_t open = line.rfind('[');
   const std::size_t close = line.find(']', open == line.npos ? 0 : open);
   if (open == line.npos || close == line.npos) return std::nullopt;
   const std::string_view before = trimmed(line.substr(0, open));
   const std::size_t space = before.find_last_of(" \t");
   if (space == before.npos) return std::nullopt;
   const std::optional<DType> dtype = dtype_in(before.substr(space + 1));
-  const std::optional<Shape> shape = shape_in(line.substr(open + 2, close - open - 2));
+  const std::optional<Shape> shape = shape_in(line.substr(open + 1, close - open - 1));
   const std::string_view name = trimmed(before.substr(0, space));
   if (!dtype || !shape || name.empty()) return std::nullopt;
   return ListedParameter{std::string(name), *dtype, *shape, {}};
+}
+
+// What `andiron ls` prints around tensors, blank lines and comments.
+bool is_beside_tensors(std::string_view line) {
+  line = trimmed(line);
+  if (line.empty() || line.starts_with('#')) return true;
+  const bool is_header = line.starts_with("NAME ") && line.find("DTYPE") != line.npos;
+  const bool is_path = line.ends_with(':') && line.find('[') == line.npos;
+  const std::size_t digits = line.find_first_not_of("0123456789,");
+  const bool is_total = digits != 0 && digits != line.npos &&
+                        line.substr(digits).starts_with(" tensor") &&
+                        line.find(" parameter") != line.npos;
+  return is_header || is_path || is_total;
+}
+
+// Without dtypes, batches are counted in integers, and all else is a number.
+DType usual_dtype(std::string_view name) {
+  return name.ends_with("num_batches_tracked") || name.ends_with("position_ids") ? DType::i64
+                                                                                 : DType::f32;
 }
 
 std::optional<Shape> shape_of(const Value& value) {
@@ -81,7 +100,8 @@ Error not_understood(std::string found) {
   return Error{.code = ErrorCode::invalid_argument,
                .message = "cannot read an entry of the listing",
                .found = std::move(found),
-               .expected = "a name, a dtype and a shape"};
+               .expected = "a name, a dtype and a shape: fc.weight f32 [2, 3]",
+               .hint = "'andiron ls --wide' and 'andiron ls --json' print listings"};
 }
 
 Status take_json(const Value& value, std::vector<ListedParameter>& parameters) {
@@ -103,10 +123,13 @@ Status take_json(const Value& value, std::vector<ListedParameter>& parameters) {
   }
   const ValueDict* entries = value.get<ValueDict>();
   if (entries == nullptr) return not_understood(to_json(value));
-  for (const auto& [name, shape] : *entries) {
-    const std::optional<Shape> dims = shape_of(shape);
-    if (!dims) return not_understood(name);
-    parameters.push_back({name, DType::f32, *dims, {}});
+  for (const auto& [name, entry] : *entries) {
+    const Value* shape = entry.find("shape");
+    const std::string named = text_at(entry, "dtype");
+    const std::optional<DType> dtype = named.empty() ? usual_dtype(name) : dtype_in(named);
+    const std::optional<Shape> dims = shape_of(shape == nullptr ? entry : *shape);
+    if (!dims || !dtype) return not_understood(name + ": " + to_json(entry));
+    parameters.push_back({name, *dtype, *dims, text_at(entry, "kind")});
   }
   return {};
 }
@@ -131,13 +154,17 @@ Result<std::vector<ListedParameter>> parse_listing(std::string_view text) {
       }
     }
   } else {
+    std::size_t number = 0;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       const std::string_view line = text.substr(begin, end - begin);
-      std::optional<ListedParameter> parameter = parameter_in(line);
-      if (!parameter && line.find(" [") != line.npos) return not_understood(std::string(line));
-      if (parameter) parameters.push_back(*std::move(parameter));
       begin = end + 1;
+      ++number;
+      if (std::optional<ListedParameter> parameter = parameter_in(line)) {
+        parameters.push_back(*std::move(parameter));
+      } else if (!is_beside_tensors(line)) {
+        return not_understood("line " + std::to_string(number) + ": " + std::string(trimmed(line)));
+      }
     }
   }
   if (!parameters.empty()) return parameters;

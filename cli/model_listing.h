@@ -13,9 +13,11 @@
 namespace andiron::cli {
 
 /// Reads a listing. As text, a line has a name, a dtype and a shape, as `andiron ls` prints them;
-/// other lines are skipped. As JSON, it is what `andiron ls --json` prints (a tensor may have a
-/// "kind": "Linear"), or an object with a shape for each name: {"fc.weight": [2, 3]}. Fails with
-/// InvalidArgument if there is no parameter in it.
+/// what it prints around them is skipped, and so are blank lines and those that begin with #. As
+/// JSON, it is what `andiron ls --json` prints (a tensor may have a "kind": "Linear"), or an object
+/// with a shape for each name, {"fc.weight": [2, 3]}, or with
+/// {"fc.weight": {"dtype": "f32", "shape": [2, 3]}}. Without a dtype, f32 is meant, and i64 for
+/// what counts. Fails with InvalidArgument for other lines, and if there is no parameter in it.
 Result<std::vector<ListedParameter>> parse_listing(std::string_view text);
 
 /// The tensors of a weight file, or the parameters of a listing.

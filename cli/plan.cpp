@@ -45,11 +45,17 @@ void append_some_names(std::string& out, const std::string& what,
   if (names.size() > shown) out += "  ... and " + std::to_string(names.size() - shown) + " more\n";
 }
 
+// Whether it leaves parameters out and changes nothing else.
+bool only_leaves_out(const Proposal& proposal) {
+  return std::all_of(proposal.steps.begin(), proposal.steps.end(), [](const ProposedStep& step) {
+    return step.kind == ProposedStep::Kind::exclude;
+  });
+}
+
 std::string heading_of(const Proposal& proposal, bool is_first) {
   const std::string count =
       std::to_string(proposal.matched) + " of " + std::to_string(proposal.wanted) + " parameters";
-  // What is left out needs no flag: a file with the model's names has more than it takes.
-  if (flags_of(proposal).empty()) {
+  if (only_leaves_out(proposal)) {
     return count + (proposal.matched == 1 ? " has a tensor" : " have tensors") +
            "; a load that leaves out the others succeeds";
   }
@@ -77,11 +83,10 @@ void append_proposal(std::string& out, const std::string& path, const Proposal& 
     out += "  " + flag + "  " + (step.is_guess ? "a guess, " : "") + step.why + "\n";
   }
   const bool is_all_flags =
-      std::all_of(proposal.steps.begin(), proposal.steps.end(), [](const ProposedStep& step) {
-        return step.kind == ProposedStep::Kind::exclude || !flag_for(step).empty();
-      });
+      std::all_of(proposal.steps.begin(), proposal.steps.end(),
+                  [](const ProposedStep& step) { return !flag_for(step).empty(); });
   const std::string flags = flags_of(proposal);
-  if (flags.empty() || !is_all_flags) return;
+  if (only_leaves_out(proposal) || !is_all_flags) return;
   out += std::string("To write a file with the model's names") +
          (has_names ? ", with these flags after those that you gave" : "") +
          ":\n  andiron convert " + display_line(in_shell_quotes(path)) + " -o OUTPUT.safetensors " +
@@ -94,7 +99,9 @@ void append_text(std::string& out, const std::string& path, const std::string& m
       result.applied.size() + result.missing.size() + result.errors.size() + result.skipped.size();
   out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
          ": " + std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
-         " parameters get a tensor\n";
+         " parameters get a tensor";
+  if (!result.skipped.empty()) out += ", " + std::to_string(result.skipped.size()) + " left out";
+  out += "\n";
   if (takes_none(result)) out += "Note: --include and --exclude leave out all parameters\n";
   for (const std::string& note : result.notes)
     out += "Note: " + display_line(in_flags(note)) + "\n";
@@ -157,7 +164,12 @@ ExitCode run(const PlanOptions& options) {
                           std::string& out) -> Status {
     if (!opened) return std::move(opened).error();
     const Result<Plan> planned = plan_listing(*model, *opened, names, {.filter = filter});
-    if (!planned) return planned.error();
+    if (!planned) {
+      // A name that is listed twice is the model's fault.
+      Error error = planned.error();
+      if (error.file.empty() && error.code == ErrorCode::name_collision) error.file = options.model;
+      return error;
+    }
     all_fit = all_fit && fits(planned->result);
     if (reading.json) {
       append_plan_json(out, path, options.model, planned->result);

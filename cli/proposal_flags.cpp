@@ -23,6 +23,21 @@ std::string comma_list(std::span<const std::string> texts, std::span<const std::
   return list;
 }
 
+// The glob for an exclusion: '^fc\\.' is 'fc.**', '^fc$' is 'fc'; empty if none can say it.
+std::string glob_for(std::string_view pattern) {
+  const bool is_module = pattern.ends_with("\\.");
+  if (!pattern.starts_with('^') || (!is_module && !pattern.ends_with('$'))) return {};
+  pattern.remove_prefix(1);
+  pattern.remove_suffix(is_module ? 2 : 1);
+  std::string glob;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\' && i + 1 < pattern.size()) ++i;
+    glob += pattern[i];
+  }
+  if (glob.find_first_of("*?[]{}\\") != std::string::npos) return {};
+  return is_module ? glob + ".**" : glob;
+}
+
 }  // namespace
 
 std::string in_shell_quotes(std::string_view text) {
@@ -59,7 +74,10 @@ std::string flag_for(const ProposedStep& step) {
       return "--transpose " + in_quotes(given[0]);
     case Kind::close_gaps:
       return given[0] == "true" ? "--contiguous-indices" : "";
-    case Kind::exclude:
+    case Kind::exclude: {
+      const std::string glob = glob_for(given[0]);
+      return glob.empty() ? std::string() : "--exclude " + in_quotes(glob);
+    }
     case Kind::adapter:
     case Kind::skip_variants:
       break;

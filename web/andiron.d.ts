@@ -2,8 +2,11 @@
 // Types of andiron.js and remote.js. TypeScript 5.2 or newer.
 /// <reference lib="esnext.disposable" />
 
-/** Bytes, a file of a page, or in node a path. A Blob can be read only in a worker. */
-export type Source = ArrayBuffer | ArrayBufferView | Blob | string;
+/**
+ * Bytes, a file of a page, or in node a path or a URL of a file. A Blob can be read only in a worker
+ * of a page.
+ */
+export type Source = ArrayBuffer | ArrayBufferView | Blob | string | URL;
 /** One file, or several that belong together: shards and their index. */
 export type Sources = Source | Iterable<File> | Map<string, Source> | Record<string, Source>;
 

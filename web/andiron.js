@@ -108,7 +108,8 @@ function hostFile(source) {
 
 // The files of a source by name, and the one to open: [["model.pt", file]], "model.pt".
 function hostFiles(source, name) {
-  if (isNode && /^file:/.test(source?.href ?? source)) source = builtin("url").fileURLToPath(source);
+  const isUrl = source instanceof URL || (typeof source === "string" && source.startsWith("file:"));
+  if (isNode && isUrl) source = builtin("url").fileURLToPath(source);
   if (typeof source === "string" && isNode) {
     const fs = builtin("fs");
     const path = builtin("path");

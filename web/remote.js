@@ -22,6 +22,8 @@ function threadOf(url) {
     worker.onmessage({ data });
   });
   thread.on("error", (error) => worker.onerror(error));
+  thread.on("messageerror", (error) => worker.onerror(error));
+  thread.on("exit", () => worker.onexit());
   return worker;
 }
 
@@ -42,7 +44,13 @@ export async function loadInWorker(options = {}) {
   checkOptions(options, "worker", "wasm");
   const wasm = sendable(await options.wasm);
   const remote = new RemoteAndiron(options.worker ?? newWorker());
-  await remote.ready(wasm);
+  try {
+    await remote.ready(wasm);
+  } catch (error) {
+    // Nobody else could end it.
+    if (!options.worker) remote.close();
+    throw error;
+  }
   return remote;
 }
 
@@ -73,6 +81,11 @@ class RemoteAndiron {
       else call.resolve({ result, bytesRead });
     };
     worker.onerror = (event) => this.#fail(new Error(event.message ?? "the worker failed"));
+    // Of node's threads alone: an error ends them.
+    worker.onexit = () => {
+      this.#isClosed = true;
+      this.#fail(closedError());
+    };
   }
 
   async ready(wasm) {

@@ -13,6 +13,7 @@
 #include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
+#include "src/names/key_note.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -22,7 +23,7 @@ void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key) return;
-  std::string note = "the model seems to be under the key " + detail::quoted(*key) +
+  std::string note = std::string(detail::key_note_start) + detail::quoted(*key) +
                      "; use .with_top_level_key(\"" + *key + "\")";
   // Stages may run again on what they gave.
   const std::vector<std::string>& notes = archive.notes();

@@ -12,6 +12,7 @@
 #include "src/load/alternatives.h"
 #include "src/load/load_plan.h"
 #include "src/load/loader.h"
+#include "src/names/key_note.h"
 #include "src/proposals/proposals.h"
 
 namespace andiron::inline v1::detail {
@@ -46,6 +47,11 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                                      const ApplyOptions& options) {
   ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(module, source.named, options));
   ApplyResult& result = plan.result;
+  const auto drop_key_note = [&] {
+    std::erase_if(result.notes,
+                  [](const std::string& note) { return note.starts_with(key_note_start); });
+  };
+  if (!source.names.top_level_key.empty()) drop_key_note();
   const bool matches = result.missing.empty() &&
                        std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
   if (matches || !options.propose) return plan;
@@ -56,6 +62,15 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   if (has_variants) wanted_other = wanted_tensors(module.slots, plan.skipped, true);
   Guidance guidance = guide({wanted, has_variants ? wanted_other : wanted, source, options});
   result.proposals = std::move(guidance.proposals);
+  // A proposal that changes names knows better what the model is under.
+  const bool names_key =
+      !result.proposals.empty() &&
+      std::any_of(result.proposals.front().steps.begin(), result.proposals.front().steps.end(),
+                  [](const ProposedStep& step) {
+                    return step.kind == ProposedStep::Kind::top_level_key ||
+                           step.kind == ProposedStep::Kind::rename;
+                  });
+  if (names_key) drop_key_note();
   std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
   // Both speak of the same tensors. If nothing fits, similar names are chance.
   const bool is_hopeless = result.proposals.empty() && 2 * result.missing.size() > wanted.size();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "src/core/parse_index.h"
 #include "src/core/text/quoted.h"
@@ -79,6 +80,17 @@ std::size_t count_shared_shapes(std::span<const TreeTensor> source,
   return shared;
 }
 
+// Whether few shapes of one are in the other, however often: a deeper model has the same ones.
+bool are_strange(std::span<const TreeTensor> source, std::span<const TreeTensor> wanted) {
+  std::set<std::vector<std::uint64_t>> there;
+  for (const TreeTensor& tensor : source) there.insert(tensor.shape);
+  std::set<std::vector<std::uint64_t>> asked;
+  for (const TreeTensor& tensor : wanted) asked.insert(tensor.shape);
+  const auto shared = std::count_if(asked.begin(), asked.end(),
+                                    [&](const auto& shape) { return there.contains(shape); });
+  return 3 * static_cast<std::size_t>(shared) < asked.size();
+}
+
 }  // namespace
 
 std::string difference_between(std::span<const TreeTensor> source,
@@ -93,7 +105,8 @@ std::string difference_between(std::span<const TreeTensor> source,
   if (!are_whole) return {};
   const std::optional<Blocks> blocks = blocks_of(source);
   const std::optional<Blocks> wanted_blocks = blocks_of(wanted);
-  if (blocks && wanted_blocks && blocks->count != wanted_blocks->count) {
+  if (blocks && wanted_blocks && blocks->count != wanted_blocks->count &&
+      !are_strange(source, wanted)) {
     return "the source has " + std::to_string(blocks->count) + " blocks at " +
            quoted(blocks->path) + ", the module " + std::to_string(wanted_blocks->count) + " at " +
            quoted(wanted_blocks->path);

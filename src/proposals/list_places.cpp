@@ -44,10 +44,6 @@ std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside, bo
 
 bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& source_tree,
                     NodeId source) {
-  const auto is_known = [](const NameTree& tree, NodeId node) {
-    return counts_backwards(tree[node].segment);
-  };
-  if (is_known(wanted_tree, wanted) != is_known(source_tree, source)) return true;
   // What is called the same but for its number: others count by themselves.
   const auto list_of = [](const NameTree& tree, NodeId node) {
     std::map<std::uint32_t, std::vector<NodeId>> by_bag;
@@ -92,7 +88,17 @@ bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& 
       forward += is_after == is_after_there ? 1 : -1;
     }
   }
-  return forward < 0;
+  if (forward != 0) return forward < 0;
+  // Lists with the same numbers were renamed and nothing else.
+  const auto first_number = [](const NameTree& tree, NodeId node, const auto& groups) {
+    const auto group = groups.find(tree[node].bag);
+    const NodeId first = group == groups.end() ? node : group->second.front();
+    return number_in(tree[first].segment);
+  };
+  const bool is_one_known = counts_backwards(wanted_tree[wanted].segment) !=
+                            counts_backwards(source_tree[source].segment);
+  return is_one_known && first_number(wanted_tree, wanted, in_wanted) !=
+                             first_number(source_tree, source, in_source);
 }
 
 bool counts_others_before(const NameTree& tree, std::span<const NodeId> nodes,

@@ -18,7 +18,7 @@ std::optional<Side> side_of(const NameTree& tree, NameTree::NodeId node, NameTre
                             bool in_order);
 
 // Whether the numbers of the list that holds a module run the other way than those of another: the
-// members with forms of their own tell.
+// members with forms of their own tell, or what is known of such lists (counts_backwards).
 bool runs_backwards(const NameTree& wanted_tree, NameTree::NodeId wanted,
                     const NameTree& source_tree, NameTree::NodeId source);
 

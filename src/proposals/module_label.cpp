@@ -41,10 +41,6 @@ void add_word(std::string_view text, bool may_count, Label& label) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 Label label_of_path(const NameTree& tree, NameTree::NodeId bottom, NameTree::NodeId scope) {
   const std::vector<std::string> path = tree.plain_path(bottom);
   const std::size_t begin = std::min<std::size_t>(tree[scope].depth, path.size());
@@ -67,7 +63,7 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
   const NameTree::NodeId bottom = tree.bottom_of_chain(node);
   Label label = label_of_path(tree, bottom, scope);
   if (!label.words.empty() || tree.is_leaf(bottom)) return label;
-  // A module that is only a number is what most of it is.
+  // A module without words takes those of the child that holds most of it.
   for (const NameTree::NodeId child : tree[bottom].children) {
     if (3 * tree[child].count <= 2 * tree[bottom].count || tree.is_leaf(child)) continue;
     Label inner = label_of_path(tree, tree.bottom_of_chain(child), scope);
@@ -178,22 +174,22 @@ Ranks ranks_of_norms(const std::vector<Label>& labels) {
 }
 
 double number_cost(const Label& wanted, const Label& source) {
+  constexpr double of_chance = 0.6;
   const std::size_t shared = std::min(wanted.numbers.size(), source.numbers.size());
-  const bool count_alike = wanted.numbers.size() == source.numbers.size();
-  const Label& longer = wanted.numbers.size() > shared ? wanted : source;
-  // A module may be the first of a row more; otherwise that numbers of two lists are equal is
-  // chance.
-  const bool is_first_of_row =
-      longer.words.empty() &&
-      std::all_of(longer.numbers.begin() + static_cast<std::ptrdiff_t>(shared),
-                  longer.numbers.end(), [](std::uint64_t number) { return number == 0; });
-  const bool are_lists = words_similarity(wanted.words, source.words) <= 0;
-  if (!count_alike && are_lists && !is_first_of_row) return 0.6;
-  double cost = count_alike ? 0 : 0.1;
+  double cost = 0;
   for (std::size_t i = 0; i < shared; ++i) {
     if (wanted.numbers[i] != source.numbers[i]) cost += 0.5;
   }
-  return std::min(cost, 1.0);
+  if (wanted.numbers.size() == source.numbers.size()) return std::min(cost, 1.0);
+  // One side has numbers more. They may be 0 for all: "conv" and "conv.0". Otherwise, where no word
+  // is shared, equal numbers are chance.
+  const Label& longer = wanted.numbers.size() > shared ? wanted : source;
+  const bool are_first =
+      longer.words.empty() &&
+      std::all_of(longer.numbers.begin() + static_cast<std::ptrdiff_t>(shared),
+                  longer.numbers.end(), [](std::uint64_t number) { return number == 0; });
+  if (!are_first && words_similarity(wanted.words, source.words) <= 0) return of_chance;
+  return std::min(cost + 0.1, 1.0);
 }
 
 std::optional<std::uint64_t> number_in(std::string_view segment) {

@@ -22,6 +22,7 @@ struct Label {
   std::string last;  // segment, in plain form
 };
 
+// The words of a module that has only numbers are those of the child that holds most of it.
 Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId scope);
 std::vector<Label> labels_of(const NameTree& tree, const std::vector<NameTree::NodeId>& nodes,
                              NameTree::NodeId scope);

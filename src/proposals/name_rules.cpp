@@ -470,7 +470,9 @@ class RuleWriter {
 bool is_plain_name(std::string_view name) {
   if (name.empty() || name.front() == '.' || name.back() == '.') return false;
   if (name.find("..") != std::string_view::npos) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  const bool is_ascii =
+      std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return is_ascii || display_line(name) == name;
 }
 
 std::string escaped_for_regex(std::string_view text) {

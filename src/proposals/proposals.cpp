@@ -45,7 +45,14 @@ struct TriedRecipe {
 struct LeftOut {
   std::string path;
   bool is_module;
+  std::string why;
 };
+
+// Why a parameter is not fed.
+std::string reason_for(const Trial::Unfed& unfed) {
+  if (unfed.found.empty()) return "the file has nothing for it";
+  return unfed.found + " in the file, " + unfed.expected + " in the model";
+}
 
 std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial& trial) {
   struct Count {
@@ -68,10 +75,11 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
   }
   std::vector<LeftOut> parts;
   for (const Trial::Unfed& unfed : trial.unfed) {
-    LeftOut part = {wanted[unfed.wanted].place.path, false};
+    LeftOut part = {wanted[unfed.wanted].place.path, false, reason_for(unfed)};
     for_each_module(wanted[unfed.wanted].place.path, [&](std::string_view module) {
       if (modules[module].unfed < modules[module].all) return true;
-      part = {std::string(module), true};
+      part.path = module;
+      part.is_module = true;
       return false;
     });
     const bool is_known = std::any_of(
@@ -98,7 +106,8 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
   if (!is_small) return {};
   std::vector<std::string_view> paths;
   for (const LeftOut& part : parts) {
-    recipe.excluded.push_back("^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"));
+    recipe.excluded.push_back(
+        {"^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"), part.why});
     paths.push_back(part.path);
   }
   return "leaving out " + quoted_list(paths);
@@ -195,11 +204,11 @@ Guidance guide(const ProposalInput& input) {
   tried.push_back({{}, *present});
   // Beside one that feeds all and is sure, only what is as simple is worth a trial.
   double most_cost = std::numeric_limits<double>::infinity();
-  // The present settings may use all that the file has.
-  const bool has_more = present->matched < input.source.named.size();
+  // If the present settings use all that the file has, no others feed more.
+  if (present->matched >= input.source.named.size()) search.recipes.clear();
   for (FoundRecipe& found : search.recipes) {
     const double cost = found.recipe.cost();
-    if (!has_more || cost == 0 || cost > most_cost) continue;
+    if (cost == 0 || cost > most_cost) continue;
     Result<Trial> trial = pass_on_out_of_memory(try_recipe(input, found.recipe));
     if (!trial) continue;
     if (trial->unfed.empty() && !found.recipe.is_guess()) {

@@ -72,7 +72,7 @@ std::string reason_for(const NameRule& rule) {
     case Evidence::name:
       return "the same names below";
     case Evidence::words:
-      return "words that mean the same";
+      return "words that mean the same, or what stands beside it";
     case Evidence::numbers:
       return "the same place in a numbered list";
     case Evidence::shape:
@@ -275,9 +275,7 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
     add(StepKind::close_gaps, {*closes_gaps ? "true" : "false"},
         *closes_gaps ? "the file's numbers have gaps" : "the module has the file's numbers");
   }
-  for (const std::string& pattern : excluded) {
-    add(StepKind::exclude, {pattern}, "the file has nothing for it");
-  }
+  for (const Exclusion& one : excluded) add(StepKind::exclude, {one.pattern}, one.why);
   if (adapter != AdapterChoice::present) {
     add(StepKind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
   }

@@ -34,6 +34,12 @@ struct ProposedEdit {
   bool is_guess = false;
 };
 
+// Parameters that are left out, and why.
+struct Exclusion {
+  std::string pattern;  // a regular expression for paths
+  std::string why;
+};
+
 // Calls of a store's builder. Settings that are not named stay as they are.
 struct Recipe {
   std::string top_level_key = {};
@@ -42,7 +48,7 @@ struct Recipe {
   std::vector<NameRule> rules = {};
   std::vector<ProposedEdit> edits = {};
   std::optional<bool> closes_gaps = {};
-  std::vector<std::string> excluded = {};  // regular expressions for paths
+  std::vector<Exclusion> excluded = {};
   AdapterChoice adapter = AdapterChoice::present;
   std::optional<bool> skips_variants = {};
 

@@ -278,19 +278,23 @@ class Aligner {
     const bool is_module = wanted_.is_module(wanted_.bottom_of_chain(wanted));
     const bool is_norm = is_module && has_statistics(bag);
     const std::uint32_t weight = weight_form(bag);
-    std::set<std::string> places;
-    for (const NodeId node : found) places.insert(kind_of_place(node));
+    const std::vector<NodeId> equal = found;
+    std::set<std::uint32_t> places;
+    for (const NodeId node : equal) places.insert(kind_of_place(node));
     const auto may_stand_there = [&](NodeId node) {
       return places.empty() || places.contains(kind_of_place(node));
     };
-    double best = 0;
+    // Beside equal ones, only what is almost equal.
+    double best = equal.empty() ? 0 : 1;
     std::vector<std::pair<double, NodeId>> near;
     for (const std::uint32_t other : source_.bags()) {
       const double likeness = bags_.likeness(bag, other);
       const bool are_norms = is_norm && has_statistics(other);
       if (likeness < (are_norms ? least_likeness_of_statistics : least_likeness)) continue;
-      if (likeness < best - 0.1) continue;
-      for (const NodeId node : free_with_bag(other, scope)) {
+      if (likeness < best - 0.1 || (other == bag && !equal.empty())) continue;
+      const std::vector<NodeId> nodes = free_with_bag(other, scope);
+      if (!budget_.spend(nodes.size() / 4)) break;
+      for (const NodeId node : nodes) {
         if ((node == scope && !may_be_whole) || !may_stand_there(node)) continue;
         if (source_.is_leaf(source_.bottom_of_chain(node))) continue;
         // A module is another without its bias, but not without its weight.
@@ -314,17 +318,21 @@ class Aligner {
       });
       if (is_apart) found.push_back(node);
     }
+    // Too many to be compared would take the equal ones away.
+    if (!equal.empty() && found.size() > most_compared) return equal;
     std::sort(found.begin(), found.end());
     return found;
   }
 
-  // The name of the module around one of the file, equal for all blocks.
-  std::string kind_of_place(NodeId source) const {
+  // A number for the name of the module around one of the file, equal for all blocks.
+  std::uint32_t kind_of_place(NodeId source) {
+    const NodeId around = source_[source].parent;
+    const auto [known, is_new] = kinds_of_places_.try_emplace(around, 0);
+    if (!is_new) return known->second;
     std::string name;
-    for (const std::string& segment : source_.plain_path(source_[source].parent)) {
-      name += segment + '.';
-    }
-    return name_kind(name);
+    for (const std::string& segment : source_.plain_path(around)) name += segment + '.';
+    const auto number = static_cast<std::uint32_t>(kinds_.size());
+    return known->second = kinds_.try_emplace(name_kind(name), number).first->second;
   }
 
   // Whether the file has the same for all larger parts of a module, though not for the module: both
@@ -341,13 +349,14 @@ class Aligner {
   }
   bool has_members_there(NodeId list, NodeId scope) const {
     const std::vector<NodeId>& members = wanted_[list].children;
-    if (members.size() < 2 || is_small(members.front())) return false;
-    return std::all_of(members.begin(), members.end(), [&](NodeId member) {
-      const std::uint32_t bag = wanted_[member].bag;
-      const auto equal = std::count_if(members.begin(), members.end(),
-                                       [&](NodeId other) { return wanted_[other].bag == bag; });
-      return free_with_bag(bag, scope).size() >= static_cast<std::size_t>(equal);
-    });
+    std::map<std::uint32_t, std::size_t> counts;
+    for (const NodeId member : members) {
+      if (is_small(member)) return false;
+      ++counts[wanted_[member].bag];
+    }
+    return members.size() > 1 && std::all_of(counts.begin(), counts.end(), [&](const auto& one) {
+             return free_with_bag(one.first, scope).size() >= one.second;
+           });
   }
 
   bool has_statistics(std::uint32_t bag) const {
@@ -663,6 +672,8 @@ class Aligner {
   std::vector<NodeId> crowded_out_;  // wanted nodes of which others got all that there was
   std::set<NodeId> alone_;           // wanted nodes that had one place to go to
   std::set<NodeId> guesses_;         // wanted nodes at or below a guess
+  std::unordered_map<NodeId, std::uint32_t> kinds_of_places_;
+  std::unordered_map<std::string, std::uint32_t> kinds_;
   std::vector<AlignedTensor> pairs_;
 };
 

@@ -13,6 +13,7 @@ class PlanVerb : public ToolTest {
   static Sample vector(const std::string& name, std::uint64_t size) {
     return {name, "F32", {size}, 4 * size};
   }
+  static Sample counter(const std::string& name) { return {name, "I64", {}, 8}; }
   // A block of attention, under the names of two programs.
   std::string mine() {
     return write("mine", {matrix("layers.0.q.weight", 4, 4), matrix("layers.0.k.weight", 4, 4),
@@ -66,10 +67,31 @@ TEST_F(PlanVerb, SaysWhatIsToBeLeftOut) {
       "ten", {matrix("a.weight", 2, 3), matrix("b.weight", 3, 2), matrix("fc.weight", 10, 4)});
   const Outcome run = tool({"plan", file, "--model", model});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_TRUE(contains(run.out,
-                       "2 of 3 parameters have tensors; a load that leaves out the others "
-                       "succeeds:\n  (in C++: .exclude_regex("))
+  EXPECT_TRUE(
+      contains(run.out,
+               "2 of 3 parameters have tensors; a load that leaves out the others "
+               "succeeds:\n  --exclude 'fc.**'  [10, 4] in the file, [5, 4] in the model\n"))
       << run.out;
+  const Outcome again = tool({"plan", file, "--model", model, "--exclude", "fc.**"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_TRUE(contains(again.out, "2 of 3 parameters get a tensor, 1 left out\n")) << again.out;
+}
+
+TEST_F(PlanVerb, NamesOneKey) {
+  const std::string model = write("plain", {matrix("fc.weight", 2, 3), vector("fc.bias", 2)});
+  const std::string file =
+      write("wrapped", {matrix("model.net.fc.weight", 2, 3), vector("model.net.fc.bias", 2)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_TRUE(contains(run.out, "--top-level-key 'model.net'")) << run.out;
+  EXPECT_FALSE(contains(run.out, "Note:")) << run.out;
+}
+
+TEST_F(PlanVerb, FindsNamesInAnyAlphabet) {
+  const std::string model = write("latin", {matrix("fc1.weight", 2, 3), vector("fc1.bias", 2)});
+  const std::string file =
+      write("greek", {matrix("δίκτυο.fc1.weight", 2, 3), vector("δίκτυο.fc1.bias", 2)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_TRUE(contains(run.out, "--top-level-key 'δίκτυο'")) << run.out;
 }
 
 TEST_F(PlanVerb, SaysOrBetweenTwoModels) {
@@ -102,10 +124,34 @@ TEST_F(PlanVerb, TakesAListingForTheModel) {
   EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
   write_file(listing, R"({"norm.weight": [4], "layers.0.q.weight": [4, 4]})");
   EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
-  write_file(listing, "nothing of the kind\n");
+  write_file(listing, "# nothing\n");
   const Outcome run = tool({"plan", file, "--model", listing});
   EXPECT_EQ(run.exit_code, 4);
   EXPECT_TRUE(contains(run.err, "no parameter in the listing")) << run.err;
+}
+
+TEST_F(PlanVerb, RefusesLinesThatItCannotRead) {
+  const std::string file = mine();
+  const std::string listing = path("names.txt");
+  for (const char* line : {"fc float32 (10, 64)", "fc torch.Size([3])", "fc f99 [3]"}) {
+    write_file(listing, "# by hand\n\nnorm.weight\tf32\t[4]\n" + std::string(line) + "\n");
+    const Outcome run = tool({"plan", file, "--model", listing});
+    EXPECT_EQ(run.exit_code, 4);
+    EXPECT_TRUE(contains(run.err, "line 4: " + std::string(line))) << run.err;
+  }
+  write_file(listing, "norm.weight f32 [4]\nnorm.weight f32 [4]\n");
+  const Outcome twice = tool({"plan", file, "--model", listing});
+  EXPECT_TRUE(contains(twice.err, "names.txt")) << twice.err;
+}
+
+TEST_F(PlanVerb, ShapesWithoutDtypesFitNormsToo) {
+  const std::string file =
+      write("norm", {vector("norm.weight", 4), counter("norm.num_batches_tracked")});
+  const std::string listing = path("names.json");
+  write_file(listing, R"({"norm.weight": [4], "norm.num_batches_tracked": []})");
+  EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
+  write_file(listing, R"({"norm.weight": {"dtype": "f32", "shape": [4]}})");
+  EXPECT_EQ(tool({"plan", file, "--model", listing}).exit_code, 0);
 }
 
 TEST_F(PlanVerb, UsesTheKindsOfAListing) {

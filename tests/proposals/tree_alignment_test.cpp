@@ -146,6 +146,12 @@ TEST(Align, KnowsListsThatCountFromTheEnd) {
                    {"fusion.layers.1.conv.weight", "refinenet1.conv.weight"}}));
 }
 
+TEST(Align, KeepsTheNumbersOfAListThatWasOnlyRenamed) {
+  const Side source = layers_named({"refinenet1.conv", "refinenet2.conv"});
+  const Side wanted = layers_named({"fusion1.conv", "fusion2.conv"});
+  EXPECT_EQ(alignment_of(source, wanted).pairs.at("fusion1.conv.weight"), "refinenet1.conv.weight");
+}
+
 // The first block holds a tensor more, which the module has outside of its blocks.
 TEST(Align, ABlockWithATensorMoreIsOneOfTheList) {
   Side source;

@@ -29,6 +29,12 @@ test("opens buffers, typed arrays, sets of files and paths", () => {
   }
 });
 
+test("bytes are not made into text to find out what they are", () => {
+  const bytes = new Uint8Array(small);
+  bytes.toString = bytes.join = () => assert.fail("was made into text");
+  andiron.open(bytes).close();
+});
+
 test("what cannot be opened is a TypeError that says what can", () => {
   for (const source of [undefined, null, 7, { "a.safetensors": 7 }]) {
     assert.throws(() => andiron.open(source), /^TypeError: expected .*, or in node a path/);

@@ -118,6 +118,16 @@ test("calls under way and later ones fail once the worker is closed", async () =
   assert.equal(worker.sent.length, sent);
 });
 
+test("calls fail once a thread has ended, and a library that cannot be loaded ends its thread", async () => {
+  const worker = { postMessage() {}, terminate() {} };
+  const loading = loadInWorker({ worker });
+  await new Promise((resolve) => setImmediate(resolve));
+  worker.onexit();
+  await assert.rejects(loading, /the worker was closed/);
+  // Otherwise this program would not end.
+  await assert.rejects(loadInWorker({ wasm: new Uint8Array([1, 2, 3]) }));
+});
+
 test("answers that nobody waits for are ignored", async () => {
   const { worker, remote, file } = await silent();
   worker.answer("nobody's", 4711);
