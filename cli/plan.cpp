@@ -153,7 +153,8 @@ ExitCode run(const PlanOptions& options) {
     return ExitCode::usage;
   }
   const Result<std::vector<ListedParameter>> model = read_model(options.model, reading.open);
-  if (!model) {
+  // As JSON, each input says so.
+  if (!model && !reading.json) {
     print_error(model.error());
     return exit_code_of(model.error());
   }
@@ -162,6 +163,7 @@ ExitCode run(const PlanOptions& options) {
   bool all_fit = true;
   const auto render = [&](const std::string& path, Result<Archive> opened,
                           std::string& out) -> Status {
+    if (!model) return model.error();
     if (!opened) return std::move(opened).error();
     const Result<Plan> planned = plan_listing(*model, *opened, names, {.filter = filter});
     if (!planned) {

@@ -53,7 +53,7 @@ constexpr Spelling spellings[] = {
     {"rename one of the tensors", "rename one of the tensors with --sub"},
     {"rename the tensor", "rename the tensor with --sub"},
     {".fold_weight_norm(true)", "--fold-weight-norm"},
-    {"use DTypePolicy::cast_to_module", "use --cast"},
+    {"use DTypePolicy::cast_to_module", "use 'convert --cast'"},
     // Reading.
     {"Strictness::lenient", "--lenient"},
     {"Strictness::strict", "--strict"},

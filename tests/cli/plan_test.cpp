@@ -144,6 +144,12 @@ TEST_F(PlanVerb, RefusesLinesThatItCannotRead) {
   EXPECT_TRUE(contains(twice.err, "names.txt")) << twice.err;
 }
 
+TEST_F(PlanVerb, AModelThatCannotBeReadIsAnErrorOfEachInput) {
+  const Outcome run = tool({"plan", "--json", mine(), "--model", path("absent.txt")});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(objects_of(run).at(0).contains("error")) << run.out;
+}
+
 TEST_F(PlanVerb, ShapesWithoutDtypesFitNormsToo) {
   const std::string file =
       write("norm", {vector("norm.weight", 4), counter("norm.num_batches_tracked")});
