@@ -49,7 +49,7 @@ struct LeftOut {
 };
 
 // Why a parameter is not fed.
-std::string reason_for(const Trial::Unfed& unfed) {
+std::string reason_to_leave_out(const Trial::Unfed& unfed) {
   if (unfed.found.empty()) return "the file has nothing for it";
   return unfed.found + " in the file, " + unfed.expected + " in the model";
 }
@@ -75,7 +75,7 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
   }
   std::vector<LeftOut> parts;
   for (const Trial::Unfed& unfed : trial.unfed) {
-    LeftOut part = {wanted[unfed.wanted].place.path, false, reason_for(unfed)};
+    LeftOut part = {wanted[unfed.wanted].place.path, false, reason_to_leave_out(unfed)};
     for_each_module(wanted[unfed.wanted].place.path, [&](std::string_view module) {
       if (modules[module].unfed < modules[module].all) return true;
       part.path = module;
