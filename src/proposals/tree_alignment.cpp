@@ -278,7 +278,7 @@ class Aligner {
     const bool is_module = wanted_.is_module(wanted_.bottom_of_chain(wanted));
     const bool is_norm = is_module && has_statistics(bag);
     const std::uint32_t weight = weight_form(bag);
-    const std::vector<NodeId> equal = found;
+    std::vector<NodeId> equal = found;
     std::set<std::uint32_t> places;
     for (const NodeId node : equal) places.insert(kind_of_place(node));
     const auto may_stand_there = [&](NodeId node) {
