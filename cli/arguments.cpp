@@ -23,7 +23,7 @@ constexpr unsigned most_threads = 1024;
 
 unsigned usual_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
+std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
 
 // CLI11 takes values like [0-9], {} and %% for lists of its own, and loses "--" after the first
 // input, depending on its version. Text that it must leave alone carries a mark in front while it
@@ -57,7 +57,7 @@ std::uint64_t size_argument(const std::string& option, const std::string& text) 
   const std::optional<std::uint64_t> size = parse_size(text);
   if (!size) {
     throw CLI::ValidationError(option,
-                               quoted(text) + " is not a size; sizes look like 512M or 1.5GiB");
+                               in_quotes(text) + " is not a size; sizes look like 512M or 1.5GiB");
   }
   return *size;
 }
@@ -68,8 +68,8 @@ unsigned long count_argument(const std::string& option, const std::string& text,
   const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
   const unsigned long count = digits && !text.empty() && text.size() < 10 ? std::stoul(text) : 0;
   if (count < 1 || count > most) {
-    throw CLI::ValidationError(option,
-                               quoted(text) + " is not a number from 1 to " + std::to_string(most));
+    throw CLI::ValidationError(
+        option, in_quotes(text) + " is not a number from 1 to " + std::to_string(most));
   }
   return count;
 }
@@ -80,7 +80,7 @@ double tolerance_argument(const std::string& option, const std::string& text) {
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || rest != end || !(number >= 0)) {
     throw CLI::ValidationError(option,
-                               quoted(text) + " is not a tolerance; tolerances look like 1e-5");
+                               in_quotes(text) + " is not a tolerance; tolerances look like 1e-5");
   }
   return number;
 }
@@ -100,7 +100,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& target,
       target = choice;
       return;
     }
-    throw CLI::ValidationError(name, quoted(text) + " is not one of " + words);
+    throw CLI::ValidationError(name, in_quotes(text) + " is not one of " + words);
   };
   return verb.add_option_function<std::string>(name, choose, description)->option_text(words);
 }
@@ -280,7 +280,7 @@ void add_file_options(CLI::App& verb, ReadingOptions& reading) {
   const auto set_memory = [&reading](const std::string& text) {
     reading.max_memory = size_argument("--max-memory", text);
     if (*reading.max_memory < least_memory) {
-      throw CLI::ValidationError("--max-memory", quoted(text) + " is less than 64K");
+      throw CLI::ValidationError("--max-memory", in_quotes(text) + " is less than 64K");
     }
     bound_memory(reading.open.limits, *reading.max_memory);
   };
@@ -504,7 +504,7 @@ std::string settle_format(ConvertArguments& arguments) {
   const std::optional<OutputForm> by_name = form_of(output);
   const std::optional<OutputForm> chosen = arguments.to ? arguments.to : by_name;
   if (!chosen) {
-    return "--output: cannot tell the format from " + quoted(output) +
+    return "--output: cannot tell the format from " + in_quotes(output) +
            "; use a name that ends in " + list_of_endings() + ", or --to";
   }
   // Of a format with several forms, the output's name tells which.

@@ -16,14 +16,14 @@
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/path_segments.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
 namespace {
 
+using detail::in_quotes;
 using detail::parent_path;
-using detail::quoted;
 
 constexpr std::string_view other_kind = "other";
 // Each takes some kilobytes.
@@ -182,7 +182,7 @@ Error bad_line(std::size_t line, std::string message, std::string_view found,
                std::string expected) {
   return Error{.code = ErrorCode::invalid_argument,
                .message = "line " + std::to_string(line) + ": " + std::move(message),
-               .found = quoted(found),
+               .found = in_quotes(found),
                .expected = std::move(expected)};
 }
 
@@ -208,13 +208,13 @@ Status LayerRules::add(LayerRule rule) ANDIRON_NO_THROW {
   if (rule.kind != other_kind && std::ranges::find(kinds(), rule.kind) == kinds().end()) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "this kind of module is not known",
-                 .found = quoted(rule.kind),
+                 .found = in_quotes(rule.kind),
                  .expected = list_of_kinds()};
   }
   if (rule.glob.empty() || rule.glob.find_first_of(" \t\r\n#") != std::string::npos) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "this is not the glob of a rule",
-                 .found = quoted(rule.glob),
+                 .found = in_quotes(rule.glob),
                  .expected = "a path without blanks and #; ? stands for any character"};
   }
   // The reason is a comment, which ends with its line.
@@ -408,11 +408,11 @@ Result<Archive> change_layout(const Archive& archive, const LayerRules& rules, L
     if (!is_used[i]) idle.push_back(rules.rules()[i].glob);
   }
   if (!idle.empty()) {
-    changed.add_note("rules that are of no use here: " + detail::quoted_list(idle));
+    changed.add_note("rules that are of no use here: " + detail::list_in_quotes(idle));
   }
   if (!unmatched.empty()) {
     changed.add_note("no rule says what these are, so their matrices stay as they are: " +
-                     detail::quoted_list({unmatched.begin(), unmatched.end()}));
+                     detail::list_in_quotes({unmatched.begin(), unmatched.end()}));
   }
   return changed;
 }

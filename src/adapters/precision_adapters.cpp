@@ -5,7 +5,7 @@
 
 #include "andiron/adapter.h"
 #include "andiron/detail/no_throw.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1 {
 
@@ -42,7 +42,7 @@ HalfPrecisionAdapter HalfPrecisionAdapter::without_module(std::string_view modul
   if (changed.modules_.erase(name) == 0 && !changed.first_error_) {
     changed.first_error_ = Error{.code = ErrorCode::invalid_argument,
                                  .message = "cannot exclude this module type from half precision",
-                                 .found = detail::quoted(name),
+                                 .found = detail::in_quotes(name),
                                  .expected = "a module type stored in half precision",
                                  .hint = "modules() lists them"};
   }

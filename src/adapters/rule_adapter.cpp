@@ -13,7 +13,7 @@
 #include "src/adapters/rule_index.h"
 #include "src/adapters/rule_steps.h"
 #include "src/core/path_segments.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -36,7 +36,7 @@ std::string list_text(const RuleMatch& match, const std::vector<std::string>& na
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += detail::quoted(path_of(match, names[i]));
+    text += detail::in_quotes(path_of(match, names[i]));
   }
   if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
@@ -46,7 +46,7 @@ Error missing_part(std::string output, const AdapterRule& rule, const RuleMatch&
                    std::string_view missing, std::string hint) {
   return Error{.code = ErrorCode::adapter_failed,
                .message = "it is built from " + list_text(match, rule.from) + ", but " +
-                          detail::quoted(path_of(match, missing)) + " is missing",
+                          detail::in_quotes(path_of(match, missing)) + " is missing",
                .tensor = std::move(output),
                .hint = std::move(hint)};
 }
@@ -55,7 +55,7 @@ Error missing_part(std::string output, const AdapterRule& rule, const RuleMatch&
 Error error_for(std::string output, Error error) {
   if (!error.tensor.empty() && error.tensor != output) {
     error.message =
-        "cannot build it from " + detail::quoted(error.tensor) + ": " + std::move(error.message);
+        "cannot build it from " + detail::in_quotes(error.tensor) + ": " + std::move(error.message);
   }
   error.tensor = std::move(output);
   return error;
@@ -67,7 +67,7 @@ Status check_names(const std::vector<std::string>& names) {
     if (name.empty() || !seen.insert(name).second) {
       return Error{.code = ErrorCode::invalid_argument,
                    .message = "a rule has an empty or duplicate name",
-                   .found = detail::quoted(name)};
+                   .found = detail::in_quotes(name)};
     }
   }
   if (!names.empty()) return {};
@@ -88,7 +88,7 @@ Status check_numbers(const AdapterRule& rule) {
       if (marks_in(name) != marks || marks > 1) {
         return Error{.code = ErrorCode::invalid_argument,
                      .message = "a '*' stands for one number, the same in all names of a rule",
-                     .found = detail::quoted(name),
+                     .found = detail::in_quotes(name),
                      .expected = "one '*' in each name, or none in any"};
       }
       const std::size_t mark = name.find(detail::number_mark);
@@ -97,7 +97,7 @@ Status check_numbers(const AdapterRule& rule) {
           (mark + 1 < name.size() && is_digit(name[mark + 1]))) {
         return Error{.code = ErrorCode::invalid_argument,
                      .message = "a '*' stands for a whole number, but has a digit beside it",
-                     .found = detail::quoted(name)};
+                     .found = detail::in_quotes(name)};
       }
     }
   }
@@ -231,7 +231,7 @@ struct RuleAdapter::Table {
       if (!checked) {
         first_error = std::move(checked).error();
         first_error->message =
-            "rule for " + detail::quoted(rules[i].module_type) + ": " + first_error->message;
+            "rule for " + detail::in_quotes(rules[i].module_type) + ": " + first_error->message;
         return;
       }
       steps.push_back(*std::move(checked));

@@ -16,9 +16,6 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// A long double holds all integers of 64 bits, and all doubles.
-static_assert(std::numeric_limits<long double>::digits >= 64);
-
 struct PairSums {
   double a_squares;
   double b_squares;
@@ -67,8 +64,7 @@ struct PairOfNumbers {
   double distance;
 };
 
-template <class Real>
-bool is_beyond(Real distance, Real b_magnitude, const PairRules& rules) {
+bool is_beyond(double distance, double b_magnitude, const PairRules& rules) {
   return distance > rules.absolute_tolerance + rules.relative_tolerance * b_magnitude;
 }
 
@@ -129,16 +125,35 @@ bool is_any_nan(const double* parts, std::size_t count) {
   return std::any_of(parts, parts + count, [](double part) { return std::isnan(part); });
 }
 
+// In halves of 32 bits, each of which a double holds.
+WideNumber wide_number(DType dtype, std::uint64_t bits) {
+  const std::uint64_t low = bits & 0xffff'ffff;
+  const std::uint64_t high = bits - low;
+  return {dtype == DType::i64 ? static_cast<double>(static_cast<std::int64_t>(high))
+                              : static_cast<double>(high),
+          static_cast<double>(low)};
+}
+
 void read_wide(DType dtype, const std::byte* elements, std::span<const double> numbers,
-               std::vector<long double>& out) {
-  out.assign(numbers.begin(), numbers.end());
-  if (!is_wide_integer(dtype)) return;
-  for (std::size_t i = 0; i < out.size(); ++i) {
+               std::vector<WideNumber>& out) {
+  out.clear();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!is_wide_integer(dtype)) {
+      out.push_back({numbers[i], 0});
+      continue;
+    }
     std::uint64_t bits = 0;
     std::memcpy(&bits, elements + i * sizeof bits, sizeof bits);
-    out[i] = dtype == DType::i64 ? static_cast<long double>(static_cast<std::int64_t>(bits))
-                                 : static_cast<long double>(bits);
+    out.push_back(wide_number(dtype, bits));
   }
+}
+
+// Rounded once: what the subtraction of the first parts loses is added with the rest.
+double difference(const WideNumber& a, const WideNumber& b) {
+  const double high = a.high - b.high;
+  const double taken = high - a.high;
+  const double lost = (a.high - (high - taken)) - (b.high + taken);
+  return high + (lost + (a.low - b.low));
 }
 
 }  // namespace
@@ -179,7 +194,7 @@ Distances PairMeter::measure(DType a_dtype, const std::byte* a, DType b_dtype, c
       }
       std::fill(left, left + parts, 0);
       std::fill(right, right + parts, 0);
-      if (is_wide) wide_a_[i] = wide_b_[i] = 0;
+      if (is_wide) wide_a_[i] = wide_b_[i] = {};
     }
     sums = sums_of_pairs(a_.data(), b_.data(), numbers);
   }
@@ -195,9 +210,8 @@ Distances PairMeter::measure(DType a_dtype, const std::byte* a, DType b_dtype, c
     add_counts(count_pairs(count, pair_at), count, first, pair_at, distances);
   } else if (is_wide) {
     const auto pair_at = [this](std::size_t i) -> PairOfNumbers {
-      const long double distance = std::abs(wide_a_[i] - wide_b_[i]);
-      return {wide_a_[i] != wide_b_[i], is_beyond(distance, std::abs(wide_b_[i]), rules_),
-              static_cast<double>(distance)};
+      const double distance = std::abs(difference(wide_a_[i], wide_b_[i]));
+      return {distance != 0, is_beyond(distance, std::abs(b_[i]), rules_), distance};
     };
     add_counts(count_pairs(count, pair_at), count, first, pair_at, distances);
   } else {

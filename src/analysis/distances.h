@@ -39,6 +39,12 @@ struct Distances {
   Distance result() const;
 };
 
+// The sum of two doubles, which holds all integers of 64 bits.
+struct WideNumber {
+  double high = 0;
+  double low = 0;
+};
+
 // Compares pieces; a worker has one.
 class PairMeter {
  public:
@@ -53,9 +59,8 @@ class PairMeter {
   PairRules rules_;
   std::vector<double> a_;
   std::vector<double> b_;
-  // For integers that a double does not hold.
-  std::vector<long double> wide_a_;
-  std::vector<long double> wide_b_;
+  std::vector<WideNumber> wide_a_;
+  std::vector<WideNumber> wide_b_;
 };
 
 }  // namespace andiron::inline v1::detail

@@ -11,7 +11,7 @@
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -135,7 +135,7 @@ class TarIndex {
         return skip_folder(bytes);
       default:
         return bad("the tar archive contains more than files and folders",
-                   "a member of type " + quoted(std::string(1, header.type())));
+                   "a member of type " + in_quotes(std::string(1, header.type())));
     }
   }
 
@@ -168,7 +168,7 @@ class TarIndex {
     remove_here(member.name);
     if (const char* const fault = fault_of_entry_name(member.name)) {
       return bad(std::string("a member of the tar archive has a name that ") + fault,
-                 quoted(member.name));
+                 in_quotes(member.name));
     }
     if (bytes > source_.size() - at_) return cut_off("within a member");
     ANDIRON_TRY(check_limit(
@@ -238,7 +238,7 @@ class TarIndex {
     detail::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return {};
-    return bad("a member appears twice in the tar archive", quoted(*twice));
+    return bad("a member appears twice in the tar archive", in_quotes(*twice));
   }
 
   const ByteSource& source_;

@@ -15,8 +15,8 @@
 #include "src/core/name_collision.h"
 #include "src/core/sole_owner.h"
 #include "src/core/sort.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/nearest_name.h"
-#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -231,7 +231,7 @@ Result<TensorSnapshot> Archive::get(std::string_view name) const ANDIRON_NO_THRO
   error.tensor = name;
   error.file = state_->origin;
   const auto nearest = nearest_name(name, size(), [&](std::size_t i) { return info(i).name; });
-  if (nearest) error.hint = "did you mean " + detail::quoted(info(*nearest).name) + "?";
+  if (nearest) error.hint = "did you mean " + detail::in_quotes(info(*nearest).name) + "?";
   return error;
 }
 ANDIRON_OR_OUT_OF_MEMORY
@@ -329,9 +329,9 @@ Result<Archive> Archive::rename(std::span<const std::string> names, NameStage st
   }
   ANDIRON_ASSIGN(const auto twice, state->index_names(names.size()));
   if (twice) {
-    Error error = detail::name_collision(names[twice->first],
-                                         detail::quoted(state_->name_at(twice->first)) + " and " +
-                                             detail::quoted(state_->name_at(twice->second)));
+    Error error = detail::name_collision(
+        names[twice->first], detail::in_quotes(state_->name_at(twice->first)) + " and " +
+                                 detail::in_quotes(state_->name_at(twice->second)));
     error.file = state_->origin;
     return error;
   }

@@ -2,7 +2,7 @@
 // Tested by tests/core/archive_test.cpp
 #include "src/core/archive_builder.h"
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -96,7 +96,7 @@ void ArchiveBuilder::take_aliases_from_metadata() {
   for (const auto& [key, value] : state_->metadata) {
     if (key == "format" || find(key) || !find(value)) continue;
     if (state_->aliases.empty()) {
-      state_->notes.push_back(quoted(key) + " is tied to " + quoted(value) + " by metadata");
+      state_->notes.push_back(in_quotes(key) + " is tied to " + in_quotes(value) + " by metadata");
     }
     state_->aliases.emplace(key, value);
   }

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -33,9 +33,10 @@ Error over_limit(std::string found, std::uint64_t most, const LimitCheck& check)
 
 Error name_too_long(std::string_view name, const Limits& limits, std::string_view file) {
   constexpr std::size_t shown = 40;
-  return over_limit(
-      std::to_string(name.size()) + " bytes, " + quoted(std::string(name.substr(0, shown)) + "..."),
-      limits.name_bytes, {.message = "the name is too long", .limit = "name_bytes", .file = file});
+  return over_limit(std::to_string(name.size()) + " bytes, " +
+                        in_quotes(std::string(name.substr(0, shown)) + "..."),
+                    limits.name_bytes,
+                    {.message = "the name is too long", .limit = "name_bytes", .file = file});
 }
 
 }  // namespace andiron::inline v1::detail

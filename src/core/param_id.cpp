@@ -10,7 +10,7 @@
 
 #include "andiron/detail/no_throw.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -32,7 +32,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 Error not_an_id(std::string_view text) {
   return Error{.code = ErrorCode::invalid_argument,
                .message = "not a parameter id",
-               .found = detail::quoted(text),
+               .found = detail::in_quotes(text),
                .expected = "13 (or 10) characters of 0-9 and a-v, or a UUID"};
 }
 

@@ -10,7 +10,7 @@
 #include "andiron/tensor.h"
 #include "src/core/expression.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -345,14 +345,14 @@ Result<TensorSnapshot> TensorSnapshot::concat(std::span<const TensorSnapshot> pa
     Shape aligned = part.shape();
     if (aligned.rank() == first.shape().rank()) aligned[dim] = first.shape()[dim];
     if (part.dtype() != first.dtype() || aligned != first.shape() || is_opaque(part.dtype())) {
-      return part.annotate(
-          Error{.code = part.dtype() != first.dtype() ? ErrorCode::dtype_mismatch
-                        : is_opaque(part.dtype())     ? ErrorCode::unsupported
-                                                      : ErrorCode::shape_mismatch,
-                .message = "this tensor cannot be joined with " + detail::quoted(first.full_path()),
-                .found = part.dtype_text() + " " + part.shape().to_string(),
-                .expected = first.dtype_text() + " " + first.shape().to_string() +
-                            " except in dimension " + std::to_string(dim)});
+      return part.annotate(Error{
+          .code = part.dtype() != first.dtype() ? ErrorCode::dtype_mismatch
+                  : is_opaque(part.dtype())     ? ErrorCode::unsupported
+                                                : ErrorCode::shape_mismatch,
+          .message = "this tensor cannot be joined with " + detail::in_quotes(first.full_path()),
+          .found = part.dtype_text() + " " + part.shape().to_string(),
+          .expected = first.dtype_text() + " " + first.shape().to_string() +
+                      " except in dimension " + std::to_string(dim)});
     }
     expressions.push_back(part.expression_);
   }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "andiron/archive.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -18,7 +18,7 @@ Result<Archive> to_archive(const Snapshots& snapshots) ANDIRON_NO_THROW {
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
     const std::string& path = snapshots[i].full_path();
     if (last[path] != i) {
-      archive.add_note(detail::quoted(path) + " appears twice; the last one is used");
+      archive.add_note(detail::in_quotes(path) + " appears twice; the last one is used");
       continue;
     }
     ANDIRON_TRY(archive.add(snapshots[i]));

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "src/core/parse_index.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1 {
 namespace {
 
-using detail::quoted;
+using detail::in_quotes;
 
 constexpr std::size_t longest_shown = 40;
 
@@ -24,7 +24,7 @@ std::string described(const Value& value) {
   }
   if (value.is_scalar()) return "the number " + to_json(value);
   if (const std::string* text = value.get<std::string>()) {
-    if (text->size() <= longest_shown) return "the text " + quoted(*text);
+    if (text->size() <= longest_shown) return "the text " + in_quotes(*text);
     return "a text of " + detail::count_of(text->size(), "byte");
   }
   if (const Bytes* bytes = value.get<Bytes>()) return detail::count_of(bytes->size(), "byte");
@@ -37,7 +37,7 @@ std::string described(const Value& value) {
   std::vector<std::string_view> keys;
   keys.reserve(dict->size());
   for (const auto& [key, item] : *dict) keys.push_back(key);
-  return "a dict with the keys " + detail::quoted_list(keys);
+  return "a dict with the keys " + detail::list_in_quotes(keys);
 }
 
 const Value* child(const Value& value, std::string_view step) {
@@ -77,9 +77,9 @@ FoundValue found_at(const Value& value, std::string_view path, const std::string
   std::string there(path.substr(0, deepest.path_size));
   if (!before.empty()) there = there.empty() ? before : before + "." + there;
   return Error{.code = ErrorCode::missing_value,
-               .message = "there is no value at " + quoted(whole),
+               .message = "there is no value at " + in_quotes(whole),
                .found = there.empty() ? described(*deepest.value)
-                                      : described(*deepest.value) + " at " + quoted(there)};
+                                      : described(*deepest.value) + " at " + in_quotes(there)};
 }
 
 }  // namespace
@@ -107,26 +107,27 @@ Error ValueNode::mismatch(std::string expected) const {
   const std::string place = path();
   return Error{.code = ErrorCode::value_mismatch,
                .message = place.empty() ? "the value has another type"
-                                        : "the value at " + quoted(place) + " has another type",
+                                        : "the value at " + in_quotes(place) + " has another type",
                .found = described(*value_),
                .expected = std::move(expected)};
 }
 
 Error ValueNode::missing(std::string_view key) const {
   const std::string place = path();
-  return Error{.code = ErrorCode::missing_value,
-               .message = "there is no value at " +
-                          quoted(place.empty() ? std::string(key) : place + "." + std::string(key)),
-               .found = described(*value_),
-               .hint =
-                   "give the member an initializer or make it std::optional if files may lack "
-                   "it"};
+  return Error{
+      .code = ErrorCode::missing_value,
+      .message = "there is no value at " +
+                 in_quotes(place.empty() ? std::string(key) : place + "." + std::string(key)),
+      .found = described(*value_),
+      .hint =
+          "give the member an initializer or make it std::optional if files may lack "
+          "it"};
 }
 
 Status ValueNode::charge(std::uint64_t bytes) const {
   if (bytes > reading_->left) {
     return Error{.code = ErrorCode::limit_exceeded,
-                 .message = "the values at " + quoted(path()) + " take too much memory",
+                 .message = "the values at " + in_quotes(path()) + " take too much memory",
                  .hint = "they repeat by reference; read a part of them"};
   }
   reading_->left -= bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tested by tests/format/safetensors_reader_test.cpp and tests/format/burnpack_reader_test.cpp
 #include "src/format/header_diagnostics.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 #include "andiron/shape.h"
 
@@ -10,7 +10,7 @@ namespace andiron::inline v1::detail {
 void Oddity::note(std::vector<std::string>& notes, std::string_view kind,
                   std::string_view what) const {
   if (count == 0) return;
-  std::string text = std::string(kind) + " " + quoted(name) + ": ";
+  std::string text = std::string(kind) + " " + in_quotes(name) + ": ";
   text += what;
   if (count > 1) text += " (and " + std::to_string(count - 1) + " more like it)";
   notes.push_back(std::move(text));

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/formats.h"
 #include "src/format/model_in_folder.h"
@@ -29,7 +29,7 @@ Error not_a_weight_file(const ByteSource& source, Recognized content) {
         static_cast<std::size_t>(std::min<std::uint64_t>(first.size(), source.size())));
     if (Status status = source.read_at(0, head); !status) return std::move(status).error();
     const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-    content.what = "content that begins with " + quoted(text);
+    content.what = "content that begins with " + in_quotes(text);
   }
   return Error{.code = ErrorCode::not_a_weight_file,
                .message = "not a recognized weight file",

@@ -14,7 +14,7 @@
 #include "src/core/archive_builder.h"
 #include "src/core/check_limit.h"
 #include "src/core/name_table.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/sharded.h"
 #include "src/freestanding/json_reader.h"
@@ -176,7 +176,7 @@ class ShardedModel::State {
                    .message = "a shard must be a file in the index's folder",
                    .file = path_,
                    .tensor = std::move(tensor),
-                   .found = quoted(file),
+                   .found = in_quotes(file),
                    .expected = "a relative name without '..'"};
     }
     const FormatRow* row = shard_format(file);
@@ -187,7 +187,7 @@ class ShardedModel::State {
                                              : "files of this format cannot be shards",
                    .file = path_,
                    .tensor = std::move(tensor),
-                   .found = quoted(file),
+                   .found = in_quotes(file),
                    .expected = "names that all end in " +
                                list_endings([](const FormatInfo& one) { return one.has_shards; })};
     }
@@ -209,10 +209,10 @@ class ShardedModel::State {
                   .message = "the index and the shard disagree",
                   .file = path_,
                   .tensor = mapping.tensor,
-                  .found = "the tensor is not in " + quoted(name)};
+                  .found = "the tensor is not in " + in_quotes(name)};
       for (const auto& [other, other_shard] : shards_) {
         if (!stores(other_shard.archive, mapping.tensor)) continue;
-        error.found += " but in " + quoted(other);
+        error.found += " but in " + in_quotes(other);
         break;
       }
       error.hint = "the files may come from different versions of the model";
@@ -244,7 +244,7 @@ class ShardedModel::State {
         if (at && map_[*at].shard == &shard) {
           ANDIRON_TRY(builder_.add_from(content.archive, i, content.file));
         } else if (unlisted++ == 0) {
-          first_unlisted = quoted(tensor) + " in " + quoted(name);
+          first_unlisted = in_quotes(tensor) + " in " + in_quotes(name);
         }
       }
     }
@@ -263,7 +263,7 @@ class ShardedModel::State {
     for (const auto& [key, value] : archive.metadata()) {
       const auto [at, added] = state.metadata.emplace(key, value);
       if (!added && at->second != value) {
-        state.notes.push_back(quoted(shard) + " has different metadata for " + quoted(key) +
+        state.notes.push_back(in_quotes(shard) + " has different metadata for " + in_quotes(key) +
                               " than the shards before it");
       }
     }

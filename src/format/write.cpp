@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/formats.h"
@@ -93,7 +93,7 @@ std::vector<std::string> notes_on(const FormatRow& row, const KeptContext& conte
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
   if (!kept.names && archive.size() == 1 && !archive.info(0).name.empty()) {
-    notes.push_back("the file has no room for the name " + quoted(archive.info(0).name) +
+    notes.push_back("the file has no room for the name " + in_quotes(archive.info(0).name) +
                     "; it was left out");
   }
   if (kept.converted != 0) {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "src/adapters/archive_lookup.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -235,10 +235,10 @@ class Chooser {
 
   static std::string note(const VariantPlace& place, std::size_t index) {
     std::string text = "the source's names choose the alternative " +
-                       quoted(place.ops->name(index)) + " of " +
-                       (place.path.empty() ? "the module" : quoted(place.path));
+                       in_quotes(place.ops->name(index)) + " of " +
+                       (place.path.empty() ? "the module" : in_quotes(place.path));
     if (place.present < place.ops->count) {
-      text += ", which held " + quoted(place.ops->name(place.present));
+      text += ", which held " + in_quotes(place.ops->name(place.present));
     }
     return text;
   }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "andiron/text.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -26,7 +26,7 @@ std::string dashes(std::size_t count) {
 }
 
 std::string error_text(const Error& error) {
-  const std::string path = detail::quoted(display_text(error.tensor));
+  const std::string path = detail::in_quotes(display_text(error.tensor));
   const std::string both = ": expected " + error.expected + ", found " + error.found;
   switch (error.code) {
     case ErrorCode::shape_mismatch:

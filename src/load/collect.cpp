@@ -13,7 +13,7 @@
 
 #include "andiron/apply.h"
 #include "src/core/name_collision.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -102,8 +102,8 @@ void note_shared_ids(const Taken& taken, Archive& archive) {
     if (copies++ == 0 || now < *pair) pair = now;
   }
   if (!pair) return;
-  std::string note = quoted(taken.tensors[pair->first].full_path()) + " has the id of " +
-                     quoted(taken.tensors[pair->second].full_path());
+  std::string note = in_quotes(taken.tensors[pair->first].full_path()) + " has the id of " +
+                     in_quotes(taken.tensors[pair->second].full_path());
   if (copies > 1) note += " (and " + count_of(copies - 1, "other") + " of another parameter)";
   archive.add_note(note +
                    ", though they are not tied: a copy of a Param has its id; call "
@@ -173,7 +173,7 @@ Result<Archive> collect_slots_as_archive(std::vector<Slot> slots, const CollectO
   Archive archive;
   if (taken.leaves.empty() && !slots.empty()) {
     archive.add_note("no parameter matches the filter; parameters look like " +
-                     quoted(slots.front().path));
+                     in_quotes(slots.front().path));
   }
   note_shared_ids(taken, archive);
   std::optional<Ties> ties;

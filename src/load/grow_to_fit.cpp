@@ -8,7 +8,7 @@
 #include "andiron/apply.h"
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1::detail {
 namespace {

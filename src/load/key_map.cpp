@@ -11,7 +11,7 @@
 
 #include "andiron/text.h"
 #include "src/core/expression.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/load/alternatives.h"
 #include "src/load/load_plan.h"

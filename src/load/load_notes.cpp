@@ -14,7 +14,7 @@
 #include "src/core/parse_index.h"
 #include "src/core/path_segments.h"
 #include "src/core/text/digit.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/names/training_names.h"
 
 namespace andiron::inline v1::detail {
@@ -25,7 +25,7 @@ bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tra
 
 // "'a' and 3 others"
 std::string some(const std::vector<std::string_view>& names) {
-  std::string text = quoted(names.front());
+  std::string text = in_quotes(names.front());
   if (names.size() == 2) text += " and 1 other";
   if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " others";
   return text;
@@ -34,7 +34,7 @@ std::string some(const std::vector<std::string_view>& names) {
 void note_empty_filter(const std::vector<Slot>& slots, ApplyResult& result) {
   if (slots.empty() || result.skipped.size() != slots.size()) return;
   result.notes.push_back("no parameter matches the filter; parameters look like " +
-                         quoted(slots.front().path));
+                         in_quotes(slots.front().path));
 }
 
 void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assignment>& assignments,
@@ -136,7 +136,7 @@ class Vacancies {
     if (paths.front().empty()) {
       text += "the module, which is an empty " + noun;
     } else if (paths.size() == 1) {
-      text += quoted(paths.front()) + ", which is an empty " + noun + " in the module";
+      text += in_quotes(paths.front()) + ", which is an empty " + noun + " in the module";
     } else {
       text += some(paths) + ", which are empty " + noun + "s in the module";
     }
@@ -281,7 +281,7 @@ void note_renumbered(const Archive& source, ApplyResult& result) {
   }
   if (renumbered.empty()) return;
   result.notes.push_back("closing index gaps renumbered " + some(renumbered) +
-                         ": rules for names see " + quoted(before));
+                         ": rules for names see " + in_quotes(before));
 }
 
 // Shapes tell a transposed matrix from another, unless it is square.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/load/fit.h"
 #include "src/load/load_notes.h"
@@ -225,8 +225,8 @@ class Planner {
   }
 
   void note_tie(std::size_t index, std::size_t first) {
-    plan_.result.notes.push_back(quoted(slots_[index].path) + " is tied to " +
-                                 quoted(slots_[first].path) + " and gets its tensor");
+    plan_.result.notes.push_back(in_quotes(slots_[index].path) + " is tied to " +
+                                 in_quotes(slots_[first].path) + " and gets its tensor");
   }
 
   // A parameter that the source lacks but that is tied to one it has is fed with it. One that the
@@ -302,7 +302,7 @@ Status check_load(const ApplyResult& result, const Archive& source, const ApplyO
       refused.found = "no tensors";
       if (!skipped.empty()) {
         refused.found +=
-            "; " + quoted(skipped.front().name) + " was skipped: " + skipped.front().reason;
+            "; " + in_quotes(skipped.front().name) + " was skipped: " + skipped.front().reason;
       }
     }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";

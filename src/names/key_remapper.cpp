@@ -7,8 +7,8 @@
 #include <ostream>
 
 #include "andiron/text.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/pattern_syntax.h"
-#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/names/rename.h"
 
@@ -54,8 +54,8 @@ std::vector<std::string> KeyRemapper::warnings() const {
 std::string KeyRemapper::to_string() const {
   std::string text;
   for (const auto& [pattern, replacement] : rules_) {
-    text += (text.empty() ? "" : ", ") + detail::quoted(shown_pattern(pattern.text())) + " -> " +
-            detail::quoted(replacement);
+    text += (text.empty() ? "" : ", ") + detail::in_quotes(shown_pattern(pattern.text())) + " -> " +
+            detail::in_quotes(replacement);
   }
   return "KeyRemapper[" + display_line(text) + "]";
 }

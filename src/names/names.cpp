@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "andiron/text.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/names/key_note.h"
@@ -23,7 +23,7 @@ void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key) return;
-  std::string note = std::string(detail::key_note_start) + detail::quoted(*key) +
+  std::string note = std::string(detail::key_note_start) + detail::in_quotes(*key) +
                      "; use .with_top_level_key(\"" + *key + "\")";
   // Stages may run again on what they gave.
   const std::vector<std::string>& notes = archive.notes();

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "andiron/text.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/pattern_syntax.h"
-#include "src/core/text/quoted.h"
 #include "src/core/try.h"
 #include "src/names/rename.h"
 
@@ -39,12 +39,13 @@ std::string PathFilter::Criteria::to_string() const {
     std::vector<std::string> texts;
     texts.reserve(patterns.size());
     for (const Pattern& pattern : patterns) texts.push_back(shown_pattern(pattern.text()));
-    if (!texts.empty()) parts.push_back(kind + detail::quoted_list({texts.begin(), texts.end()}));
+    if (!texts.empty())
+      parts.push_back(kind + detail::list_in_quotes({texts.begin(), texts.end()}));
   };
   add_patterns("regex: ", regexes);
   add_patterns("glob: ", globs);
   if (!paths.empty())
-    parts.push_back("paths: " + detail::quoted_list({paths.begin(), paths.end()}));
+    parts.push_back("paths: " + detail::list_in_quotes({paths.begin(), paths.end()}));
   if (!predicates.empty()) parts.push_back("predicates: " + std::to_string(predicates.size()));
 
   std::string text;
@@ -207,7 +208,7 @@ Result<Archive> filter(const Archive& archive, const PathFilter& filter) ANDIRON
   }
   if (filtered.empty() && !archive.empty()) {
     filtered.add_note("no name matches the filter; names look like " +
-                      detail::quoted(archive.info(0).name));
+                      detail::in_quotes(archive.info(0).name));
   }
   return filtered;
 }

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "andiron/names.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
 namespace {
 
 using detail::count_of;
-using detail::quoted;
+using detail::in_quotes;
 
 std::optional<std::size_t> place_in_file(const Archive& named, std::string_view name) {
   const std::optional<std::size_t> found = named.find(name);
@@ -36,7 +36,7 @@ Error no_longer_tied(const Archive& named, std::string_view first, std::string_v
                .message = "two parameters are one tensor in the file, but differ now",
                .file = named.origin(),
                .tensor = std::string(second),
-               .found = "other data than " + quoted(first),
+               .found = "other data than " + in_quotes(first),
                .hint = "tie() them, or save a file of its own"};
 }
 
@@ -44,7 +44,7 @@ Error has_no_place(const Archive& named, const std::vector<std::string_view>& na
   return Error{.code = ErrorCode::missing_tensor,
                .message = "the file has no tensor for " + count_of(names.size(), "parameter"),
                .file = named.origin(),
-               .found = detail::quoted_list(names),
+               .found = detail::list_in_quotes(names),
                .hint = "leave them out with a filter, or save a file of its own"};
 }
 
@@ -87,7 +87,7 @@ void note_changes(const Archive& before, Archive& file, std::string_view what, c
     const std::string now = text(file.info(i));
     const std::string was = text(before.info(i));
     if (now == was || changed++ != 0) continue;
-    example = quoted(file.info(i).name) + ", " + now + " instead of " + was;
+    example = in_quotes(file.info(i).name) + ", " + now + " instead of " + was;
   }
   if (changed == 0) return;
   file.add_note(count_of(changed, "tensor") + (changed == 1 ? " has" : " have") + " another " +
@@ -101,7 +101,7 @@ void note_skipped(Archive& file) {
                                             : std::to_string(file.skipped().size()) + " entries") +
                 " of the file could not be read and " +
                 (file.skipped().size() == 1 ? "is" : "are") +
-                " not carried over: " + quoted(first.name) + ": " + first.reason);
+                " not carried over: " + in_quotes(first.name) + ": " + first.reason);
 }
 
 }  // namespace

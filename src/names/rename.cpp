@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/core/name_collision.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -63,7 +63,7 @@ Result<Archive> rename_tensors(const Archive& archive,
     if (tie.alias == kept) continue;
     const auto [other, is_new] = aliases.try_emplace(tie.alias, kept);
     if (changed.find(tie.alias) || other->second != kept) {
-      return name_collision(tie.alias, "one of them is tied to " + quoted(kept));
+      return name_collision(tie.alias, "one of them is tied to " + in_quotes(kept));
     }
   }
   changed.set_aliases(std::move(aliases));

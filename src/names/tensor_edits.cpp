@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "andiron/names.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
 namespace {
 
-using detail::quoted;
+using detail::in_quotes;
 
 std::string_view verb_of(TensorEdit::Kind kind) {
   switch (kind) {
@@ -64,13 +64,13 @@ class Editor {
         return Error{.code = ErrorCode::name_collision,
                      .message = "two tensors get one name when tensors are edited",
                      .tensor = tensor.full_path(),
-                     .found = "a second tensor for it, by " + quoted(edit_.pattern),
+                     .found = "a second tensor for it, by " + in_quotes(edit_.pattern),
                      .hint = "give it another name"};
       }
       ANDIRON_TRY(edited.add(std::move(tensor)));
     }
     if (!has_matched_) {
-      edited.add_note("no name matches " + quoted(edit_.pattern) + ": nothing to " +
+      edited.add_note("no name matches " + in_quotes(edit_.pattern) + ": nothing to " +
                       std::string(verb_of(edit_.kind)));
     }
     if (!lacks_.empty()) {
@@ -82,7 +82,7 @@ class Editor {
  private:
   static std::string quoted_names(const std::vector<std::string>& names) {
     const std::vector<std::string_view> views(names.begin(), names.end());
-    return detail::quoted_list(views);
+    return detail::list_in_quotes(views);
   }
 
   std::string renamed(std::size_t index, std::string_view replacement) const {

@@ -10,8 +10,8 @@
 
 #include "andiron/detail/no_throw.h"
 #include "andiron/text.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/nearest_name.h"
-#include "src/core/text/quoted.h"
 #include "src/names/rename.h"
 
 namespace andiron::inline v1 {
@@ -66,14 +66,14 @@ Error nothing_below(const Archive& archive, std::string_view key) {
   Error error;
   error.code = ErrorCode::missing_tensor;
   error.file = archive.origin();
-  error.message = "no tensor is under the key " + detail::quoted(key);
+  error.message = "no tensor is under the key " + detail::in_quotes(key);
   error.found =
-      keys.empty() ? "no name has a dot" : "the top-level keys are " + detail::quoted_list(keys);
+      keys.empty() ? "no name has a dot" : "the top-level keys are " + detail::list_in_quotes(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
     error.hint = "that is a tensor itself; omit the top-level key";
   } else if (nearest) {
-    error.hint = "did you mean " + detail::quoted(keys[*nearest]) + "?";
+    error.hint = "did you mean " + detail::in_quotes(keys[*nearest]) + "?";
   } else {
     error.hint = keys.empty() ? "omit the top-level key" : "use one of these, or omit the key";
   }

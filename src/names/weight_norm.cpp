@@ -13,7 +13,7 @@
 
 #include "andiron/names.h"
 #include "src/core/path_segments.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/names/training_names.h"
 
@@ -93,7 +93,7 @@ Result<Archive> fold_weight_norm(const Archive& file) ANDIRON_NO_THROW {
   }
   if (!left.empty()) {
     folded.add_note("not folded, because the weight is there too or shapes do not fit: " +
-                    detail::quoted_list(left));
+                    detail::list_in_quotes(left));
   }
   return folded;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/core/parse_index.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -108,8 +108,8 @@ std::string difference_between(std::span<const TreeTensor> source,
   if (blocks && wanted_blocks && blocks->count != wanted_blocks->count &&
       !are_strange(source, wanted)) {
     return "the source has " + std::to_string(blocks->count) + " blocks at " +
-           quoted(blocks->path) + ", the module " + std::to_string(wanted_blocks->count) + " at " +
-           quoted(wanted_blocks->path);
+           in_quotes(blocks->path) + ", the module " + std::to_string(wanted_blocks->count) +
+           " at " + in_quotes(wanted_blocks->path);
   }
   const std::size_t shared = count_shared_shapes(source, wanted);
   if (3 * shared < wanted.size()) {

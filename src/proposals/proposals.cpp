@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/proposals/model_root.h"
 #include "src/proposals/name_parts.h"
@@ -92,7 +92,7 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
 
 std::string why(std::span<const WantedTensor> wanted, const Trial::Unfed& unfed) {
   const WantedTensor& one = wanted[unfed.wanted];
-  const std::string path = quoted(one.place.path);
+  const std::string path = in_quotes(one.place.path);
   if (unfed.found.empty()) return "the source has no " + path;
   return path + " is " + unfed.found + " in the source and " + unfed.expected + " in the module";
 }
@@ -110,7 +110,7 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
         {"^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"), part.why});
     paths.push_back(part.path);
   }
-  return "leaving out " + quoted_list(paths);
+  return "leaving out " + list_in_quotes(paths);
 }
 
 // The calls as one text. A guess says that it is one.

@@ -7,7 +7,7 @@
 
 #include "andiron/names.h"
 #include "src/adapters/archive_lookup.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/load/fit.h"
 
@@ -56,11 +56,11 @@ std::string unescaped(std::string_view pattern) {
 
 std::string in_words(const NameRule& rule) {
   const std::string_view pattern = rule.pattern;
-  if (pattern == "^") return "adding " + quoted(rule.replacement) + " before names";
+  if (pattern == "^") return "adding " + in_quotes(rule.replacement) + " before names";
   const bool is_strip = rule.replacement.empty() && pattern.starts_with('^') &&
                         pattern.find("(\\d+)") == std::string_view::npos;
-  if (is_strip) return "stripping " + quoted(unescaped(pattern.substr(1))) + " from names";
-  return "renaming " + quoted(rule.pattern) + " to " + quoted(rule.replacement);
+  if (is_strip) return "stripping " + in_quotes(unescaped(pattern.substr(1))) + " from names";
+  return "renaming " + in_quotes(rule.pattern) + " to " + in_quotes(rule.replacement);
 }
 
 // Why a rule is believed.
@@ -200,7 +200,7 @@ std::string reason_for_rival(std::string_view prefix) {
   while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '/')) {
     prefix.remove_suffix(1);
   }
-  return "the file has another model like it under " + quoted(prefix);
+  return "the file has another model like it under " + in_quotes(prefix);
 }
 
 double Recipe::cost() const {
@@ -291,7 +291,7 @@ std::string Recipe::text() const {
   constexpr std::size_t most_rules = 3;
   std::vector<std::string> parts;
   if (!top_level_key.empty()) {
-    parts.push_back("taking the tensors under " + quoted(top_level_key));
+    parts.push_back("taking the tensors under " + in_quotes(top_level_key));
   }
   if (folds_weight_norm) parts.emplace_back("computing the weights of weight norm");
   for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/core/memory_budget.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/json_file.h"
 
@@ -64,14 +64,14 @@ Status report_notes(const ConfigSource& source, const ConfigOptions& options) {
   if (!options.allow_unknown && !reading.unknown.empty()) {
     return Error{.code = ErrorCode::value_mismatch,
                  .message = "the struct does not list " +
-                            quoted_list({reading.unknown.begin(), reading.unknown.end()})};
+                            list_in_quotes({reading.unknown.begin(), reading.unknown.end()})};
   }
   if (options.notes == nullptr) return {};
   for (const std::string& path : reading.unknown) {
-    options.notes->push_back("the struct does not list " + quoted(path));
+    options.notes->push_back("the struct does not list " + in_quotes(path));
   }
   for (const std::string& path : reading.defaulted) {
-    options.notes->push_back("the file has no " + quoted(path) + ": it keeps its default");
+    options.notes->push_back("the file has no " + in_quotes(path) + ": it keeps its default");
   }
   return {};
 }

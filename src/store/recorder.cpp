@@ -9,7 +9,7 @@
 #include "andiron/stores.h"
 #include "andiron/text.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/record/precision.h"
 #include "src/format/write_with_notes.h"
@@ -214,7 +214,7 @@ Result<Record> FileRecorder::load(const LoadArgs& args) const ANDIRON_NO_THROW {
     Error error = std::move(opened).error();
     if (error.code == ErrorCode::not_found && path != args.path_) {
       error.hint = std::string(recorder.name) + " sets the extension of " +
-                   detail::quoted(args.path_) + " to " + detail::quoted(recorder.extension);
+                   detail::in_quotes(args.path_) + " to " + detail::in_quotes(recorder.extension);
     }
     return error;
   }

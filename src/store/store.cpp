@@ -9,7 +9,7 @@
 #include "src/adapters/archive_lookup.h"
 #include "src/core/lock.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
 #include "src/format/write_with_notes.h"
@@ -44,7 +44,7 @@ Error no_files() {
 }
 
 Error with_extension_hint(Error error, Format format) {
-  error.hint = quoted(file_extension(format)) +
+  error.hint = in_quotes(file_extension(format)) +
                " was added to the path; .auto_extension(false) keeps the path as it is";
   return error;
 }

@@ -24,8 +24,8 @@ using detail::PairRules;
 
 // Of all pairs, piece by piece, as compare() adds them up.
 template <class A, class B>
-Distance distance(const std::vector<A>& a, const std::vector<B>& b, const PairRules& rules = {},
-                  std::size_t piece = detail::piece_elements) {
+Distance distance_between(const std::vector<A>& a, const std::vector<B>& b,
+                          const PairRules& rules = {}, std::size_t piece = detail::piece_elements) {
   PairMeter meter(rules);
   Distances all;
   for (std::size_t at = 0; at < a.size(); at += piece) {
@@ -41,7 +41,7 @@ using Doubles = std::vector<double>;
 using Floats = std::vector<float>;
 
 TEST(Distances, OfEqualElementsAreNothing) {
-  const Distance found = distance(Floats{1, 2, -0.0f}, Floats{1, 2, 0.0f});
+  const Distance found = distance_between(Floats{1, 2, -0.0f}, Floats{1, 2, 0.0f});
   EXPECT_EQ(found.elements, 3U);
   EXPECT_EQ(found.differing, 0U);
   EXPECT_EQ(found.beyond, 0U);
@@ -53,7 +53,7 @@ TEST(Distances, OfEqualElementsAreNothing) {
 }
 
 TEST(Distances, TellHowManyWhereAndHowFar) {
-  const Distance found = distance(Floats{3, 4, 0, 1}, Floats{3, 4.5, -2, 1});
+  const Distance found = distance_between(Floats{3, 4, 0, 1}, Floats{3, 4.5, -2, 1});
   EXPECT_EQ(found.differing, 2U);
   EXPECT_EQ(found.beyond, 2U);
   EXPECT_EQ(found.first_beyond, 1U);
@@ -64,36 +64,36 @@ TEST(Distances, TellHowManyWhereAndHowFar) {
 }
 
 TEST(Distances, ToleranceIsThatOfNumpyWithBAsTheReference) {
-  const Distance relative = distance(Floats{100, 110}, Floats{110, 100}, {0, 0.0909, true});
+  const Distance relative = distance_between(Floats{100, 110}, Floats{110, 100}, {0, 0.0909, true});
   // 10 <= 0.0909 * 110 is false, as it is for 100.
   EXPECT_EQ(relative.beyond, 2U);
-  const Distance larger = distance(Floats{100, 110}, Floats{110, 100}, {0, 0.091, true});
+  const Distance larger = distance_between(Floats{100, 110}, Floats{110, 100}, {0, 0.091, true});
   EXPECT_EQ(larger.differing, 2U);
   EXPECT_EQ(larger.beyond, 1U);
   EXPECT_EQ(larger.first_beyond, 1U);
-  EXPECT_EQ(distance(Floats{1, 2}, Floats{1.5, 2.5}, {0.5, 0, true}).beyond, 0U);
-  EXPECT_EQ(distance(Floats{1, 2}, Floats{1.5, 2.5}, {0.49, 0, true}).beyond, 2U);
+  EXPECT_EQ(distance_between(Floats{1, 2}, Floats{1.5, 2.5}, {0.5, 0, true}).beyond, 0U);
+  EXPECT_EQ(distance_between(Floats{1, 2}, Floats{1.5, 2.5}, {0.49, 0, true}).beyond, 2U);
 }
 
 TEST(Distances, NanEqualsNanIfTheRulesSaySo) {
   const Floats a = {NAN, 1, NAN, INFINITY, INFINITY, 5};
   const Floats b = {NAN, 1, 2, INFINITY, -INFINITY, 7};
-  const Distance found = distance(a, b);
+  const Distance found = distance_between(a, b);
   EXPECT_EQ(found.differing, 3U);
   EXPECT_EQ(found.not_finite, 2U);
   EXPECT_EQ(found.first_beyond, 2U);
   EXPECT_EQ(found.max_abs, 2);
   EXPECT_EQ(found.max_abs_index, 5U);
   EXPECT_DOUBLE_EQ(found.relative_l2, 2 / std::sqrt(26.0));
-  const Distance strict = distance(a, b, {0, 0, false});
+  const Distance strict = distance_between(a, b, {0, 0, false});
   EXPECT_EQ(strict.differing, 4U);
   EXPECT_EQ(strict.first_beyond, 0U);
   // No tolerance makes an infinity close to a number.
-  EXPECT_EQ(distance(Floats{INFINITY}, Floats{1}, {1e30, 1, true}).beyond, 1U);
+  EXPECT_EQ(distance_between(Floats{INFINITY}, Floats{1}, {1e30, 1, true}).beyond, 1U);
 }
 
 TEST(Distances, WithoutMeasureIfNothingIsFinite) {
-  const Distance found = distance(Floats{NAN}, Floats{1});
+  const Distance found = distance_between(Floats{NAN}, Floats{1});
   EXPECT_EQ(found.differing, 1U);
   EXPECT_EQ(found.max_abs, 0);
   EXPECT_FALSE(found.max_abs_index);
@@ -101,60 +101,70 @@ TEST(Distances, WithoutMeasureIfNothingIsFinite) {
 }
 
 TEST(Distances, OfZeroIsInfinite) {
-  EXPECT_EQ(distance(Floats{0, 0}, Floats{0, 1}).relative_l2, infinity);
-  EXPECT_TRUE(std::isnan(distance(Floats{0, 0}, Floats{0, 1}).cosine));
-  EXPECT_EQ(distance(Floats{0, 1}, Floats{0, 0}).relative_l2, 1);
+  EXPECT_EQ(distance_between(Floats{0, 0}, Floats{0, 1}).relative_l2, infinity);
+  EXPECT_TRUE(std::isnan(distance_between(Floats{0, 0}, Floats{0, 1}).cosine));
+  EXPECT_EQ(distance_between(Floats{0, 1}, Floats{0, 0}).relative_l2, 1);
 }
 
 TEST(Distances, AreExactForIntegersOf64Bits) {
   using Wide = std::vector<std::int64_t>;
   constexpr std::int64_t large = std::int64_t{1} << 62;
-  const Distance found = distance(Wide{large, 7, large + 1}, Wide{large + 1, 7, large - 1});
+  const Distance found = distance_between(Wide{large, 7, large + 1}, Wide{large + 1, 7, large - 1});
   EXPECT_EQ(found.differing, 2U);
   EXPECT_EQ(found.max_abs, 2);
   EXPECT_EQ(found.max_abs_index, 2U);
-  EXPECT_EQ(distance(Wide{large, 7, large + 1}, Wide{large + 1, 7, large - 1}, {1, 0, true}).beyond,
+  EXPECT_EQ(distance_between(Wide{large, 7, large + 1}, Wide{large + 1, 7, large - 1}, {1, 0, true})
+                .beyond,
             1U);
   // Between dtypes too, where a double would round.
   const std::vector<std::uint64_t> natural = {~std::uint64_t{0}, std::uint64_t{1} << 62};
-  EXPECT_EQ(distance(natural, Wide{-1, large}).differing, 1U);
-  EXPECT_EQ(distance(Wide{large + 1, large}, Doubles{0x1p62, 0x1p62}).differing, 1U);
-  EXPECT_EQ(distance(Wide{5, 0}, Doubles{5, NAN}).not_finite, 1U);
+  EXPECT_EQ(distance_between(natural, Wide{-1, large}).differing, 1U);
+  EXPECT_EQ(distance_between(Wide{large + 1, large}, Doubles{0x1p62, 0x1p62}).differing, 1U);
+  EXPECT_EQ(distance_between(Wide{5, 0}, Doubles{5, NAN}).not_finite, 1U);
+  EXPECT_EQ(
+      distance_between(std::vector<std::uint64_t>{~std::uint64_t{0}}, Doubles{0x1p64}).max_abs, 1);
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(distance_between(std::vector<std::uint64_t>{~std::uint64_t{0}}, Wide{least}).max_abs,
+            0x1.8p64);
+  EXPECT_EQ(distance_between(Wide{least, least + 1}, Wide{least, least}).max_abs, 1);
+  EXPECT_EQ(distance_between(Wide{-1, 0}, Wide{1, 0}).max_abs, 2);
+  EXPECT_EQ(distance_between(Wide{7}, Doubles{1e300}).max_abs, 1e300);
 }
 
 TEST(Distances, OfComplexElementsAreMagnitudes) {
   using Complex = std::vector<std::complex<float>>;
-  const Distance found = distance(Complex{{1, 1}, {0, 2}}, Complex{{4, 5}, {0, 2}});
+  const Distance found = distance_between(Complex{{1, 1}, {0, 2}}, Complex{{4, 5}, {0, 2}});
   EXPECT_EQ(found.elements, 2U);
   EXPECT_EQ(found.differing, 1U);
   EXPECT_EQ(found.max_abs, 5);
   EXPECT_EQ(found.first_beyond, 0U);
   EXPECT_DOUBLE_EQ(found.relative_l2, 5 / std::sqrt(6.0));
-  EXPECT_EQ(distance(Complex{{1, 1}}, Complex{{4, 5}}, {5, 0, true}).beyond, 0U);
-  const Distance nans = distance(Complex{{NAN, 1}, {1, NAN}}, Complex{{2, NAN}, {1, 1}});
+  EXPECT_EQ(distance_between(Complex{{1, 1}}, Complex{{4, 5}}, {5, 0, true}).beyond, 0U);
+  const Distance nans = distance_between(Complex{{NAN, 1}, {1, NAN}}, Complex{{2, NAN}, {1, 1}});
   EXPECT_EQ(nans.differing, 1U);
   EXPECT_EQ(nans.first_beyond, 1U);
 }
 
 TEST(Distances, HugeAndTinyNumbersHaveMeasures) {
-  const Distance huge = distance(Doubles{1e200, 1e300}, Doubles{1e200, 2e300}, {}, 1);
+  const Distance huge = distance_between(Doubles{1e200, 1e300}, Doubles{1e200, 2e300}, {}, 1);
   EXPECT_DOUBLE_EQ(huge.relative_l2, 1);
   EXPECT_DOUBLE_EQ(huge.cosine, 1);
   const Distance tiny =
-      distance(Doubles{0, 3 * denormal, 0}, Doubles{0, 3 * denormal, 6 * denormal}, {}, 1);
+      distance_between(Doubles{0, 3 * denormal, 0}, Doubles{0, 3 * denormal, 6 * denormal}, {}, 1);
   EXPECT_DOUBLE_EQ(tiny.relative_l2, 2);
   EXPECT_EQ(tiny.max_abs, 6 * denormal);
   // Each side has its own scale.
-  const Distance uneven = distance(Doubles{1e200, 1e-200}, Doubles{1e-200, 1e-200});
+  const Distance uneven = distance_between(Doubles{1e200, 1e-200}, Doubles{1e-200, 1e-200});
   EXPECT_DOUBLE_EQ(uneven.cosine, std::sqrt(0.5));
   EXPECT_DOUBLE_EQ(uneven.relative_l2, 1);
-  EXPECT_NEAR(distance(Doubles{1e200, 3}, Doubles{1e-200, 4}, {}, 1).cosine / 3.25e-200, 1, 1e-14);
+  EXPECT_NEAR(distance_between(Doubles{1e200, 3}, Doubles{1e-200, 4}, {}, 1).cosine / 3.25e-200, 1,
+              1e-14);
   // Small elements that differ are seen beside large ones.
-  const Distance mixed = distance(Doubles{1e300, denormal}, Doubles{1e300, 0});
+  const Distance mixed = distance_between(Doubles{1e300, denormal}, Doubles{1e300, 0});
   EXPECT_EQ(mixed.differing, 1U);
   EXPECT_EQ(mixed.first_beyond, 1U);
   EXPECT_EQ(mixed.max_abs, denormal);
-  EXPECT_EQ(distance(Doubles{largest}, Doubles{-largest}).max_abs, infinity);
+  EXPECT_EQ(distance_between(Doubles{largest}, Doubles{-largest}).max_abs, infinity);
 }
 
 TEST(Distances, AgreeWithTheDefinitionOverManyPieces) {
@@ -179,7 +189,7 @@ TEST(Distances, AgreeWithTheDefinitionOverManyPieces) {
     if (std::abs(difference) > most) most_at = i;
     most = std::max(most, std::abs(difference));
   }
-  const Distance found = distance(a, b);
+  const Distance found = distance_between(a, b);
   EXPECT_EQ(found.max_abs, most);
   EXPECT_EQ(found.max_abs_index, most_at);
   EXPECT_EQ(found.first_beyond, 1U);

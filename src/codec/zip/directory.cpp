@@ -10,7 +10,7 @@
 #include "src/codec/entry_name.h"
 #include "src/core/little_endian.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -416,7 +416,7 @@ Result<std::span<const std::byte>> zip64_field(std::span<const std::byte> extra)
 Error zip_entry_error(ErrorCode code, const ByteSource& source, std::string_view name,
                       std::string_view what) {
   return Error{.code = code,
-               .message = "zip entry " + quoted(name) + " " + std::string(what),
+               .message = "zip entry " + in_quotes(name) + " " + std::string(what),
                .file = source.name()};
 }
 

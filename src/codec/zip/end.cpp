@@ -12,7 +12,7 @@
 #include "src/codec/zip/layout.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -70,7 +70,7 @@ class EndRecords {
                    with_words(end_of_archive_, "bytes, no directory at the end"),
                    "a directory at the end of the file", "the download may be incomplete");
     }
-    return bad("not a zip archive", "a file that begins with " + quoted(head),
+    return bad("not a zip archive", "a file that begins with " + in_quotes(head),
                "PK\\x03\\x04, and a directory at the end of the file");
   }
 

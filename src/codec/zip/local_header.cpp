@@ -8,7 +8,7 @@
 
 #include "andiron/bytes.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -68,7 +68,7 @@ class LocalHeader {
     }
     const std::string_view name(reinterpret_cast<const char*>(at(zip_local_header_bytes)), size);
     if (name == entry_.name) return {};
-    return bad("has a different name in its header", quoted(name));
+    return bad("has a different name in its header", in_quotes(name));
   }
 
   Status check_numbers(std::span<const std::byte> extra) const {

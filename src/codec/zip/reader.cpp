@@ -21,7 +21,7 @@
 #include "src/core/huge_page_memory.h"
 #include "src/core/lock.h"
 #include "src/core/read_ahead.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -484,7 +484,7 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
   const ZipEntry& wanted = state_->entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
   ANDIRON_TRY(check_limit(wanted.bytes, most.bytes,
-                          {"zip entry " + quoted(wanted.name) + " is larger than allowed",
+                          {"zip entry " + in_quotes(wanted.name) + " is larger than allowed",
                            most.limit, "bytes", file.name()}));
   ANDIRON_TRY(state_->check_can_inflate(index));
   if (!wanted.is_stored()) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/core/parse_index.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/pattern_syntax.h"
-#include "src/core/text/quoted.h"
 #include "src/core/text/regex_engine.h"
 #include "src/core/try.h"
 
@@ -148,9 +148,9 @@ std::string Pattern::check_replacement(std::string_view replacement) const {
   for (std::string_view left = replacement; !left.empty();) {
     const Piece piece = take_piece(left);
     if (!piece.is_group || find_group(*engine_, piece.text)) continue;
-    std::string warning = "replacement " + detail::quoted(replacement) + " names the group " +
-                          detail::quoted(piece.text) + ", which pattern " +
-                          detail::quoted(shown_pattern(text())) +
+    std::string warning = "replacement " + detail::in_quotes(replacement) + " names the group " +
+                          detail::in_quotes(piece.text) + ", which pattern " +
+                          detail::in_quotes(shown_pattern(text())) +
                           " does not have; it becomes empty text";
     // $1x most likely means the group 1, then an x.
     const std::size_t digits = piece.text.find_first_not_of("0123456789");

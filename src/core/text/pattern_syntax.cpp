@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/core/text/digit.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 
@@ -510,7 +510,7 @@ Error pattern_error(std::string_view pattern, std::optional<std::size_t> positio
   Error error;
   error.code = ErrorCode::invalid_pattern;
   error.message = std::move(message);
-  error.found = "pattern " + detail::quoted(shown_pattern(pattern));
+  error.found = "pattern " + detail::in_quotes(shown_pattern(pattern));
   if (position) error.found += " at byte " + std::to_string(*position);
   error.hint = std::move(hint);
   return error;

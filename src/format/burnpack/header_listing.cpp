@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/header_listing.h"
 #include "src/freestanding/cbor_reader.h"
@@ -90,7 +90,7 @@ class Labeller {
     std::string text;
     if (reader_.peek() == Kind::text) {
       if (!take_text(text)) return false;
-      meaning = (level.holds_names ? "name " : "key ") + detail::quoted(text);
+      meaning = (level.holds_names ? "name " : "key ") + detail::in_quotes(text);
     } else if (!reader_.skip_value(depth)) {
       return false;
     }
@@ -155,7 +155,7 @@ class Labeller {
       case Kind::text: {
         std::string text;
         if (!take_text(text)) return false;
-        meaning = "text " + detail::quoted(text);
+        meaning = "text " + detail::in_quotes(text);
         break;
       }
       case Kind::unsigned_integer:

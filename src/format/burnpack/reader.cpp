@@ -13,7 +13,7 @@
 #include "src/core/check_limit.h"
 #include "src/core/memory_budget.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"
 #include "src/format/burnpack/head.h"
@@ -284,7 +284,7 @@ class BurnpackReader {
       if (options_.strictness == Strictness::strict) {
         Error result = error(ErrorCode::bad_offsets, "the data overlaps another tensor's");
         result.tensor = name;
-        result.found = "bytes of " + quoted(other);
+        result.found = "bytes of " + in_quotes(other);
         result.hint = "only Strictness::strict refuses it";
         return result;
       }

@@ -11,7 +11,7 @@
 #include "src/codec/cbor_writer.h"
 #include "src/core/check_limit.h"
 #include "src/core/sort.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/burnpack/burnpack.h"
@@ -93,7 +93,7 @@ class Layout {
       if (i != 0 && scalars_[i].name == scalars_[i - 1].name) {
         return Error{.code = ErrorCode::duplicate_key,
                      .message = "two scalars have the same name",
-                     .found = quoted(scalars_[i].name)};
+                     .found = in_quotes(scalars_[i].name)};
       }
     }
     return {};
@@ -103,7 +103,7 @@ class Layout {
     if (is_utf8(text)) return {};
     return Error{.code = ErrorCode::bad_header,
                  .message = std::string(what) + " must be UTF-8",
-                 .found = quoted(text)};
+                 .found = in_quotes(text)};
   }
 
   Status lay_out() {

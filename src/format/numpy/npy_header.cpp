@@ -17,7 +17,7 @@
 
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -43,7 +43,7 @@ class HeaderParser {
     for (const Key& key : keys_) {
       if (key.seen) continue;
       Error error = bad("the header lacks a key", "'descr', 'fortran_order' and 'shape'");
-      error.found = "no " + quoted(key.name);
+      error.found = "no " + in_quotes(key.name);
       return error;
     }
     return header_;
@@ -62,8 +62,8 @@ class HeaderParser {
     return Error{.code = ErrorCode::bad_header,
                  .message = std::move(message),
                  .found = rest.empty() ? "the end of the header"
-                                       : quoted(std::string(rest.substr(0, shown)) +
-                                                (rest.size() > shown ? "..." : "")) +
+                                       : in_quotes(std::string(rest.substr(0, shown)) +
+                                                   (rest.size() > shown ? "..." : "")) +
                                              " at byte " + std::to_string(at_) + " of the header",
                  .expected = std::move(expected)};
   }
@@ -231,7 +231,7 @@ Result<NpyFrame> read_npy_frame(std::string_view head, const Limits& limits) {
     if (npy_magic.starts_with(head)) return cut_off(head.size());
     return Error{.code = ErrorCode::bad_header,
                  .message = "not a NumPy array",
-                 .found = quoted(head.substr(0, npy_magic.size())) + " at its start",
+                 .found = in_quotes(head.substr(0, npy_magic.size())) + " at its start",
                  .expected = "\\x93NUMPY"};
   }
   if (head.size() < version_bytes) return cut_off(head.size());

@@ -13,7 +13,7 @@
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/memory_budget.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
@@ -369,7 +369,7 @@ Result<Archive> read_numpy(const ReadContext& context) {
     return Error{.code = ErrorCode::not_a_weight_file,
                  .message = "not a NumPy file",
                  .file = source->name(),
-                 .found = "a file that begins with " + quoted(head),
+                 .found = "a file that begins with " + in_quotes(head),
                  .expected = "\\x93NUMPY, or a zip archive"};
   }
   NumpyReader reader(context, is_zip(head) ? "npz" : "npy");

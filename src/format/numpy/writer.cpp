@@ -11,7 +11,7 @@
 #include "src/codec/entry_name.h"
 #include "src/codec/zip/writer.h"
 #include "src/core/check_limit.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/data_copier.h"
@@ -128,7 +128,7 @@ class NpzWriter {
       return Error{.code = ErrorCode::name_collision,
                    .message = "np.load cannot tell these names apart",
                    .tensor = std::string(item.name),
-                   .found = "a tensor " + quoted(other) + " beside it",
+                   .found = "a tensor " + in_quotes(other) + " beside it",
                    .hint = "rename one of the tensors"};
     }
     return {};

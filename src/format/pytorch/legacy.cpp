@@ -19,7 +19,7 @@
 
 #include "src/codec/pickle/machine.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -127,7 +127,7 @@ Error cut_short(const Storage& bytes, const std::string& key, std::uint64_t at) 
   return Error{.code = ErrorCode::truncated,
                .message = "the data of a storage is cut off",
                .file = bytes.source->name(),
-               .found = "storage " + quoted(key) + " at byte " + std::to_string(at) + " of " +
+               .found = "storage " + in_quotes(key) + " at byte " + std::to_string(at) + " of " +
                         std::to_string(bytes.offset + bytes.bytes),
                .hint = "the download may be incomplete; Strictness::lenient reads what is there"};
 }
@@ -164,7 +164,7 @@ Result<std::shared_ptr<PickledFile>> read_legacy(const Storage& bytes, const Lim
     const auto size = sizes.find(key);
     if (size == sizes.end()) {
       return bad_file(bytes, "no tensor refers to a storage in the file",
-                      "storage " + quoted(key) + ", of unknown size");
+                      "storage " + in_quotes(key) + ", of unknown size");
     }
     std::uint64_t count = 0;
     bool fits = end - at >= 8;

@@ -15,7 +15,7 @@
 #include <bit>
 
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/numpy/npy_type.h"
 
@@ -48,7 +48,7 @@ ArrayType array_type(const PickleDocument& content, PickleValue dtype) {
     type.elements = torch_dtype(name);
   }
   if (type.elements == nullptr) {
-    type.refused = "a NumPy array of type " + quoted(name);
+    type.refused = "a NumPy array of type " + in_quotes(name);
     return type;
   }
   if (const auto state = content.state(dtype)) {

@@ -19,7 +19,7 @@
 
 #include "andiron/value.h"
 #include "src/core/slice_source.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/pytorch/pickled_file.h"
@@ -185,7 +185,7 @@ class Pt2Reader {
     if (!entry) {
       Error error = bad("the archive has no data for a weight", name);
       error.code = ErrorCode::missing_storage;
-      error.found = "no record " + quoted(weights_ + *record);
+      error.found = "no record " + in_quotes(weights_ + *record);
       return error;
     }
     const bool is_pickled =

@@ -10,7 +10,7 @@
 #include "src/codec/pickle/machine.h"
 #include "src/codec/tar_reader.h"
 #include "src/core/archive_builder.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
 #include "src/format/header_diagnostics.h"
@@ -34,7 +34,7 @@ class NoStorages : public StorageFinder {
     return Error{.code = ErrorCode::missing_storage,
                  .message = "the pickle refers to data outside itself",
                  .file = file_,
-                 .found = "storage " + quoted(id.key),
+                 .found = "storage " + in_quotes(id.key),
                  .hint =
                      "this may be the data.pkl of an unpacked archive; open the archive "
                      "instead"};

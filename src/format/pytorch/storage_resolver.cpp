@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/legacy.h"
 #include "src/format/pytorch/python_text.h"
@@ -16,7 +16,7 @@ namespace {
 // PyTorch's keys are numbers.
 constexpr std::size_t longest_key = 1024;
 
-std::string storage_text(std::string_view key) { return "storage " + quoted(key); }
+std::string storage_text(std::string_view key) { return "storage " + in_quotes(key); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Error missing_storage(std::string_view kind, std::string_view key, std::string f
   return Error{.code = ErrorCode::missing_storage,
                .message = "the file has no data for a storage",
                .file = std::move(file),
-               .found = "no " + std::string(kind) + " " + quoted(key),
+               .found = "no " + std::string(kind) + " " + in_quotes(key),
                .hint = "the file may be damaged, or saved without its data"};
 }
 

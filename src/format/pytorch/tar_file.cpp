@@ -27,7 +27,7 @@
 #include "src/codec/tar_reader.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/pytorch/python_text.h"
 
@@ -168,7 +168,7 @@ class StoragesReader : public MemberReader {
     }
     ANDIRON_ASSIGN(const std::uint64_t elements, number(8));
     if (__builtin_mul_overflow(elements, storage.type->bytes, &storage.bytes)) {
-      return bad("a storage is too large", "storage " + quoted(key));
+      return bad("a storage is too large", "storage " + in_quotes(key));
     }
     ANDIRON_ASSIGN(storage.offset, skip(storage.bytes));
     storage.source = source();
@@ -231,7 +231,7 @@ class TensorsReader : public MemberReader {
       return Error{.code = ErrorCode::missing_storage,
                    .message = "a tensor refers to a missing storage",
                    .file = source()->name(),
-                   .found = "storage " + quoted(key_text(content, (*items)[1]))};
+                   .found = "storage " + in_quotes(key_text(content, (*items)[1]))};
     }
     TorchTensor tensor;
     tensor.storage = storage->second;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 
 namespace andiron::inline v1::detail {
 
@@ -17,7 +17,7 @@ class TensorNotes {
  public:
   void add(std::string_view name, std::string_view text) {
     if (count_++ < most) {
-      told_.push_back(quoted(name.substr(0, 200)) + ": " + std::string(text));
+      told_.push_back(in_quotes(name.substr(0, 200)) + ": " + std::string(text));
     }
   }
   void move_to(std::vector<std::string>& notes) {

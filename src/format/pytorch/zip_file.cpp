@@ -18,7 +18,7 @@
 #include "src/codec/pickle/machine.h"
 #include "src/core/parse_index.h"
 #include "src/core/shared_array.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -140,10 +140,10 @@ Status check_root(const ZipReader& zip, const TorchZip& content, const OpenOptio
     const std::string_view name = entries[i].name;
     if (name.starts_with(content.root) || is_junk(name)) continue;
     if (options.strictness != Strictness::lenient) {
-      return bad_archive(zip, "a record outside the archive's folder", quoted(name),
-                         "all records below " + quoted(content.root));
+      return bad_archive(zip, "a record outside the archive's folder", in_quotes(name),
+                         "all records below " + in_quotes(content.root));
     }
-    notes.push_back("a record outside the archive's folder: " + quoted(name));
+    notes.push_back("a record outside the archive's folder: " + in_quotes(name));
     return {};
   }
   return {};
@@ -153,7 +153,7 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
                      std::vector<std::string>& notes) {
   const auto number = content.version ? number_in(*content.version) : std::nullopt;
   if (number && *number >= 1 && *number <= largest_version) return {};
-  const std::string found = content.version ? quoted(*content.version) : "no record 'version'";
+  const std::string found = content.version ? in_quotes(*content.version) : "no record 'version'";
   if (options.strictness == Strictness::lenient) {
     notes.push_back("the archive does not have a version that PyTorch loads: " + found);
     return {};
@@ -272,7 +272,7 @@ Result<TorchZip> read_torch_zip(const ZipReader& zip) {
 Result<bool> TorchZip::is_big_endian(const ZipReader& zip) const {
   if (!byte_order || *byte_order == "little") return false;
   if (*byte_order == "big") return true;
-  return bad_archive(zip, "unknown byte order", quoted(*byte_order), "'little' or 'big'");
+  return bad_archive(zip, "unknown byte order", in_quotes(*byte_order), "'little' or 'big'");
 }
 
 std::uint64_t TorchZip::data_alignment() const {

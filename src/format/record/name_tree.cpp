@@ -13,7 +13,7 @@
 #include "andiron/limits.h"
 #include "src/core/check_limit.h"
 #include "src/core/parse_index.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 
@@ -116,7 +116,7 @@ class NameTree {
     return Error{.code = ErrorCode::name_collision,
                  .message = "in a record a tensor cannot contain other tensors",
                  .tensor = std::string(one),
-                 .found = quoted(one) + " and " + quoted(longer),
+                 .found = in_quotes(one) + " and " + in_quotes(longer),
                  .hint = "rename one of them"};
   }
 

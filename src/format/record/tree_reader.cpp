@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/core/check_limit.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/header_diagnostics.h"
 #include "src/format/record/dict.h"
@@ -311,7 +311,7 @@ class RecordTree {
     ValueDict& dict = closed.dict;
     if (const std::string* twice = repeated_key(dict)) {
       Error error = cursor_.error(ErrorCode::duplicate_key, "duplicate key");
-      error.found = quoted(*twice);
+      error.found = in_quotes(*twice);
       return error;
     }
     if (closed.elements) {

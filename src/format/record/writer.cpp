@@ -9,7 +9,7 @@
 #include "src/codec/gzip.h"
 #include "src/codec/msgpack_writer.h"
 #include "src/core/check_limit.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 #include "src/format/data_copier.h"
@@ -58,7 +58,7 @@ class Encoder {
       if (!is_utf8(key) || !is_utf8(value)) {
         return Error{.code = ErrorCode::bad_header,
                      .message = "metadata must be UTF-8",
-                     .found = quoted(key)};
+                     .found = in_quotes(key)};
       }
       out_.text(key);
       out_.text(value);

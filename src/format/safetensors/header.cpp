@@ -7,7 +7,7 @@
 #include "src/codec/file_json.h"
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/text/utf8.h"
 #include "src/core/try.h"
 
@@ -20,7 +20,7 @@ Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Li
     if (has_nul || !is_utf8(key) || !is_utf8(value)) {
       return Error{.code = ErrorCode::bad_header,
                    .message = has_nul ? "metadata contains a NUL byte" : "metadata must be UTF-8",
-                   .found = quoted(key)};
+                   .found = in_quotes(key)};
     }
     if (out.size() > 1) out += ',';
     append_file_json_string(out, key);

@@ -11,7 +11,7 @@
 #include "src/core/check_limit.h"
 #include "src/core/little_endian.h"
 #include "src/core/memory_budget.h"
-#include "src/core/text/quoted.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/header_diagnostics.h"
 #include "src/format/safetensors/header.h"
@@ -166,7 +166,7 @@ class SafetensorsReader {
     if (added) return {};
     if (options_.strictness != Strictness::lenient) {
       Error result = error(ErrorCode::duplicate_key, "duplicate metadata key");
-      result.found = quoted(at->first);
+      result.found = in_quotes(at->first);
       result.hint = "Strictness::lenient uses the last one";
       return result;
     }

@@ -11,7 +11,7 @@
 
 namespace andiron::inline v1::detail {
 
-inline std::string quoted(std::string_view name) {
+inline std::string in_quotes(std::string_view name) {
   std::string text = "'";
   text += name;
   return text += '\'';
@@ -23,12 +23,12 @@ inline std::string count_of(std::size_t count, std::string_view noun) {
 }
 
 // "'a', 'b' and 12 more": enough of them to recognize the rest by.
-inline std::string quoted_list(const std::vector<std::string_view>& names) {
+inline std::string list_in_quotes(const std::vector<std::string_view>& names) {
   constexpr std::size_t most = 8;
   std::string list;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
     if (i != 0) list += ", ";
-    list += quoted(names[i]);
+    list += in_quotes(names[i]);
   }
   if (names.size() > most) list += " and " + std::to_string(names.size() - most) + " more";
   return list;
