@@ -18,9 +18,7 @@ fi
 cores=$(nproc)
 jobs=${ANDIRON_JOBS:-$((cores < 2 ? cores : 2))}
 
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-
-# The programs of other projects that we compare with: outside the tree, kept between runs.
+# What is kept between runs, outside the tree: objects, and the programs of other projects that we compare with.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/andiron
 python_peers=$cache/python
 torch_peer=$cache/torch
@@ -36,14 +34,42 @@ not_run() {
   if [ -n "${ANDIRON_NOT_RUN:-}" ]; then echo "$*" >>"$ANDIRON_NOT_RUN"; fi
 }
 
-# build PRESET [cmake options]
-build() {
-  local preset=$1
-  shift
-  say "building preset $preset in build/$preset with $jobs jobs"
-  cmake --preset "$preset" "$@" >/dev/null
-  cmake --build --preset "$preset" -j "$jobs"
+# Compilers ask ccache first, where there is one. It keeps objects for every clone: it sees paths from the root of
+# the project, not from that of the machine, and files that a clone has just made.
+use_ccache() {
+  if ! command -v ccache >/dev/null; then return; fi
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$root
+  export CCACHE_NOHASHDIR=yes CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime CCACHE_MAXSIZE=8G
 }
+
+# build PRESET [cmake options] [-- targets]
+build() {
+  local preset=$1 options=() targets=()
+  shift
+  while [ $# != 0 ] && [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
+  if [ $# != 0 ]; then targets=(--target "${@:2}"); fi
+  use_ccache
+  say "building preset $preset in build/$preset with $jobs jobs"
+  cmake --preset "$preset" ${options[@]+"${options[@]}"} >/dev/null
+  cmake --build --preset "$preset" -j "$jobs" ${targets[@]+"${targets[@]}"}
+}
+
+# run_tests PRESET [ctest arguments]: runs the tests, then says how many there were, which were skipped and which
+# took long, each with its reason.
+run_tests() {
+  local preset=$1 log=build/$1/Testing/Temporary/LastTest.log rc=0
+  shift
+  say "running the tests of preset $preset"
+  $test_launcher ctest --preset "$preset" -j "$jobs" "$@" || rc=$?
+  grep -ahE '^(skipped|slow): ' "$log" | sort || true
+  say "$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\.$/\1/p' "$log" | awk '{ sum += $1 } END { print sum + 0 }') tests passed in" \
+    "$(grep -acE '^[0-9]+/[0-9]+ Test: ' "$log") processes"
+  return $rc
+}
+test_launcher=
 
 # The first of TOOL-19, TOOL-22 ... TOOL that is there.
 clang_tool() {

@@ -16,15 +16,14 @@
 #include "andiron/sha256.h"
 #include "andiron/write.h"
 #include "tests/allocation/sweep.h"
+#include "tests/support/places.h"
 #include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
 namespace {
 
-std::string data_file(const std::string& name) {
-  return std::string(ANDIRON_TEST_DATA) + "/" + name;
-}
+std::string data_file(const std::string& name) { return test_data() + "/" + name; }
 
 // All that opening tells, so that nothing can get lost in silence.
 std::string description(const Archive& archive) {
@@ -140,7 +139,7 @@ TEST(AllocationSweep, ReadsEveryFileThereIs) {
   if (std::getenv("ANDIRON_EVERY_ALLOCATION") == nullptr) {
     GTEST_SKIP() << "takes minutes; set ANDIRON_EVERY_ALLOCATION";
   }
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ANDIRON_TEST_DATA)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test_data())) {
     if (entry.is_regular_file() && entry.path().extension() != ".py") {
       sweep_open_and_read(entry.path().string());
     }

@@ -10,6 +10,7 @@
 
 #include "andiron/andiron.h"
 #include "tests/allocation/sweep.h"
+#include "tests/support/places.h"
 #include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
 
@@ -93,8 +94,7 @@ TEST(AllocationSweep, ALoadFromPytorchChangesNothing) {
     ANDIRON_MODULE(Net, linear)
   };
   sweep_load("pytorch", Net{}, [] {
-    return PytorchStore::from_file(std::string(ANDIRON_TEST_DATA) +
-                                   "/torch-2.15/reader/full_model.pt")
+    return PytorchStore::from_file(test_data() + "/torch-2.15/reader/full_model.pt")
         .allow_partial(true);
   });
 }

@@ -94,7 +94,7 @@ TEST_F(Arguments, AnInputMayBeNamedLikeAVerbOrAnOption) {
   write("info", {{"a"}});
   write("--json", {{"b"}});
   const Outcome run = andiron::test::run(
-      {"sh", "-c", "cd \"$1\" && \"$2\" ls info -- --json", "sh", path(""), ANDIRON_TOOL});
+      {"sh", "-c", "cd \"$1\" && \"$2\" ls info -- --json", "sh", path(""), tool_path()});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "--json:\n")) << run.out;
 }

@@ -7,7 +7,7 @@ namespace {
 
 class Config : public ToolTest {
  protected:
-  const std::string file_ = ANDIRON_TEST_DATA "/torch-2.15/config.pt";
+  const std::string file_ = test_data() + "/torch-2.15/config.pt";
 };
 
 TEST_F(Config, ShowsWhatLiesBesideTheTensors) {
@@ -44,7 +44,7 @@ TEST_F(Config, AsJsonIsOneLine) {
 }
 
 TEST_F(Config, OfTensorsAloneIsEmpty) {
-  const Outcome run = tool({"config", ANDIRON_TEST_DATA "/torch-2.15/net_state_dict.pt"});
+  const Outcome run = tool({"config", test_data() + "/torch-2.15/net_state_dict.pt"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.out, "{}\n");
   EXPECT_TRUE(contains(run.err, "there is nothing beside the tensors")) << run.err;

@@ -499,7 +499,7 @@ TEST_F(Convert, ASignalThatEndsTheToolLeavesNothingBehind) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(STDERR_FILENO);
-    process::become({ANDIRON_TOOL, "convert", input, "-o", path("out.safetensors"), "--no-sync",
+    process::become({tool_path(), "convert", input, "-o", path("out.safetensors"), "--no-sync",
                      "--max-shard-size", "1MB"},
                     {});
   }

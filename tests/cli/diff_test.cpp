@@ -5,6 +5,7 @@
 
 #include "tests/cli/number_files.h"
 #include "tests/support/fixtures.h"
+#include "tests/support/places.h"
 
 namespace andiron::test {
 namespace {
@@ -196,7 +197,7 @@ TEST_F(Diff, JsonTellsEverything) {
 }
 
 TEST_F(Diff, JsonTellsWhatIsNotCompared) {
-  const std::string whole = std::string(ANDIRON_TEST_DATA) + "/torch-2.15/messy.ckpt";
+  const std::string whole = test_data() + "/torch-2.15/messy.ckpt";
   const auto object = objects_of(tool({"diff", "--json", whole, whole})).at(0);
   EXPECT_EQ(object.at("equal"), true);
   EXPECT_FALSE(object.at("skipped").empty());

@@ -26,7 +26,7 @@ class Modest : public ToolTest {
                                                  {"config", "--json"},
                                                  {"ls", "--renames", "--json"},
                                                  {"ls", "--json", "--lenient"}}) {
-      std::vector<std::string> command = {ANDIRON_TOOL};
+      std::vector<std::string> command = {tool_path()};
       command.insert(command.end(), verb.begin(), verb.end());
       command.push_back(file);
       outcomes.push_back(run_modestly(command, content.size()));
@@ -82,7 +82,7 @@ TEST_F(Modest, ATableWithOneLongName) {
   for (int i = 0; i < 5000; ++i) tensors.push_back({std::to_string(i), "U8", {1}, 1});
   const std::string file = write("names.safetensors", tensors);
   const std::size_t bytes = std::filesystem::file_size(file);
-  const Outcome outcome = run_modestly({ANDIRON_TOOL, "ls", "--wide", file}, bytes);
+  const Outcome outcome = run_modestly({tool_path(), "ls", "--wide", file}, bytes);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_LT(outcome.out.size(), 4 * bytes);
 }

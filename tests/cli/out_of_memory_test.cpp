@@ -26,8 +26,7 @@ TEST_F(ToolOutOfMemory, EndsWithAMessageAndExitCode2) {
                                                        {"convert", "-f", input, "-o", output}};
   const auto run_within = [](int kilobytes, const std::vector<std::string>& verb) {
     std::vector<std::string> command = {
-        "sh", "-c", "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" \"$@\"",
-        ANDIRON_TOOL};
+        "sh", "-c", "ulimit -v " + std::to_string(kilobytes) + "; exec \"$0\" \"$@\"", tool_path()};
     command.insert(command.end(), verb.begin(), verb.end());
     return run(command);
   };

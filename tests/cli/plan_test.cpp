@@ -48,7 +48,7 @@ TEST_F(PlanVerb, PrintsFlagsThatMakeItFit) {
   // As a shell would take them.
   const std::string out = path("converted.safetensors");
   const std::string command =
-      std::string(ANDIRON_TOOL) + " convert " + file + " -o " + out + " " + flags + " >/dev/null";
+      tool_path() + " convert " + file + " -o " + out + " " + flags + " >/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   EXPECT_EQ(tool({"plan", out, "--model", model}).exit_code, 0);
 }

@@ -113,7 +113,7 @@ constexpr Advice advice[] = {
 TEST_F(Report, AdviceOfTheLibraryIsInTheWordsOfTheTool) {
   const std::regex in_cpp(R"(::|\.with_|\(true\)|Options|Settings|Limits)");
   const std::regex flag("--[a-z-]+");
-  const std::string page = read_file(ANDIRON_TOOL_PAGE);
+  const std::string page = read_file(tool_page());
   for (const auto& [in_library, in_tool] : advice) {
     const std::string said = cli::in_flags(std::string(in_library));
     EXPECT_EQ(said, in_tool);
@@ -156,7 +156,7 @@ TEST_F(Report, AReaderThatLeavesEndsTheToolQuietly) {
   const std::string file = write("m", samples);
   const Outcome run = andiron::test::run(
       {"sh", "-c", "{ \"$1\" ls \"$2\" \"$2\"; echo \"code $?\" >&2; } | head -n 1 >/dev/null",
-       "sh", ANDIRON_TOOL, file});
+       "sh", tool_path(), file});
   EXPECT_EQ(run.err, "code 0\n");
 }
 

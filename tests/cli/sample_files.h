@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/places.h"
 #include "tests/support/run.h"
 #include "tests/support/temp_dir.h"
 
@@ -19,7 +20,7 @@ namespace andiron::test {
 /// Runs the tool.
 inline Outcome tool(std::vector<std::string> arguments, const Environment& environment = {},
                     const char* stdout_path = nullptr) {
-  arguments.insert(arguments.begin(), ANDIRON_TOOL);
+  arguments.insert(arguments.begin(), tool_path());
   return run(arguments, environment, stdout_path);
 }
 

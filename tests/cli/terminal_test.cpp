@@ -14,7 +14,7 @@ class Terminal : public ToolTest {
   Outcome on_terminal(std::vector<std::string> arguments, unsigned short columns = 80,
                       Environment environment = {}) const {
     environment.insert({{"TERM", "xterm"}, {"NO_COLOR", ""}});
-    arguments.insert(arguments.begin(), ANDIRON_TOOL);
+    arguments.insert(arguments.begin(), tool_path());
     return run_on_terminal(arguments, columns, environment);
   }
 

@@ -12,6 +12,7 @@
 #include "andiron/write.h"
 #include "tests/support/archive_writing.h"
 #include "tests/support/npy_file.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/torch_containers.h"
 
@@ -186,7 +187,7 @@ TEST(Verify, FormatsWithoutChecksumsSaySo) {
 
 TEST(Verify, ForeignFilesMatchTheirChecksumsOrHaveNone) {
   std::size_t archives = 0;
-  for (const auto& item : std::filesystem::recursive_directory_iterator(ANDIRON_TEST_DATA)) {
+  for (const auto& item : std::filesystem::recursive_directory_iterator(test_data())) {
     if (!item.is_regular_file()) continue;
     const std::string path = item.path().string();
     const Result<Archive> plain = open(path);

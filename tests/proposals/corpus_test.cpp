@@ -21,6 +21,7 @@
 #include "src/adapters/archive_lookup.h"
 #include "src/load/fit.h"
 #include "src/proposals/proposals.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -309,8 +310,7 @@ class Corpus : public testing::Test {
     const char* only = std::getenv("ANDIRON_CORPUS_ONLY");
     std::size_t count = 0;
     std::vector<std::filesystem::path> files;
-    for (const auto& file :
-         std::filesystem::directory_iterator(std::string(ANDIRON_CORPUS) + "/" + part)) {
+    for (const auto& file : std::filesystem::directory_iterator(corpus_folder() + "/" + part)) {
       files.push_back(file.path());
     }
     std::sort(files.begin(), files.end());

@@ -12,6 +12,7 @@
 #include "andiron/stores.h"
 #include "andiron/write.h"
 #include "tests/support/fixtures.h"
+#include "tests/support/places.h"
 #include "tests/support/state_dict.h"
 #include "tests/support/temp_dir.h"
 
@@ -30,7 +31,7 @@ struct Small {
 
 const Small small{2, 0.5, true, {"a", "b"}};
 
-std::string config_file() { return ANDIRON_TEST_DATA "/torch-2.15/config.pt"; }
+std::string config_file() { return test_data() + "/torch-2.15/config.pt"; }
 
 TEST(Config, IsFilledFromACheckpoint) {
   EXPECT_EQ(config_from_file<Small>(config_file(), "config").value(), small);

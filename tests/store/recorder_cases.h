@@ -9,6 +9,7 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "tests/store/scope_models.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::recorder_cases {
@@ -24,7 +25,7 @@ struct Layers {
 };
 
 inline std::string torch_layer(const std::string& name) {
-  return std::string(ANDIRON_TEST_DATA) + "/torch-2.15/layers/" + name + ".pt";
+  return test_data() + "/torch-2.15/layers/" + name + ".pt";
 }
 
 // The same tensors as SafeTensors, as PyTorch users export them.

@@ -22,6 +22,7 @@
 #include "tests/store/recorder_cases.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/module_fingerprint.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::recorder_cases {
@@ -243,7 +244,7 @@ TEST(RecorderOfBurn, EveryRecorderLoadsItsFiles) {
 }
 
 TEST(RecorderOfBurn, ValuesAreThoseThatBurnLoaded) {
-  const std::string folder = std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/";
+  const std::string folder = test_data() + "/mpk-0.21.0/";
   const auto truth = nlohmann::json::parse(read_file(folder + "truth.json"));
   // Burn loaded these into a model of f32.
   for (const char* name : {"linear.bin", "linear.half.bin"}) {
@@ -279,7 +280,7 @@ TEST(RecorderOfBurn, ARecordIsWrittenAgainByteForByte) {
 
 TEST(RecorderOfBurn, AJsonRecordBecomesMessagePack) {
   const TempDir folder;
-  const std::string data = std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/";
+  const std::string data = test_data() + "/mpk-0.21.0/";
   const Record record = PrettyJsonFileRecorder().load(data + "linear.json").value();
   DefaultRecorder().record(record, folder.file("linear")).value();
   EXPECT_EQ(read_file(folder.file("linear.mpk")), read_file(data + "linear.mpk"));
@@ -287,7 +288,7 @@ TEST(RecorderOfBurn, AJsonRecordBecomesMessagePack) {
 
 TEST(RecorderOfBurn, ABinRecordGoesThroughAModule) {
   const TempDir folder;
-  const std::string data = std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/";
+  const std::string data = test_data() + "/mpk-0.21.0/";
   const Record record = BinFileRecorder().load(data + "linear.bin").value();
   EXPECT_EQ(record.archive().error().code, ErrorCode::unsupported);
   const auto refused = DefaultRecorder().record(record, folder.file("m"));
@@ -303,7 +304,7 @@ TEST(RecorderOfBurn, ABinRecordGoesThroughAModule) {
 }
 
 TEST(RecorderOfBurn, ABinRecordHasNoNamesToChangeOrPrint) {
-  const std::string path = std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/linear.bin";
+  const std::string path = test_data() + "/mpk-0.21.0/linear.bin";
   std::ostringstream out;
   const LoadArgs wrong[] = {
       LoadArgs(path).with_key_remap("a", "b"), LoadArgs(path).with_top_level_key("a"),
@@ -318,7 +319,7 @@ TEST(RecorderOfBurn, ABinRecordHasNoNamesToChangeOrPrint) {
 
 TEST(RecorderOfBurn, QuantizedTensorsStayAsTheyAre) {
   const TempDir folder;
-  const std::string path = std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/quantized.mpk";
+  const std::string path = test_data() + "/mpk-0.21.0/quantized.mpk";
   Linear48 model;
   load_file(model, path, CompactRecorder()).value();
   EXPECT_EQ(model.weight.dtype(), DType::qfloat);

@@ -24,6 +24,7 @@
 #include "tests/store/recorder_cases.h"
 #include "tests/support/module_fingerprint.h"
 #include "tests/support/param_numbers.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::recorder_cases {
@@ -491,8 +492,7 @@ TEST(RecorderDebugPrint, NamesAreSafeToPrint) {
 }
 
 TEST(RecorderDebugPrint, PrintsQuantizedTensorsOfARecord) {
-  const std::string text =
-      printed(std::string(ANDIRON_TEST_DATA) + "/mpk-0.21.0/quantized.mpk", DefaultRecorder());
+  const std::string text = printed(test_data() + "/mpk-0.21.0/quantized.mpk", DefaultRecorder());
   EXPECT_TRUE(contains(text, "Key: weight\nShape: [4, 8]\nDtype: QFloat\n")) << text;
 }
 

@@ -13,6 +13,7 @@
 #include "tests/store/scope_models.h"
 #include "tests/support/module_fingerprint.h"
 #include "tests/support/param_numbers.h"
+#include "tests/support/places.h"
 #include "tests/support/state_dict.h"
 #include "tests/support/temp_dir.h"
 
@@ -302,7 +303,7 @@ TEST(ScopeModelWeights, WeightsAreTransferredBetweenModels) {
 // ---- Troubleshooting ----
 
 TEST(ScopeModelWeights, AWholeModelOfPytorchIsReadLikeItsStateDict) {
-  const std::string folder = std::string(ANDIRON_TEST_DATA) + "/torch-2.15/";
+  const std::string folder = test_data() + "/torch-2.15/";
   const Names names = PytorchStore::from_file(folder + "whole_module.pt").keys().value();
   EXPECT_EQ(names, PytorchStore::from_file(folder + "net_state_dict.pt").keys().value());
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "andiron/andiron.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::scope {
@@ -66,9 +67,7 @@ struct TransformerModel {
 };
 
 /// A file of torch.save(Net().state_dict()).
-inline std::string conv2d_pt() {
-  return std::string(ANDIRON_TEST_DATA) + "/torch-2.15/layers/conv2d/conv2d.pt";
-}
+inline std::string conv2d_pt() { return test_data() + "/torch-2.15/layers/conv2d/conv2d.pt"; }
 
 /// The same tensors as SafeTensors.
 inline std::string conv2d_safetensors(const TempDir& folder) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/places.h"
+
 namespace andiron::test {
 
 /// The larger set; empty where ANDIRON_FIXTURES names no folder.
@@ -22,7 +24,7 @@ inline bool has_fixtures() { return !fixtures_folder().empty(); }
 /// The folders of every set whose names begin so, each of which holds what one system wrote.
 inline std::vector<std::filesystem::path> fixture_folders(std::string_view prefix = "") {
   std::vector<std::filesystem::path> folders;
-  for (const std::string& set : {std::string(ANDIRON_TEST_DATA), fixtures_folder()}) {
+  for (const std::string& set : {test_data(), fixtures_folder()}) {
     if (set.empty()) continue;
     for (const auto& entry : std::filesystem::directory_iterator(set)) {
       if (!entry.is_directory()) continue;

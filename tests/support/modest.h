@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/places.h"
 #include "tests/support/run.h"
 #include "tests/support/temp_dir.h"
 
@@ -35,7 +36,7 @@ inline constexpr bool is_sanitized = false;
 /// Sanitizers take memory and time of their own.
 inline Outcome run_modestly(const std::vector<std::string>& command, std::uint64_t file_bytes) {
   const TempDir folder;
-  std::vector<std::string> measured = {ANDIRON_MEASURE, folder.file("taken")};
+  std::vector<std::string> measured = {measure_path(), folder.file("taken")};
   measured.insert(measured.end(), command.begin(), command.end());
   Outcome outcome = run(measured);
   EXPECT_LT(outcome.exit_code, 127) << outcome.err.substr(0, 1000);
@@ -55,7 +56,7 @@ inline Outcome run_modestly(const std::vector<std::string>& command, std::uint64
 /// Opens, lists and prints a file or folder; returns what came of it (open_probe.cpp).
 inline std::string expect_modest_at(const std::string& path, std::uint64_t file_bytes,
                                     const std::vector<std::string>& options = {}) {
-  std::vector<std::string> command = {ANDIRON_OPEN_PROBE};
+  std::vector<std::string> command = {probe_path()};
   command.insert(command.end(), options.begin(), options.end());
   command.push_back(path);
   return run_modestly(command, file_bytes).out;
@@ -73,8 +74,8 @@ inline std::string expect_modest(std::string_view file,
 inline void expect_modest_when_changed(std::string_view file) {
   const TempDir folder;
   write_file(folder.file("file"), file);
-  const std::vector<std::string> command = {ANDIRON_MEASURE, folder.file("taken"),
-                                            ANDIRON_OPEN_PROBE, "--changes", folder.file("file")};
+  const std::vector<std::string> command = {measure_path(), folder.file("taken"), probe_path(),
+                                            "--changes", folder.file("file")};
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.out, "tried\n") << outcome.err.substr(0, 1000);
   unsigned long long peak_kib = 0;
