@@ -16,6 +16,7 @@
 #include "andiron/sha256.h"
 #include "andiron/write.h"
 #include "tests/allocation/sweep.h"
+#include "tests/support/long_tests.h"
 #include "tests/support/places.h"
 #include "tests/support/sample_net.h"
 #include "tests/support/temp_dir.h"
@@ -136,9 +137,7 @@ TEST(AllocationSweep, LenientReadingSkipsNothingForWantOfMemory) {
 }
 
 TEST(AllocationSweep, ReadsEveryFileThereIs) {
-  if (std::getenv("ANDIRON_EVERY_ALLOCATION") == nullptr) {
-    GTEST_SKIP() << "takes minutes; set ANDIRON_EVERY_ALLOCATION";
-  }
+  if (!is_long_run()) GTEST_SKIP() << "takes minutes; ANDIRON_LONG_TESTS runs it";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(test_data())) {
     if (entry.is_regular_file() && entry.path().extension() != ".py") {
       sweep_open_and_read(entry.path().string());

@@ -17,6 +17,7 @@
 
 #include "andiron/error.h"
 #include "tests/allocation/failing_new.h"
+#include "tests/support/long_tests.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test {
@@ -36,10 +37,9 @@ inline void put_file(const std::string& path, std::string_view content) {
   if (!std::filesystem::exists(path) || read_file(path) != content) write_file(path, content);
 }
 
-/// Every number at first, then steps that grow; ANDIRON_EVERY_ALLOCATION=1 takes every one.
+/// Every number at first, then steps that grow; a long run takes every one.
 inline std::uint64_t number_after(std::uint64_t n) {
-  static const bool takes_all = std::getenv("ANDIRON_EVERY_ALLOCATION") != nullptr;
-  if (takes_all || n < 256) return n + 1;
+  if (is_long_run() || n < 256) return n + 1;
   // Without a pattern that could fall in step with a loop of the library.
   return n + 1 + n * 2654435761u / 16 % (n / 16);
 }

@@ -28,6 +28,8 @@ using test::noise;
 struct DeflateImplementation {
   const char* name;
   std::unique_ptr<DeflateStream> (*create)() noexcept;
+
+  friend void PrintTo(const DeflateImplementation& one, std::ostream* out) { *out << one.name; }
 };
 
 class DeflateStreams : public testing::TestWithParam<DeflateImplementation> {
@@ -53,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(, DeflateStreams,
                          testing::Values(DeflateImplementation{"OfTheLibrary", new_deflate_stream},
                                          DeflateImplementation{"OfOurOwn",
                                                                portable_deflate_stream}),
-                         [](const auto& name) { return name.param.name; });
+                         testing::PrintToStringParamName());
 
 TEST_P(DeflateStreams, KeepDataOfAllSizes) {
   for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 100U, 32'767U, 32'768U, 32'769U, 65'535U,

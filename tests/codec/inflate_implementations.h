@@ -13,6 +13,8 @@ namespace andiron::detail {
 struct InflateImplementation {
   const char* name;
   std::unique_ptr<InflateStream> (*create)() noexcept;
+
+  friend void PrintTo(const InflateImplementation& one, std::ostream* out) { *out << one.name; }
 };
 
 inline constexpr std::array inflate_implementations = {

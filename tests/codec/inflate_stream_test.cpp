@@ -71,7 +71,7 @@ class InflateStreams : public testing::TestWithParam<InflateImplementation> {
 };
 
 INSTANTIATE_TEST_SUITE_P(, InflateStreams, testing::ValuesIn(inflate_implementations),
-                         [](const auto& name) { return name.param.name; });
+                         testing::PrintToStringParamName());
 
 TEST_P(InflateStreams, ReadStoredBlocks) {
   expect_text(DeflateWriting().stored(true, ""), "");

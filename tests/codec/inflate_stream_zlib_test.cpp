@@ -36,7 +36,7 @@ class InflateStreamsAndZlib : public testing::TestWithParam<InflateImplementatio
 };
 
 INSTANTIATE_TEST_SUITE_P(, InflateStreamsAndZlib, testing::ValuesIn(inflate_implementations),
-                         [](const auto& name) { return name.param.name; });
+                         testing::PrintToStringParamName());
 
 std::vector<std::string> samples_in_all_ways() {
   std::vector<std::string> samples;

@@ -43,10 +43,10 @@ class Patterns : public testing::TestWithParam<test::PatternEngine> {
 };
 class Globs : public Patterns {};
 
-const auto name_of_engine = [](const auto& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Engine, Patterns, testing::ValuesIn(test::pattern_engines()),
-                         name_of_engine);
-INSTANTIATE_TEST_SUITE_P(Engine, Globs, testing::ValuesIn(test::pattern_engines()), name_of_engine);
+                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Engine, Globs, testing::ValuesIn(test::pattern_engines()),
+                         testing::PrintToStringParamName());
 
 // ---- matching
 

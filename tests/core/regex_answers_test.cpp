@@ -16,7 +16,7 @@ namespace {
 class RegexAnswers : public testing::TestWithParam<test::PatternEngine> {};
 
 INSTANTIATE_TEST_SUITE_P(Engine, RegexAnswers, testing::ValuesIn(test::pattern_engines()),
-                         [](const auto& info) { return info.param.name; });
+                         testing::PrintToStringParamName());
 
 TEST_P(RegexAnswers, ToPatternsThatUsersWrite) {
   const struct {

@@ -12,15 +12,15 @@
 #include "src/core/text/regex/unicode_tables.h"
 #include "src/core/text/utf8.h"
 #include "tests/support/engines_side_by_side.h"
+#include "tests/support/long_tests.h"
 #include "tests/support/pattern_maker.h"
 
 namespace andiron {
 namespace {
 
 using test::EnginesSideBySide;
+using test::is_long_run;
 using test::PatternMaker;
-
-bool is_long_run() { return std::getenv("ANDIRON_LONG_TESTS") != nullptr; }
 
 TEST(RegexEngines, AgreeOnRandomPatterns) {
   const int patterns = is_long_run() ? 500000 : 2000;

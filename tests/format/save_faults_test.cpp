@@ -15,6 +15,7 @@
 #include "andiron/open.h"
 #include "andiron/write.h"
 #include "tests/support/faulty_system.h"
+#include "tests/support/long_tests.h"
 #include "tests/support/power_cut.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/uniform_archive.h"
@@ -59,6 +60,10 @@ std::size_t files_of(const Form& form) { return form.shard_bytes == 0 ? 1 : 4; }
 struct Change {
   std::optional<Form> from;  // nothing: there is no old model
   Form to;
+
+  friend void PrintTo(const Change& change, std::ostream* out) {
+    *out << (change.from ? change.from->name : "nothing") << "_to_" << change.to.name;
+  }
 };
 
 // Flushing takes most of the time of a save, and these make thousands.
@@ -84,7 +89,6 @@ class SaveFaults : public ::testing::TestWithParam<Change> {
   std::optional<int> old_version() const {
     return GetParam().from ? std::optional<int>(1) : std::nullopt;
   }
-  static bool long_run() { return std::getenv("ANDIRON_LONG_TESTS") != nullptr; }
 
   const test::TempDir folder_;
   const std::string path_ = folder_.file("model.safetensors");
@@ -96,11 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Changes, SaveFaults,
                                            Change{std::nullopt, shards}, Change{single, single},
                                            Change{shards, shards}, Change{single, shards},
                                            Change{shards, single}),
-                         [](const auto& suite) {
-                           const Change& change = suite.param;
-                           return std::string(change.from ? change.from->name : "nothing") +
-                                  "_to_" + change.to.name;
-                         });
+                         testing::PrintToStringParamName());
 
 TEST_P(SaveFaults, EveryCallFailsOnceAndTheModelIsWhole) {
   std::optional<Result<WriteReport>> result;
@@ -130,7 +130,7 @@ TEST_P(SaveFaults, APowerCutLeavesTheOldOrTheNewModel) {
   test::PowerCut disk(folder_.path());
   ASSERT_TRUE(save(2, path_, GetParam().to));
   disk.stop();
-  const std::uint32_t seeds = long_run() ? 200 : 12;
+  const std::uint32_t seeds = test::is_long_run() ? 200 : 12;
   for (std::size_t count = 0; count <= disk.steps(); ++count) {
     for (std::uint32_t seed = 0; seed < seeds; ++seed) {
       SCOPED_TRACE("after step " + std::to_string(count) + ", seed " + std::to_string(seed));
@@ -147,7 +147,7 @@ TEST_P(SaveFaults, APowerCutLeavesTheOldOrTheNewModel) {
 }
 
 TEST_P(SaveFaults, APowerCutAfterAKillLeavesOneOfTheModels) {
-  const std::uint32_t seeds = long_run() ? 50 : 4;
+  const std::uint32_t seeds = test::is_long_run() ? 50 : 4;
   for (std::size_t killed_at = 0, all = 1; killed_at < all; ++killed_at) {
     start_over();
     test::PowerCut disk(folder_.path());
@@ -173,7 +173,7 @@ TEST_P(SaveFaults, APowerCutAfterAKillLeavesOneOfTheModels) {
 }
 
 TEST_P(SaveFaults, AKilledProcessLeavesTheOldOrTheNewModelAndTheNextSaveTidiesUp) {
-  const int kills = long_run() ? 500 : 12;
+  const int kills = test::is_long_run() ? 500 : 12;
   int killed_early = 0;
   for (int i = 0; i < kills; ++i) {
     start_over();

@@ -45,6 +45,10 @@ void make_fail(Result (*&call)(Arguments...), int error_number) {
 // ones.
 enum class Draft { nameless, named };
 
+inline void PrintTo(Draft draft, std::ostream* out) {
+  *out << (draft == Draft::nameless ? "Nameless" : "Named");
+}
+
 class AtomicFileTest : public ::testing::TestWithParam<Draft> {
  protected:
   void SetUp() override {

@@ -58,9 +58,7 @@ class SmallDisk {
 };
 
 INSTANTIATE_TEST_SUITE_P(Drafts, AtomicFileTest, ::testing::Values(Draft::nameless, Draft::named),
-                         [](const auto& suite) {
-                           return suite.param == Draft::nameless ? "Nameless" : "Named";
-                         });
+                         testing::PrintToStringParamName());
 
 TEST_P(AtomicFileTest, AppearsWholeAtCommit) {
   auto file = AtomicFile::create(path_).value();

@@ -38,7 +38,7 @@ class CopyFromTest : public AtomicFileTest {
 };
 
 INSTANTIATE_TEST_SUITE_P(Drafts, CopyFromTest, ::testing::Values(Draft::nameless),
-                         [](const auto&) { return "Nameless"; });
+                         testing::PrintToStringParamName());
 
 TEST_P(CopyFromTest, CopiesRangesOfFilesInEveryMode) {
   write_file(source_path_, content_);

@@ -436,7 +436,7 @@ INSTANTIATE_TEST_SUITE_P(
               [](Snapshots&, ApplyOptions& options) {
                 options.adapter = FloatCastAdapter::to(DType::i32);
               }}),
-    [](const testing::TestParamInfo<Fault>& test) { return test.param.name; });
+    testing::PrintToStringParamName());
 
 TEST(Apply, AFailureLeavesEveryKindOfLeafAndTiesAsTheyWere) {
   test::SampleHolders module = test::sample_holders(1);

@@ -131,7 +131,8 @@ TEST(Conv, PaddingCanBeGivenPerSideOrPerDimension) {
 // The largest number a parameter starts with.
 float reach(const Param& param) {
   float largest = 0;
-  for (float value : param.as<float>().value()) largest = std::max(largest, std::abs(value));
+  const std::span<const float> values = param.as<float>().value();
+  for (const float value : values) largest = std::max(largest, std::abs(value));
   return largest;
 }
 

@@ -30,7 +30,8 @@ TEST(Embedding, StartsNormal) {
   seed(42);
   const Embedding embedding = EmbeddingConfig(100, 100).init();
   double squares = 0;
-  for (float value : embedding.weight.as<float>().value()) {
+  const std::span<const float> values = embedding.weight.as<float>().value();
+  for (const float value : values) {
     squares += static_cast<double>(value) * value;
   }
   EXPECT_NEAR(squares / 10000, 1, 0.15);

@@ -17,6 +17,8 @@ struct PatternEngine {
   std::string name;
   Result<Pattern> (*regex)(std::string_view);
   Result<Pattern> (*glob)(std::string_view);
+
+  friend void PrintTo(const PatternEngine& engine, std::ostream* out) { *out << engine.name; }
 };
 
 template <auto translate>

@@ -121,13 +121,14 @@ T mean_in(const T* plane, std::size_t width, const Window& row, const Window& co
 template <class T>
 Result<Tensor> run(const Settings& settings, const Operand<T>& x, const Axis& rows,
                    const Axis& columns) {
-  Shape shape = x.shape();
-  shape[x.rank() - 1] = columns.windows.size();
-  if (x.rank() == 4) shape[2] = rows.windows.size();
+  const bool has_rows = x.rank() == 4;
+  const Shape shape = has_rows
+                          ? Shape{x.dim(0), x.dim(1), rows.windows.size(), columns.windows.size()}
+                          : Shape{x.dim(0), x.dim(1), columns.windows.size()};
   ANDIRON_ASSIGN(NewTensor<T> out, NewTensor<T>::of(shape));
   const std::size_t planes = x.dim(0) * x.dim(1);
   if (out.size() == 0) return std::move(out).take();
-  const std::size_t width = x.dim(x.rank() - 1);
+  const std::size_t width = x.dim(has_rows ? 3 : 2);
   const std::size_t plane_in = x.size() / planes;
   const std::size_t plane_out = out.size() / planes;
   parallel_for(planes, row_grain(plane_in), [&](std::size_t begin, std::size_t end) {
