@@ -75,14 +75,12 @@ unsigned long count_argument(const std::string& option, const std::string& text,
 }
 
 double tolerance_argument(const std::string& option, const std::string& text) {
-  double number = -1;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end || !(number >= 0)) {
+  const std::optional<double> number = parse_number(text);
+  if (!number) {
     throw CLI::ValidationError(option,
                                in_quotes(text) + " is not a tolerance; tolerances look like 1e-5");
   }
-  return number;
+  return *number;
 }
 
 template <class Choice>

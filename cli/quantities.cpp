@@ -2,9 +2,10 @@
 // Sizes and counts as people write them.
 #include "cli/quantities.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace andiron::cli {
 namespace {
@@ -58,17 +59,26 @@ std::string count_of(std::uint64_t count, std::string_view noun) {
   return text;
 }
 
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  // from_chars would take a sign, "inf" and "nan".
-  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
+std::optional<double> parse_number(std::string_view text) {
+  if (text.find_first_not_of("0123456789.e+-") != std::string_view::npos || text.empty() ||
+      text[0] < '0' || text[0] > '9') {
+    return std::nullopt;
+  }
+  const std::string whole(text);
+  char* end = nullptr;
+  const double number = std::strtod(whole.c_str(), &end);
+  if (end != whole.c_str() + whole.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
 
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<double> parsed = parse_number(text.substr(0, digits));
+  if (!parsed) return std::nullopt;
+  double number = *parsed;
   std::string unit;
-  for (const char* c = rest; c != end; ++c) {
-    unit += *c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 'a' + 'A') : *c;
+  for (const char c : text.substr(digits)) {
+    unit += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
   if (!unit.empty() && unit != "B") {
     const std::size_t power = std::string_view("KMGT").find(unit[0]);

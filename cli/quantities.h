@@ -24,6 +24,10 @@ std::string format_number(double number, int digits);
 /// "1 tensor", "2 tensors".
 std::string count_of(std::uint64_t count, std::string_view noun);
 
+/// "12", "0.5", "1e-5": no sign, no "inf", nothing else behind it. Standard libraries lack
+/// from_chars for doubles.
+std::optional<double> parse_number(std::string_view text);
+
 /// "512M", "2GiB", "1.5G", "100KB", "4096". K, M, G, T with or without "i" and "iB" count in 1024s,
 /// KB, MB, GB, TB in 1000s. Nothing when it is no such size or does not fit 64 bits.
 std::optional<std::uint64_t> parse_size(std::string_view text);

@@ -66,7 +66,8 @@ std::vector<Range> ranges_of(const Archive& file, std::uint64_t metadata_bytes) 
                       display_text(tensor.full_path()) + ' ' + tensor.dtype_text() + ' ' +
                           tensor.shape().to_string()});
   }
-  std::ranges::stable_sort(ranges, {}, &Range::begin);
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [](const Range& a, const Range& b) { return a.begin < b.begin; });
   return ranges;
 }
 

@@ -2,6 +2,7 @@
 // Element types, and the floating-point types that C++ does not have. Freestanding.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -204,7 +205,7 @@ struct BFloat16 {
 };
 
 /// Maps a C++ type to its dtype. Sub-byte, f8, c32 and opaque dtypes have no C++ type: use the
-/// bytes, or cast before you read. Complex types are in tensor.h.
+/// bytes, or cast before you read.
 template <class T>
 struct ElementOf;
 /// A C++ type that is the element type of a dtype.
@@ -262,6 +263,21 @@ struct ElementOf<float> {
 template <>
 struct ElementOf<double> {
   static constexpr DType dtype = DType::f64;
+};
+/// std::complex, and types like it: <complex> would cost every user a fifth of a second to compile.
+template <class T, class Real>
+concept ComplexOf = std::same_as<typename T::value_type, Real> && sizeof(T) == 2 * sizeof(Real) &&
+                    requires(const T& number) {
+                      { number.real() } -> std::convertible_to<Real>;
+                      { number.imag() } -> std::convertible_to<Real>;
+                    };
+template <ComplexOf<float> T>
+struct ElementOf<T> {
+  static constexpr DType dtype = DType::c64;
+};
+template <ComplexOf<double> T>
+struct ElementOf<T> {
+  static constexpr DType dtype = DType::c128;
 };
 
 /// Returns the exact value of an element, given its bits. Every float type here fits in a double.

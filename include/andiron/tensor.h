@@ -8,7 +8,6 @@
 #pragma once
 
 #include <bit>
-#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -148,15 +147,6 @@ class Tensor {
   Shape shape_;
   Bytes bytes_;
   std::string raw_name_;
-};
-
-template <>
-struct ElementOf<std::complex<float>> {
-  static constexpr DType dtype = DType::c64;
-};
-template <>
-struct ElementOf<std::complex<double>> {
-  static constexpr DType dtype = DType::c128;
 };
 
 /// Burn's name for it.

@@ -75,8 +75,9 @@ std::string words_of(std::string_view path) {
 }
 
 bool has_any(std::string_view words, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(
-      parts, [&](std::string_view part) { return words.find(part) != std::string_view::npos; });
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return words.find(part) != std::string_view::npos;
+  });
 }
 
 // How the matrices of a file lie, as far as their biases tell.
@@ -97,7 +98,7 @@ Guess guess_matrix(std::string_view path, const Parameters& parameters, Layout l
   const std::span<const std::uint64_t> shape = parameters.at("weight").shape;
   const std::string shapes = shapes_of(parameters);
   const auto bias = parameters.find("bias");
-  if (bias != parameters.end() && std::ranges::equal(bias->second.shape, shape)) {
+  if (bias != parameters.end() && Shape(bias->second.shape) == Shape(shape)) {
     return {"LayerNorm", shapes + ": over several dimensions"};
   }
   if (const auto length = bias_length(parameters)) {
@@ -157,7 +158,7 @@ std::optional<Guess> guess(std::string_view path, const Parameters& parameters, 
 
 // Whether a path can stand in a rule as it is: a line or a glob reads the others otherwise.
 bool can_be_written(std::string_view path) {
-  return std::ranges::none_of(path, [](char c) {
+  return std::none_of(path.begin(), path.end(), [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '*' || c == '?' || c == '#';
   });
 }
@@ -205,7 +206,8 @@ const std::vector<std::string>& LayerRules::kinds() {
 }
 
 Status LayerRules::add(LayerRule rule) ANDIRON_NO_THROW {
-  if (rule.kind != other_kind && std::ranges::find(kinds(), rule.kind) == kinds().end()) {
+  if (rule.kind != other_kind &&
+      std::find(kinds().begin(), kinds().end(), rule.kind) == kinds().end()) {
     return Error{.code = ErrorCode::invalid_argument,
                  .message = "this kind of module is not known",
                  .found = in_quotes(rule.kind),
@@ -218,7 +220,8 @@ Status LayerRules::add(LayerRule rule) ANDIRON_NO_THROW {
                  .expected = "a path without blanks and #; ? stands for any character"};
   }
   // The reason is a comment, which ends with its line.
-  std::ranges::replace_if(rule.reason, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      rule.reason.begin(), rule.reason.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   if (rule.glob == root_glob) {
     by_path_.try_emplace("", rules_.size());
   } else if (rule.glob.find_first_of("*?") == std::string::npos) {

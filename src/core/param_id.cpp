@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <optional>
 #include <random>
 
@@ -70,6 +69,11 @@ constexpr std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
   return (a_high * b_high + (middle >> 32) + (other >> 32)) ^ (a * b);
 }
 
+// To the left. The count of std::rotl is an int or not, by the library.
+constexpr std::uint64_t rotated(std::uint64_t number, std::uint64_t count) {
+  return number << count | number >> (64 - count) % 64;
+}
+
 // What Burn makes of the UUIDs of its early releases: the hash that the Rust crate ahash 0.8 gives
 // for 16 bytes with fixed keys (the first digits of pi) where there are no AES instructions.
 std::uint64_t hash_uuid(const std::array<std::byte, uuid_bytes>& bytes) {
@@ -79,8 +83,8 @@ std::uint64_t hash_uuid(const std::array<std::byte, uuid_bytes>& bytes) {
   const std::uint64_t state = (keys[1] + uuid_bytes) * multiplier + keys[0];
   const std::uint64_t data =
       folded_product(load_u64(bytes.data()) ^ keys[2], load_u64(bytes.data() + 8) ^ keys[3]);
-  const std::uint64_t mixed = std::rotl(state ^ data, 23);
-  return std::rotl(folded_product(mixed, keys[0]), static_cast<int>(mixed & 63));
+  const std::uint64_t mixed = rotated(state ^ data, 23);
+  return rotated(folded_product(mixed, keys[0]), mixed & 63);
 }
 
 }  // namespace

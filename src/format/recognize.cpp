@@ -54,7 +54,7 @@ std::string in_words(const Recognized& content) {
 Result<Recognized> by_content_of_gzip(std::string_view head) {
   std::string what = "another gzip file";
   if (!is_gzip(head)) {
-    const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head)));
+    const Bytes bytes = Bytes::borrow(std::as_bytes(std::span(head.data(), head.size())));
     ANDIRON_ASSIGN(Recognized content, recognize(*memory_source(bytes)));
     if (content.row != nullptr && content.row->may_be_gzip) return content;
     what = in_words(content);

@@ -159,7 +159,7 @@ std::vector<std::string> ShardSet::shown_paths() const {
 
 Status ShardSet::write_index(std::string_view text) {
   if (index_ == nullptr) return {};
-  ANDIRON_TRY(index_->write(std::as_bytes(std::span(text))));
+  ANDIRON_TRY(index_->write(std::as_bytes(std::span(text.data(), text.size()))));
   return index_->flush();
 }
 

@@ -26,14 +26,20 @@ struct Splice {
   std::vector<Slot> slots;
 };
 
+template <class T>
+void move_to_end(std::vector<T>& list, std::vector<T>& further) {
+  list.insert(list.end(), std::move_iterator(further.begin()), std::move_iterator(further.end()));
+}
+
 std::vector<Slot> spliced(const std::vector<Slot>& slots, std::vector<Splice> splices) {
-  std::ranges::sort(splices, {}, &Splice::first);
+  std::sort(splices.begin(), splices.end(),
+            [](const Splice& a, const Splice& b) { return a.first < b.first; });
   std::vector<Slot> result;
   std::size_t next = 0;
   for (Splice& splice : splices) {
     result.insert(result.end(), slots.begin() + static_cast<std::ptrdiff_t>(next),
                   slots.begin() + static_cast<std::ptrdiff_t>(splice.first));
-    std::ranges::move(splice.slots, std::back_inserter(result));
+    move_to_end(result, splice.slots);
     next = splice.first + splice.count;
   }
   result.insert(result.end(), slots.begin() + static_cast<std::ptrdiff_t>(next), slots.end());
@@ -91,9 +97,9 @@ class Chooser {
       }
       notes.push_back(note(place, candidate->index));
       splices.push_back({place.first_slot, place.slot_count, std::move(candidate->slots)});
-      std::ranges::move(candidate->vacancies, std::back_inserter(vacancies));
-      std::ranges::move(candidate->notes, std::back_inserter(notes));
-      std::ranges::move(candidate->built, std::back_inserter(built));
+      move_to_end(vacancies, candidate->vacancies);
+      move_to_end(notes, candidate->notes);
+      move_to_end(built, candidate->built);
       i = place.next_variant;
     }
     if (splices.empty()) return std::nullopt;
@@ -144,7 +150,7 @@ class Chooser {
   // that the source has.
   bool misses_names(std::span<const Slot> present) const {
     const auto misses = [&](const Slot& slot) { return takes_part(slot) && !find(slot); };
-    return present.empty() || std::ranges::any_of(present, misses);
+    return present.empty() || std::any_of(present.begin(), present.end(), misses);
   }
 
   std::optional<Candidate> only_match(const ModuleSlots& module, const VariantPlace& place) const {
@@ -156,7 +162,9 @@ class Chooser {
       if (i == place.present) continue;
       std::optional<Candidate> candidate = build(place, i);
       // One that takes nothing but what the present one takes as well is not told apart by names.
-      if (!candidate || std::ranges::includes(taken, tensors_for(candidate->slots))) continue;
+      if (!candidate) continue;
+      const TensorNames wanted = tensors_for(candidate->slots);
+      if (std::includes(taken.begin(), taken.end(), wanted.begin(), wanted.end())) continue;
       if (match) return std::nullopt;
       match = std::move(candidate);
     }
@@ -172,12 +180,13 @@ class Chooser {
     Candidate candidate{.index = index};
     std::optional<std::vector<Slot>> chosen =
         choose(module, candidate.built, candidate.vacancies, candidate.notes);
-    std::ranges::move(module.vacancies, std::back_inserter(candidate.vacancies));
+    move_to_end(candidate.vacancies, module.vacancies);
     candidate.slots = chosen ? *std::move(chosen) : std::move(module.slots);
     const auto served = [&](const Slot& slot) { return is_served(slot); };
     const auto takes = [&](const Slot& slot) { return takes_part(slot); };
-    if (!std::ranges::all_of(candidate.slots, served) ||
-        std::ranges::none_of(candidate.slots, takes)) {
+    const std::vector<Slot>& slots = candidate.slots;
+    if (!std::all_of(slots.begin(), slots.end(), served) ||
+        std::none_of(slots.begin(), slots.end(), takes)) {
       return std::nullopt;
     }
     candidate.built.push_back(std::move(alternative));

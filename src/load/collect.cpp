@@ -91,7 +91,7 @@ void note_shared_ids(const Taken& taken, Archive& archive) {
     if (const auto id = taken.tensors[i].param_id()) by_id.emplace_back(id->value, i);
   }
   if (!may_have_repeats(by_id)) return;
-  std::ranges::sort(by_id);
+  std::sort(by_id.begin(), by_id.end());
   std::size_t first = 0;  // with the id of the one at hand
   std::optional<std::pair<std::size_t, std::size_t>> pair;
   std::size_t copies = 0;

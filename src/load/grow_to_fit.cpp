@@ -20,7 +20,7 @@ void for_each_segment(const std::vector<std::string_view>& names, const std::str
   const std::string prefix = path.empty() ? path : path + ".";
   std::string_view last;
   bool is_first = true;
-  for (auto name = std::ranges::lower_bound(names, prefix);
+  for (auto name = std::lower_bound(names.begin(), names.end(), prefix);
        name != names.end() && name->starts_with(prefix); ++name) {
     const std::string_view rest = name->substr(prefix.size());
     const std::string_view segment = rest.substr(0, rest.find('.'));
@@ -53,7 +53,7 @@ ContainerGrower::ContainerGrower(const Archive& source, const ChooseOptions& opt
   names_.reserve(source_.size());
   for (std::size_t i = 0; i < source_.size(); ++i) names_.push_back(source_.info(i).name);
   for (const auto& [alias, kept] : source_.aliases()) names_.push_back(alias);
-  std::ranges::sort(names_);
+  std::sort(names_.begin(), names_.end());
 }
 
 void ContainerGrower::enter(std::string_view name, Kind kind) {
@@ -71,7 +71,7 @@ void ContainerGrower::leave() {
 
 bool ContainerGrower::has_names() const {
   const std::string prefix = chooser_.path().empty() ? std::string() : chooser_.path() + ".";
-  const auto first = std::ranges::lower_bound(names_, prefix);
+  const auto first = std::lower_bound(names_.begin(), names_.end(), prefix);
   return first != names_.end() && first->starts_with(prefix);
 }
 
@@ -87,7 +87,7 @@ std::size_t ContainerGrower::wanted_size(std::size_t present) {
   for_each_segment(names_, chooser_.path(), [&](std::string_view segment) {
     if (const auto number = parse_printed_index(segment)) numbers.push_back(*number);
   });
-  std::ranges::sort(numbers);
+  std::sort(numbers.begin(), numbers.end());
   std::uint64_t wanted = present;
   for (const std::uint64_t number : numbers) {
     if (number < wanted) continue;
@@ -116,9 +116,11 @@ Result<std::vector<GrownPart>> ContainerGrower::finish() {
   if (!status_) return std::move(status_).error();
   undo_.clear();
   // Outer parts first: an optional is told of after what is in it.
-  std::ranges::stable_sort(grown_, {}, [](const GrownPart& part) {
-    return part.path.empty() ? 0 : 1 + std::ranges::count(part.path, '.');
-  });
+  const auto depth = [](const GrownPart& part) {
+    return part.path.empty() ? 0 : 1 + std::count(part.path.begin(), part.path.end(), '.');
+  };
+  std::stable_sort(grown_.begin(), grown_.end(),
+                   [&](const GrownPart& a, const GrownPart& b) { return depth(a) < depth(b); });
   return std::move(grown_);
 }
 

@@ -173,8 +173,9 @@ class Planner {
 
   bool has_same_sources(const Assignment& a, const Assignment& b) {
     const std::span found(lookup_.found());
-    return std::ranges::equal(found.subspan(a.first_source, a.source_count),
-                              found.subspan(b.first_source, b.source_count));
+    const std::span of_a = found.subspan(a.first_source, a.source_count);
+    const std::span of_b = found.subspan(b.first_source, b.source_count);
+    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
   }
 
   static Assignment tied_to(const Assignment& first, std::size_t index) {

@@ -28,7 +28,9 @@ Result<bool> are_equal(const TensorSnapshot& a, const TensorSnapshot& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   ANDIRON_ASSIGN(const Tensor first, a.borrow());
   ANDIRON_ASSIGN(const Tensor second, b.borrow());
-  return std::ranges::equal(first.bytes().span(), second.bytes().span());
+  const std::span<const std::byte> of_a = first.bytes().span();
+  const std::span<const std::byte> of_b = second.bytes().span();
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
 }
 
 Error no_longer_tied(const Archive& named, std::string_view first, std::string_view second) {
@@ -60,7 +62,7 @@ Status keep_ties(const Archive& tensors, const Archive& named,
   for (auto& [first, group] : groups) {
     group.insert(group.begin(), first);
     const auto changed =
-        std::ranges::find_if(group, [&](std::size_t i) { return now[i].has_value(); });
+        std::find_if(group.begin(), group.end(), [&](std::size_t i) { return now[i].has_value(); });
     if (changed == group.end()) continue;
     const TensorSnapshot tensor = file.snapshot(*changed);
     for (const std::size_t i : group) {

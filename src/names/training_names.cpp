@@ -29,7 +29,8 @@ bool is_weight_part(std::string_view name) {
   }
   const std::string_view last = name.substr(name.rfind('.') + 1);
   return last.starts_with("weight") &&
-         std::ranges::any_of(parts, [&](std::string_view part) { return last.ends_with(part); });
+         std::any_of(std::begin(parts), std::end(parts),
+                     [&](std::string_view part) { return last.ends_with(part); });
 }
 
 }  // namespace andiron::inline v1::detail

@@ -54,8 +54,10 @@ bool fit(const TensorInfo& magnitude, const TensorInfo& direction) {
 
 Result<Archive> fold_weight_norm(const Archive& file) ANDIRON_NO_THROW {
   // A part may be tied to another weight's, of which nothing is left under its own name.
-  const bool has_tied_parts = std::ranges::any_of(
-      file.aliases(), [](const auto& alias) { return detail::is_weight_part(alias.first); });
+  const auto& aliases = file.aliases();
+  const bool has_tied_parts = std::any_of(aliases.begin(), aliases.end(), [](const auto& alias) {
+    return detail::is_weight_part(alias.first);
+  });
   Archive archive = file;
   if (has_tied_parts) {
     ANDIRON_ASSIGN(archive, file.with_ties_as_copies());

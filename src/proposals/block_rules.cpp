@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "src/core/parse_index.h"
@@ -25,7 +26,10 @@ struct Change {
   std::string from;
   std::string to;
 
-  friend auto operator<=>(const Change&, const Change&) = default;
+  friend bool operator==(const Change&, const Change&) = default;
+  friend bool operator<(const Change& a, const Change& b) {
+    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+  }
 };
 
 // Where segments end, the first at 0 for nothing.

@@ -2,6 +2,8 @@
 // Tests src/format/record/writer.cpp and what it writes with.
 #include <gtest/gtest.h>
 
+#include <complex>
+
 #include <limits>
 
 #include "andiron/tensor.h"

@@ -44,7 +44,7 @@ class ThreadCap {
   ThreadCap& operator=(const ThreadCap&) = delete;
 
  private:
-  int before_ = 0;
+  [[maybe_unused]] int before_ = 0;  // used where there is OpenMP
 };
 
 }  // namespace nn

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "src/core/sort.h"
@@ -49,7 +49,9 @@ class SearchTable::Builder {
   struct Place {
     std::vector<std::uint32_t> at;
     Neighbor before;
-    auto operator<=>(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(at, before) < std::tie(other.at, other.before);
+    }
   };
   bool is_too_large() const {
     return table_.next_.size() > most_cells || places_.size() > 0xffff ||
