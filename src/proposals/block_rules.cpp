@@ -26,7 +26,6 @@ struct Change {
   std::string from;
   std::string to;
 
-  friend bool operator==(const Change&, const Change&) = default;
   friend bool operator<(const Change& a, const Change& b) {
     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
   }
