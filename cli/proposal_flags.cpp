@@ -8,7 +8,7 @@
 namespace andiron::cli {
 namespace {
 
-std::string in_quotes(std::string_view text) {
+std::string single_quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
@@ -45,7 +45,7 @@ std::string in_shell_quotes(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("._-/+:@%").find(c) != std::string_view::npos;
   });
-  return is_plain ? std::string(text) : in_quotes(text);
+  return is_plain ? std::string(text) : single_quoted(text);
 }
 
 std::string flag_for(const ProposedStep& step) {
@@ -61,22 +61,23 @@ std::string flag_for(const ProposedStep& step) {
   if (is_list && is_odd) return {};
   switch (step.kind) {
     case Kind::top_level_key:
-      return "--top-level-key " + in_quotes(given[0]);
+      return "--top-level-key " + single_quoted(given[0]);
     case Kind::fold_weight_norm:
       return "--fold-weight-norm";
     case Kind::rename:
-      return "--sub " + in_quotes(given[0]) + " " + in_quotes(given[1]);
+      return "--sub " + single_quoted(given[0]) + " " + single_quoted(given[1]);
     case Kind::split:
-      return "--split " + in_quotes(given[0]) + " " + in_quotes(comma_list(rest, step.shares));
+      return "--split " + single_quoted(given[0]) + " " +
+             single_quoted(comma_list(rest, step.shares));
     case Kind::join:
-      return "--join " + in_quotes(given[0]) + " " + in_quotes(comma_list(rest, {}));
+      return "--join " + single_quoted(given[0]) + " " + single_quoted(comma_list(rest, {}));
     case Kind::transpose:
-      return "--transpose " + in_quotes(given[0]);
+      return "--transpose " + single_quoted(given[0]);
     case Kind::close_gaps:
       return given[0] == "true" ? "--contiguous-indices" : "";
     case Kind::exclude: {
       const std::string glob = glob_for(given[0]);
-      return glob.empty() ? std::string() : "--exclude " + in_quotes(glob);
+      return glob.empty() ? std::string() : "--exclude " + single_quoted(glob);
     }
     case Kind::adapter:
     case Kind::skip_variants:

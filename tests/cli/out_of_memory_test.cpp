@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/cli/sample_files.h"
+#include "tests/support/long_tests.h"
 
 namespace andiron::test {
 namespace {
@@ -11,9 +12,7 @@ namespace {
 class ToolOutOfMemory : public ToolTest {};
 
 TEST_F(ToolOutOfMemory, EndsWithAMessageAndExitCode2) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need all of the address space";
-#endif
+  if (is_sanitized) GTEST_SKIP() << "sanitizers need all of the address space";
   std::vector<Sample> tensors;
   for (int i = 0; i < 3000; ++i) {
     tensors.push_back({std::to_string(i) + std::string(900, 'a'), "U8", {1}, 1});

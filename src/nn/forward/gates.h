@@ -134,6 +134,7 @@ Result<NewTensor<T>> input_products(const Operand<T>& x, const std::array<Gate<T
                                     std::size_t width, std::size_t hidden) {
   const std::size_t rows = x.dim(0) * x.dim(1);
   ANDIRON_ASSIGN(NewTensor<T> products, NewTensor<T>::of({rows, count * hidden}));
+  if (products.size() == 0) return products;
   for (std::size_t g = 0; g < count; ++g) {
     T* const out = products.data() + g * hidden;
     fill_with_bias(out, rows, count * hidden, gates[g].input.bias, hidden);
