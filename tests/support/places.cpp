@@ -10,4 +10,12 @@ std::string tool_path() { return ANDIRON_TOOL; }
 std::string measure_path() { return ANDIRON_MEASURE; }
 std::string probe_path() { return ANDIRON_OPEN_PROBE; }
 
+bool is_emulated() {
+#ifdef ANDIRON_IS_EMULATED
+  return true;
+#else
+  return false;
+#endif
+}
+
 }  // namespace andiron::test

@@ -14,4 +14,7 @@ std::string tool_path();      ///< the andiron tool; empty if it was not built
 std::string measure_path();   ///< measure.cpp: runs a program and tells what that took
 std::string probe_path();     ///< open_probe.cpp: opens, lists and prints a file
 
+/// Whether an emulator runs these programs, with memory and ways of its own.
+bool is_emulated();
+
 }  // namespace andiron::test
