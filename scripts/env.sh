@@ -34,6 +34,25 @@ not_run() {
   if [ -n "${ANDIRON_NOT_RUN:-}" ]; then echo "$*" >>"$ANDIRON_NOT_RUN"; fi
 }
 
+# run_steps COMMAND...: runs all of them, prints a table, and fails if one of them fails.
+run_steps() {
+  local step start result failed=false table=
+  ANDIRON_NOT_RUN=$(mktemp)
+  export ANDIRON_NOT_RUN
+  for step in "$@"; do
+    say "=== $step"
+    start=$SECONDS result=passed
+    bash -c "$step" </dev/null || { result=FAILED && failed=true; }
+    table+=$(printf '| %s | %s | %d:%02d |' "$step" $result $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)))$'\n'
+  done
+  say "=== summary"
+  sed 's/^/not run: /' "$ANDIRON_NOT_RUN"
+  rm -f "$ANDIRON_NOT_RUN"
+  printf '\n| step | result | min:s |\n|---|---|---|\n%s' "$table"
+  if $failed; then return 1; fi
+  say "all steps passed"
+}
+
 # Compilers ask ccache first, where there is one. It keeps objects for every clone: it sees paths from the root of
 # the project, not from that of the machine, and files that a clone has just made.
 use_ccache() {
