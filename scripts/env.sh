@@ -83,7 +83,7 @@ run_tests() {
   shift
   say "running the tests of preset $preset"
   $test_launcher ctest --preset "$preset" -j "$jobs" "$@" || rc=$?
-  grep -ahE '^(skipped|slow): ' "$log" | sort || true
+  grep -ahE '^(skipped|slow): |: NOT RUN: ' "$log" | sort || true
   say "$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\.$/\1/p' "$log" | awk '{ sum += $1 } END { print sum + 0 }') tests passed in" \
     "$(grep -acE '^[0-9]+/[0-9]+ Test: ' "$log") processes"
   return $rc

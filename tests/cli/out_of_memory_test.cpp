@@ -12,7 +12,8 @@ namespace {
 class ToolOutOfMemory : public ToolTest {};
 
 TEST_F(ToolOutOfMemory, EndsWithAMessageAndExitCode2) {
-  if (is_sanitized) GTEST_SKIP() << "sanitizers need all of the address space";
+  if (is_sanitized || is_emulated())
+    GTEST_SKIP() << "sanitizers and emulators need the address space";
   std::vector<Sample> tensors;
   for (int i = 0; i < 3000; ++i) {
     tensors.push_back({std::to_string(i) + std::string(900, 'a'), "U8", {1}, 1});
