@@ -60,8 +60,8 @@ std::string count_of(std::uint64_t count, std::string_view noun) {
 }
 
 std::optional<double> parse_number(std::string_view text) {
-  if (text.find_first_not_of("0123456789.e+-") != std::string_view::npos || text.empty() ||
-      text[0] < '0' || text[0] > '9') {
+  if (text.find_first_not_of("0123456789.e+-") != std::string_view::npos ||
+      text.find_first_of("0123456789.") != 0) {
     return std::nullopt;
   }
   const std::string whole(text);
@@ -72,6 +72,7 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::optional<double> parsed = parse_number(text.substr(0, digits));
   if (!parsed) return std::nullopt;

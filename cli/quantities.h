@@ -24,7 +24,7 @@ std::string format_number(double number, int digits);
 /// "1 tensor", "2 tensors".
 std::string count_of(std::uint64_t count, std::string_view noun);
 
-/// "12", "0.5", "1e-5": no sign, no "inf", nothing else behind it. Standard libraries lack
+/// "12", ".5", "1e-5": no sign, no "inf", nothing else behind it. Some standard libraries lack
 /// from_chars for doubles.
 std::optional<double> parse_number(std::string_view text);
 

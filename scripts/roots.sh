@@ -2,31 +2,45 @@
 # Sourced after env.sh: bare roots of Debian releases, in which the scripts run as on a machine that has nothing.
 # Needs root. The pristine roots are kept in $cache/roots; a command runs in a copy of one.
 
-# pristine_root RELEASE: prints its folder, and makes it where it is missing.
+# pristine_root RELEASE: makes it where it is missing.
 pristine_root() {
   local folder=$cache/roots/$1
-  if [ ! -d "$folder" ]; then
-    scripts/setup roots >&2
-    say "making a bare root of $1 in $folder" >&2
-    mkdir -p "$cache/roots"
-    rm -rf "$folder.part"
-    debootstrap --variant=minbase "$1" "$folder.part" >"$folder.log" || { tail -n 20 "$folder.log" >&2 && return 1; }
-    mv "$folder.part" "$folder"
-  fi
-  echo "$folder"
+  if [ -d "$folder" ]; then return; fi
+  scripts/setup roots || return 1
+  say "making a bare root of $1 in $folder"
+  mkdir -p "$cache/roots" && rm -rf "$folder.part" || return 1
+  debootstrap --variant=minbase "$1" "$folder.part" >"$folder.log" || { tail -n 20 "$folder.log" >&2; return 1; }
+  mv "$folder.part" "$folder"
 }
 
 # new_root RELEASE FOLDER: a copy that knows how this machine reaches the registries.
 new_root() {
-  local pristine file
-  pristine=$(pristine_root "$1") || return 1
-  rm -rf --one-file-system "$2"
-  cp -a "$pristine" "$2"
+  local file
+  pristine_root "$1" || return 1
+  rm -rf --one-file-system "$2" && cp -a "$cache/roots/$1" "$2" || return 1
   for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
-    if [ -e "$file" ]; then cp -L "$file" "$2$file"; fi
+    if [ -e "$file" ]; then cp -L "$file" "$2$file" || return 1; fi
   done
-  mkdir -p "$2/etc/ssl"
-  if [ -d /etc/ssl/certs ]; then cp -aL /etc/ssl/certs "$2/etc/ssl/"; fi
+  # Links that lead nowhere are of no use there either.
+  if [ -d /etc/ssl/certs ]; then mkdir -p "$2/etc/ssl" && cp -aL /etc/ssl/certs "$2/etc/ssl/" 2>/dev/null || true; fi
+}
+
+# bare_root_with RELEASE NAME PACKAGES: sets $folder to a root that is kept, has what tests need and these packages,
+# and has a clone of HEAD. Packages for arm64 make it a root of two architectures.
+bare_root_with() {
+  folder=$cache/roots/$1-$2
+  if [ "$(cat "$folder/has-packages" 2>/dev/null)" != "$3" ]; then
+    new_root "$1" "$folder"
+    clone_into "$folder"
+    say "installing packages in $folder"
+    if [[ $3 = *:arm64* ]]; then in_root "$folder" dpkg --add-architecture arm64; fi
+    { in_root "$folder" /src/andiron/scripts/setup test && in_root "$folder" apt-get update -qq &&
+      in_root "$folder" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $3; } \
+      >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" >&2; return 1; }
+    echo "$3" >"$folder/has-packages"
+  fi
+  rm -rf "$folder/src/andiron"
+  clone_into "$folder"
 }
 
 # clone_into FOLDER: HEAD of the project as /src of a root, with nothing beside it.
@@ -42,7 +56,7 @@ in_root() {
   shift
   local settings=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "ANDIRON_JOBS=$jobs")
   # How this machine reaches the registries, and what the caller set.
-  mapfile -t -O ${#settings[@]} settings < <(env | grep -E '^(([a-z]+_proxy|CI|ANDIRON_COLD|ANDIRON_LONG_TESTS)=|PIP_|SSL_CERT)' | grep -v '^PIP_FIND_LINKS' || true)
+  mapfile -t -O ${#settings[@]} settings < <(env | grep -E '^(([a-z]+_proxy|CI)=|PIP_|SSL_CERT)' | grep -v '^PIP_FIND_LINKS' || true)
   # The mounts end with the namespace.
   root_mounts=${root_mounts:-} unshare --mount --fork bash -c '
     set -e

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "andiron/error_code.h"
 
@@ -266,11 +267,12 @@ struct ElementOf<double> {
 };
 /// std::complex, and types like it: <complex> would cost every user a fifth of a second to compile.
 template <class T, class Real>
-concept ComplexOf = std::same_as<typename T::value_type, Real> && sizeof(T) == 2 * sizeof(Real) &&
-                    requires(const T& number) {
-                      { number.real() } -> std::convertible_to<Real>;
-                      { number.imag() } -> std::convertible_to<Real>;
-                    };
+concept ComplexOf =
+    std::same_as<typename T::value_type, Real> && sizeof(T) == 2 * sizeof(Real) &&
+    std::is_trivially_copyable_v<T> && !std::is_const_v<T> && requires(const T& number) {
+      { number.real() } -> std::convertible_to<Real>;
+      { number.imag() } -> std::convertible_to<Real>;
+    };
 template <ComplexOf<float> T>
 struct ElementOf<T> {
   static constexpr DType dtype = DType::c64;

@@ -125,13 +125,14 @@ bool is_any_nan(const double* parts, std::size_t count) {
   return std::any_of(parts, parts + count, [](double part) { return std::isnan(part); });
 }
 
-// In halves of 32 bits, each of which a double holds.
+// In halves of 32 bits, each of which a double holds. Both have the sign of the number, so that
+// small numbers have one part.
 WideNumber wide_number(DType dtype, std::uint64_t bits) {
+  const bool is_negative = dtype == DType::i64 && bits >> 63 != 0;
+  if (is_negative) bits = 0 - bits;
   const std::uint64_t low = bits & 0xffff'ffff;
-  const std::uint64_t high = bits - low;
-  return {dtype == DType::i64 ? static_cast<double>(static_cast<std::int64_t>(high))
-                              : static_cast<double>(high),
-          static_cast<double>(low)};
+  const double sign = is_negative ? -1 : 1;
+  return {sign * static_cast<double>(bits - low), sign * static_cast<double>(low)};
 }
 
 void read_wide(DType dtype, const std::byte* elements, std::span<const double> numbers,
@@ -148,7 +149,8 @@ void read_wide(DType dtype, const std::byte* elements, std::span<const double> n
   }
 }
 
-// Rounded once: what the subtraction of the first parts loses is added with the rest.
+// What the subtraction of the first parts loses is added with the rest: numbers that differ have a
+// distance, and that of integers is rounded once.
 double difference(const WideNumber& a, const WideNumber& b) {
   const double high = a.high - b.high;
   const double taken = high - a.high;

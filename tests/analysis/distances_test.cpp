@@ -129,6 +129,14 @@ TEST(Distances, AreExactForIntegersOf64Bits) {
   EXPECT_EQ(distance_between(Wide{least, least + 1}, Wide{least, least}).max_abs, 1);
   EXPECT_EQ(distance_between(Wide{-1, 0}, Wide{1, 0}).max_abs, 2);
   EXPECT_EQ(distance_between(Wide{7}, Doubles{1e300}).max_abs, 1e300);
+  EXPECT_EQ(distance_between(Wide{-1}, Doubles{-1 - 0x1p-52}).max_abs, 0x1p-52);
+  EXPECT_EQ(distance_between(Wide{-3}, Floats{-3.0000002f}).differing, 1U);
+  EXPECT_EQ(distance_between(Wide{-5}, Doubles{-5.1}).max_abs, 5.1 - 5);
+  EXPECT_EQ(distance_between(Wide{-large - 1}, Wide{-large}).max_abs, 1);
+  constexpr std::int64_t middle = (std::int64_t{1} << 40) + 1;
+  EXPECT_EQ(
+      distance_between(Wide{middle, -middle}, Doubles{0x1p40 + 1 + 0x1p-12, -0x1p40 - 1}).max_abs,
+      0x1p-12);
 }
 
 TEST(Distances, OfComplexElementsAreMagnitudes) {

@@ -239,7 +239,7 @@ TEST_F(Diff, WrongUsageIsExitCode4) {
   const std::string a = model("a.safetensors");
   EXPECT_EQ(tool({"diff", a}).exit_code, 4);
   EXPECT_EQ(tool({"diff", a, a, a}).exit_code, 4);
-  for (const char* tolerance : {"-1", "x", "nan", "inf", "0x1", " 1", "1e", ""}) {
+  for (const char* tolerance : {"-1", "x", "nan", "inf", "0x1", " 1", "1e", ".", "1e400", ""}) {
     EXPECT_EQ(tool({"diff", "--atol", tolerance, a, a}).exit_code, 4) << tolerance;
   }
 }

@@ -13,6 +13,11 @@
 namespace andiron {
 namespace {
 
+static_assert(ElementOf<std::complex<float>>::dtype == DType::c64);
+static_assert(ElementOf<std::complex<double>>::dtype == DType::c128);
+static_assert(!Element<std::complex<long double>> && !Element<const std::complex<float>>);
+static_assert(!Element<std::pair<float, float>> && !Element<std::vector<float>>);
+
 Bytes zero_bytes(std::size_t size) { return Bytes::own(std::vector<std::byte>(size)); }
 
 TEST(Tensor, IsEmptyByDefault) {

@@ -7,7 +7,7 @@ Takes the ```cpp blocks of ROOT/README.md and ROOT/docs/**/*.md, except those be
 `<!-- not compiled -->`. A block becomes a function in a namespace of its own; a block without main() is
 the body of a function, after an #include of all of andiron. Many blocks are one source, and all sources
 one program, which runs the block that its argument names. Only a block that adds to namespace andiron is a
-program of its own, which is named as it.
+program of its own, which is named as it. NAME.alone has each block as a whole program.
 
 Prints the names of the sources; those of programs of their own after "alone:". The expected output of a block,
 a ```text block below a line `It prints:`, goes into a file NAME.expected. Files in OUT that are up to date
@@ -106,6 +106,7 @@ def main():
         for count, (first_line, block, printed) in enumerate(snippets, start=1):
             name = f"{stem}-{count}"
             program = program_of(block, first_line, document)
+            files[f"{name}.alone"] = program
             if ADDS_TO_ANDIRON.search(program):
                 print(f"alone:{name}.cpp")
                 files[f"{name}.cpp"] = program

@@ -3,8 +3,7 @@
 // usage: node run.mjs PROGRAM [ARGUMENT ...]
 //
 // Tests run other programs through it (include/tests/support/run.h). "measure FILE PROGRAM ..."
-// also writes to FILE what the program took: its memory in KiB, and its time in ms. A quarter of
-// that time: the program is compiled while it runs.
+// also writes to FILE the memory that the program took, in KiB.
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { argv, env, exit } from "node:process";
 import { WASI } from "node:wasi";
