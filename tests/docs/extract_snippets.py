@@ -24,7 +24,7 @@ FENCE = re.compile(r"^```")
 MAIN = re.compile(r"^int main\(\)", re.MULTILINE)
 INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
 ADDS_TO_ANDIRON = re.compile(r"\bstruct andiron::|^namespace andiron\b", re.MULTILINE)
-ANDIRON = "#include <andiron/andiron.h>"
+ANDIRON = "#include <andiron/andiron.h>\n#include <iostream>"
 BLOCKS_A_SOURCE = 18  # a compiler takes about 1 GB for so many
 
 
