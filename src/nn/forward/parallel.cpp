@@ -53,6 +53,8 @@ ThreadCap::ThreadCap() noexcept {
 #ifdef ANDIRON_HAVE_OPENMP
   before_ = omp_get_max_threads();
   omp_set_num_threads(static_cast<int>(threads()));
+#else
+  static_cast<void>(before_);  // clang warns of members that nothing uses
 #endif
 }
 

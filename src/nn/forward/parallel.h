@@ -44,7 +44,7 @@ class ThreadCap {
   ThreadCap& operator=(const ThreadCap&) = delete;
 
  private:
-  [[maybe_unused]] int before_ = 0;  // used where there is OpenMP
+  int before_ = 0;
 };
 
 }  // namespace nn
