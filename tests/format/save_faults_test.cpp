@@ -147,7 +147,8 @@ TEST_P(SaveFaults, APowerCutLeavesTheOldOrTheNewModel) {
 }
 
 TEST_P(SaveFaults, APowerCutAfterAKillLeavesOneOfTheModels) {
-  const std::uint32_t seeds = test::is_long_run() ? 50 : 4;
+  test::takes_long("it cuts the power after every step that follows every kill");
+  const std::uint32_t seeds = test::is_long_run() ? 50 : 2;
   for (std::size_t killed_at = 0, all = 1; killed_at < all; ++killed_at) {
     start_over();
     test::PowerCut disk(folder_.path());
