@@ -28,6 +28,7 @@
 // A struct in a struct in a struct adds some 100 bytes for each level.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -81,14 +82,14 @@ BindResult bind_model(const ViewModel& model, const BurnpackView& file,
                       const BindOptions& options) noexcept;
 }  // namespace detail
 
-/// Points every view of `model` at its tensor. The file's memory must outlive the model. After an
-/// error, no view is bound. One pass over the file: O(tensors * fields), less for nested structs.
-template <class Model>
-BindResult bind(Model& model, const SafetensorsView& file, const BindOptions& options = {}) {
-  return detail::bind_model(detail::view_model(model), file, options);
-}
-template <class Model>
-BindResult bind(Model& model, const BurnpackView& file, const BindOptions& options = {}) {
+/// Points every view of `model` at its tensor. `file` is a SafetensorsView or a BurnpackView. Its
+/// memory must outlive the model. After an error, no view is bound. One pass over the file:
+/// O(tensors * fields), less for nested structs.
+// Takes the file as it comes: for a model that is a std::array, std::bind would fit better.
+template <class Model, class View>
+  requires std::convertible_to<View&, const SafetensorsView&> ||
+           std::convertible_to<View&, const BurnpackView&>
+BindResult bind(Model& model, View&& file, const BindOptions& options = {}) {
   return detail::bind_model(detail::view_model(model), file, options);
 }
 

@@ -90,8 +90,8 @@ struct TensorDifference {
 /// An entry of the metadata, or a value beside the tensors, that differs.
 struct EntryDifference {
   std::string key;                    ///< of a value, the path from the top
-  std::optional<std::string> a = {};  ///< nothing if only b has it. Values are JSON, NaN "NaN"
-  std::optional<std::string> b = {};
+  std::optional<std::string> a = {};  ///< nothing if only b has it. Values are JSON, NaN "NaN";
+  std::optional<std::string> b = {};  ///< "list" and "dict" if it is a list on one side alone
 };
 
 /// The outcome of compare().
@@ -103,7 +103,7 @@ struct Comparison {
   std::vector<TensorDifference> differences;
   /// With CompareOptions::metadata: entries of the string metadata, in order of keys.
   std::vector<EntryDifference> metadata;
-  /// With CompareOptions::metadata: scalars, texts and bytes in Archive::value(), in order of keys.
+  /// With CompareOptions::metadata: what is not a tensor in Archive::value(), in order of keys.
   std::vector<EntryDifference> values;
   std::uint64_t unlisted_values = 0;  ///< more of these; about 16 MiB of text are listed
 

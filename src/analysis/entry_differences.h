@@ -19,9 +19,9 @@ struct ValueDifferences {
   std::size_t unlisted = 0;
 };
 
-// Scalars, texts and bytes that are not the same at the same path; dicts may have another order.
-// Tensors, null and empty lists and dicts count as nothing. A few keys can make paths of any
-// length, so the listing is bounded.
+// Scalars, texts, bytes, and empty lists and dicts that are not the same at the same path, and
+// lists of values that are dicts on the other side; dicts may have another order. Tensors and null
+// count as nothing. A few keys can make paths of any length, so the listing is bounded.
 ValueDifferences value_differences(const Value& a, const Value& b);
 
 }  // namespace andiron::inline v1::detail

@@ -39,10 +39,49 @@ TEST(EntryDifferences, OfValuesHaveThePathAndTheJsonOfBoth) {
             (Lines{R"(net.name: "x" | "y")", "net.sizes.1: 2 | 3", "net.sizes.2: - | 4"}));
 }
 
-TEST(EntryDifferences, TensorsNullAndEmptyListsAreNothing) {
-  const Value a = ValueDict{{"w", TensorIndex{3}}, {"n", Value()}, {"l", ValueList{}}};
+TEST(EntryDifferences, TensorsAndNullAreNothing) {
+  const Value a = ValueDict{{"w", TensorIndex{3}}, {"n", Value()}, {"t", ValueList{Value()}}};
   EXPECT_EQ(differences(a, Value()), Lines{});
-  EXPECT_EQ(differences(a, ValueDict{{"w", TensorIndex{5}}, {"e", ValueDict{}}}), Lines{});
+  EXPECT_EQ(differences(a, ValueDict{{"w", TensorIndex{5}}}), Lines{});
+}
+
+TEST(EntryDifferences, AnEmptyListIsNotAMissingKey) {
+  const Value none = ValueDict{};
+  const Value list = ValueDict{{"k", ValueList{}}};
+  const Value dict = ValueDict{{"k", ValueDict{}}};
+  EXPECT_EQ(differences(list, list), Lines{});
+  EXPECT_EQ(differences(list, none), Lines{"k: [] | -"});
+  EXPECT_EQ(differences(none, dict), Lines{"k: - | {}"});
+  EXPECT_EQ(differences(list, dict), Lines{"k: [] | {}"});
+  EXPECT_EQ(differences(list, ValueDict{{"k", Value()}}), Lines{"k: [] | -"});
+  EXPECT_EQ(differences(list, ValueDict{{"k", ValueList{true}}}), Lines{"k.0: - | true"});
+  EXPECT_EQ(differences(list, ValueDict{{"k", ValueDict{{"0", true}}}}),
+            (Lines{"k: [] | -", "k.0: - | true"}));
+  // Nothing at all.
+  EXPECT_EQ(differences(none, Value()), Lines{});
+  EXPECT_EQ(differences(none, ValueList{}), Lines{});
+}
+
+TEST(EntryDifferences, AListIsNoDictWithItsNumbersAsKeys) {
+  const Value a = parse_json(R"({"j": 1, "k": [1, [2, 3]], "l": 1})").value();
+  const Value b = parse_json(R"({"j": 2, "k": {"0": 1, "1": {"0": 2, "1": 4}}, "l": 2})").value();
+  EXPECT_EQ(differences(a, b), (Lines{"j: 1 | 2", R"(k: "list" | "dict")",
+                                      R"(k.1: "list" | "dict")", "k.1.1: 3 | 4", "l: 1 | 2"}));
+  EXPECT_EQ(differences(parse_json(R"({"0": []})").value(), parse_json("[[]]").value()),
+            Lines{R"(: "dict" | "list")"});
+}
+
+TEST(EntryDifferences, ListsOfTensorsAreNothing) {
+  const Value list = ValueList{TensorIndex{0}, Value()};
+  const Value dict = ValueDict{{"0", TensorIndex{0}}, {"x", true}};
+  EXPECT_EQ(differences(ValueDict{{"k", list}}, ValueDict{{"k", dict}}), Lines{"k.x: - | true"});
+}
+
+TEST(EntryDifferences, ValuesWithTheSameTextMayDiffer) {
+  EXPECT_EQ(differences(ValueDict{{"k", NAN}}, ValueDict{{"k", "NaN"}}),
+            Lines{R"(k: "NaN" | "NaN")"});
+  EXPECT_EQ(differences(ValueDict{{"k", Bytes()}}, ValueDict{{"k", ValueList{}}}),
+            Lines{"k: [] | []"});
 }
 
 TEST(EntryDifferences, AValueMayBeAListOnTheOtherSide) {

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks that what the documents point to exists, and that README.md stays short.
+"""Checks that what documents and comments point to exists, and that README.md stays short.
 
 usage: check_links.py ROOT
 
 Checked are relative links, with their #anchors, and paths in backquotes such as `scripts/test` or
 `format/open.cpp`. A path is looked for from the root, from src, include and include/andiron, and
 from the document's folder. CHANGELOG.md names files that are gone, and the pages on parity name Burn's:
-of these only the links are checked. NAME in a path stands for any name.
+of these only the links are checked. NAME in a path stands for any name. Comments of C++ sources may name a file
+alone, or behind the last of its folders.
 """
 
 import pathlib
@@ -19,6 +20,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 TOP_FOLDERS = ("src", "include", "cli", "tests", "scripts", "docs", "examples", "fuzz", "bench", "cmake", ".ci")
 SOURCE_PATH = re.compile(r"[\w.-]+(/[\w.-]+)+\.(h|cpp|sh|md|cmake)")
+FILE_NAME = re.compile(r"(?:[\w.-]+/)*\w[\w.-]*\.(?:h|cpp)\b")
+CODE_FOLDERS = ("include", "src", "cli", "tests", "fuzz", "bench", "embedded", "examples", "web")
 TREE_PATH = re.compile(r"(%s)/[\w./-]+" % "|".join(re.escape(top) for top in TOP_FOLDERS))
 
 
@@ -64,13 +67,24 @@ def path_fault(root, document, code):
     return f"there is no {path}"
 
 
+def comment_faults(root):
+    sources = [path.relative_to(root) for top in CODE_FOLDERS for path in sorted((root / top).rglob("*"))
+               if path.suffix in (".h", ".cpp")]
+    known = {"/".join(source.parts[first:]) for source in sources for first in range(len(source.parts))}
+    for source in sources:
+        for number, line in enumerate((root / source).read_text(encoding="utf-8").splitlines(), start=1):
+            if comment := re.search(r"(?<![\w:\"])//.*", line):
+                yield from (f"{source}:{number}: there is no {name}" for name in FILE_NAME.findall(comment[0])
+                            if name not in known)
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     root = pathlib.Path(sys.argv[1]).resolve()
     documents = [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md")),
                  *sorted((root / "bench").glob("*.md")), *sorted((root / "tests").glob("*.md"))]
-    faults = []
+    faults = list(comment_faults(root))
     for document in documents:
         name = document.relative_to(root)
         text = document.read_text(encoding="utf-8")

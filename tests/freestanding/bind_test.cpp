@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,16 @@ TEST(Bind, PointsTheFieldsAtTheBytesOfEitherFormat) {
   result = bind(net, burnpack_in(burnpack));
   ASSERT_TRUE(result.ok()) << text_of(result);
   expect_bound(net, burnpack);
+}
+
+TEST(Bind, IsPreferredToStdBindForAnArray) {
+  const FileInMemory memory =
+      as_burnpack(archive_of({{"0", counting({2}, 1)}, {"1", counting({2}, 3)}}));
+  BurnpackView file = burnpack_in(memory);
+  std::array<TensorView<float, 2>, 2> model;
+  const BindResult result = bind(model, file);
+  ASSERT_TRUE(result.ok()) << text_of(result);
+  EXPECT_EQ(model[1][1], 4);
 }
 
 TEST(Bind, AViewIsOnePointerAndTheResultIsOfFixedSize) {

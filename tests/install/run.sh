@@ -94,6 +94,11 @@ if command -v dpkg-deb >/dev/null; then
       exit 1
     fi
   done
+  homepage=$(dpkg-deb -f "$package" Homepage)
+  if [[ $homepage = *example.* || $homepage = *.invalid* ]]; then
+    say "the Debian package names a homepage that does not exist: $homepage" >&2
+    exit 1
+  fi
   depends=$(dpkg-deb -f "$package" Depends)
   case $depends in
     *libre2-dev*) say "$(basename "$package") is complete; it depends on $depends" ;;

@@ -208,6 +208,7 @@ class PortableDeflate final : public DeflateStream {
   // A byte becomes 15 bits at most, and the lengths take less than a kilobyte.
   std::array<std::byte, 2 * block_bytes> out_;
 };
+static_assert(sizeof(PortableDeflate) <= 97 * 1024, "portable.h says how much memory it takes");
 
 }  // namespace
 

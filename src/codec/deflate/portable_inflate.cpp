@@ -411,6 +411,7 @@ class PortableInflate final : public InflateStream {
   BlockCodes codes_;
   InflateWindow window_;  // what the steps before have made
 };
+static_assert(sizeof(PortableInflate) <= 47 * 1024, "portable.h says how much memory it takes");
 
 }  // namespace
 

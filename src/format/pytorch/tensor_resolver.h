@@ -27,7 +27,7 @@ struct Resolution {
   enum class Kind : std::uint8_t {
     no_tensor,  // the value is something else
     taken,
-    skipped,  // a tensor that has no data here
+    skipped,  // a tensor that has no data here, or data that cannot be read
     shell,    // its tensors are in its state, to be walked as an object's
   };
   Kind kind = Kind::no_tensor;
@@ -49,7 +49,7 @@ struct Resolution {
 class TensorResolver {
  public:
   // Data of the container is big-endian where `big_endian` says so. NumPy's arrays are skipped
-  // unless `takes_arrays`. A tensor may take up to `most_bytes` in memory.
+  // unless `takes_arrays`. A tensor may take as much memory as its storage, or `most_bytes`.
   TensorResolver(const PickleDocument& content, StorageFinder& finder, bool big_endian,
                  bool takes_arrays, std::uint64_t most_bytes, const OpenOptions& options)
       : content_(content),
@@ -85,14 +85,14 @@ class TensorResolver {
   // Takes `out.whole` if it has data that can be read.
   Status take(Resolution& out) const;
 
-  // In tensor_parts.cpp: tensors that are listed as their parts.
+  // In composite_tensors.cpp: tensors that are listed as their parts.
   Status quantized(std::span<const PickleValue> args, Resolution& out);
   Status add_scale(std::string_view name, PickleValue value, bool whole, std::uint64_t channels,
                    Resolution& out);
   Status sparse(std::span<const PickleValue> args, Resolution& out);
   Status nested(std::span<const PickleValue> args, Resolution& out);
   Status jagged(std::span<const PickleValue> args, Resolution& out);
-  // Fails with BadPickle and the message `otherwise` if the value is not a tensor.
+  // Fails with BadPickle and the message `otherwise` if the value is not a tensor with data.
   Status add_part(std::string_view name, PickleValue value, const char* otherwise, Resolution& out);
 
   static Status skip(std::string reason, Resolution& out) {
