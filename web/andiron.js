@@ -25,13 +25,77 @@ export class AndironError extends Error {
 // A misspelled option would change nothing, and nobody would notice.
 function check(kind, given, known) {
   for (const each of given) {
-    if (!known.includes(each)) throw new TypeError(`no such ${kind}: ${each}; there are: ${known.join(", ")}`);
+    if (!known.includes(each)) throw new TypeError(`no such ${kind}: ${String(each)}; there are: ${known.join(", ")}`);
   }
 }
 
-/** A TypeError for options that do not exist, which names those that do. */
-export function checkOptions(options, ...known) {
-  check("option", Object.keys(options), known);
+const isText = (value) => typeof value === "string";
+const isObject = (value) => typeof value === "object" && value !== null;
+
+// What an argument may be, by the name of its kind. JSON would make null of many others.
+const kinds = {
+  "a string": isText,
+  "true or false": (value) => typeof value === "boolean",
+  "a whole number from 0 on": (value) => Number.isSafeInteger(value) && value >= 0,
+  "a finite number": Number.isFinite,
+  "an object": isObject,
+  "an object of strings": (value) => isObject(value) && Object.values(value).every(isText),
+  "a list of pairs of strings": (value) => Array.isArray(value) &&
+    value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isText)),
+};
+
+function checkKind(what, value, kind) {
+  if (kind === undefined || kinds[kind](value)) return;
+  const found = isObject(value) ? "an object" : isText(value) ? JSON.stringify(value) : String(value);
+  throw new TypeError(`${what} must be ${kind}, not ${found}`);
+}
+
+/** A TypeError for options that do not exist, which names those that do, or that are of another kind. */
+export function checkOptions(options, known) {
+  checkKind("options", options, "an object");
+  check("option", Object.keys(options), Object.keys(known));
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined) checkKind(name, value, known[name]);
+  }
+}
+
+// How the library spells a setting or an action, and how this package does.
+const spellings = [
+  // Names.
+  [/use \.with_top_level_key\((".*?")\)/, "use { names: { topLevelKey: $1 } }"],
+  [/omit the top-level key/, "omit names.topLevelKey"],
+  [/omit the key$/, "omit names.topLevelKey"],
+  [/rename one of them first, or leave one out/, "use names.rename to give them different names"],
+  [/rename (one of them|one of the tensors|the tensor)$/, "rename $1 with names.rename"],
+  // Reading.
+  [/^name one of the files$/, "choose one with { name }"],
+  [/Strictness::(lenient|strict)/, '{ strictness: "$1" }'],
+  [/OpenOptions::verify/, "{ verify: true }"],
+  [/set PytorchSettings::numpy_arrays to read it/, "this package does not read it"],
+  [/raise Limits::\w+ if you trust the file/, "this package cannot raise the limit"],
+  [/read it in parts, or borrow it from a mapped file/, "read it in parts, with { begin, end }"],
+  [/load it with load_from\(.*?\.\.\.\)\)/, "this package cannot read it: only a module can"],
+  // Writing.
+  [/split it with WriteOptions::max_shard_bytes/, "this package writes no shards"],
+  [/raise WriteOptions::limits to write a file that Burn's reader refuses/, "convert it to another format"],
+  [/; set SafetensorsSettings::param_ids to keep (it|them)/, ""],
+  [/leave it out, or set another BurnpackSettings::release/, "convert it to another format"],
+  [/cast it to .*?, or leave it out|^leave it out$/, "convert it to another format"],
+  [/use a higher precision, or leave the tensor out/, "convert it to another format"],
+  [/rename the entry, or write tied tensors as copies/, "rename the entry"],
+];
+
+/** Advice of the library in the words of this package. */
+export function inOptions(advice) {
+  return spellings.reduce((text, [library, options]) => text.replace(library, options), advice);
+}
+
+// An error as the module sends it. Its text ends with the hint.
+function errorOf(fields, cause) {
+  const { text, hint = "" } = fields;
+  const spelled = inOptions(hint);
+  const before = text.slice(0, text.length - hint.length);
+  return new AndironError({ ...fields, text: text.endsWith(hint) ? before + spelled : text, hint: spelled }, cause);
 }
 
 const isNode = typeof process === "object" && Boolean(process.versions?.node);
@@ -68,11 +132,10 @@ class BlobFile {
   close() {}
 }
 
-// Opened when it is first read: a folder may hold many files that nobody asks for.
 class PathFile {
-  constructor(path) {
+  constructor(path, size) {
     this.path = path;
-    this.size = builtin("fs").statSync(path).size;
+    this.size = size;
   }
   read(offset, out) {
     const fs = builtin("fs");
@@ -102,65 +165,117 @@ function hostFile(source) {
     }
     return new BlobFile(source);
   }
-  if (typeof source === "string" && isNode) return new PathFile(source);
-  throw new TypeError("expected an ArrayBuffer, a typed array, a Blob, or in node a path");
+  const path = pathOf(source);
+  if (path === undefined) throw new TypeError("expected an ArrayBuffer, a typed array, a Blob, or in node a path");
+  const file = fileAt(path);
+  if (file === undefined) throw new AndironError({ code: "NotFound", file: path, text: `${path}: no such file` });
+  return file;
 }
 
-// The files of a source by name, and the one to open: [["model.pt", file]], "model.pt".
-function hostFiles(source, name) {
-  const isUrl = source instanceof URL || (typeof source === "string" && source.startsWith("file:"));
-  if (isNode && isUrl) source = builtin("url").fileURLToPath(source);
-  if (typeof source === "string" && isNode) {
-    const fs = builtin("fs");
-    const path = builtin("path");
-    // The name of a sharded model, whose index is there, need not be a file.
-    const isFolder = fs.statSync(source, { throwIfNoEntry: false })?.isDirectory() ?? false;
-    const folder = isFolder ? source : path.dirname(source);
-    const names = fs.readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() || entry.isSymbolicLink())
-      .map((entry) => entry.name);
-    const files = [];
-    for (const each of names) {
-      const full = path.join(folder, each);
-      if (fs.statSync(full, { throwIfNoEntry: false })?.isFile()) {
-        files.push([each, new PathFile(full)]);
-      }
-    }
-    return { files, model: isFolder ? "" : path.basename(source) };
+// Of a path or the URL of a file, in node; of anything else, nothing.
+function pathOf(source) {
+  const isUrl = source instanceof URL || (isText(source) && /^(file:|[a-z][a-z\d+.-]+:\/\/)/i.test(source));
+  if (!isUrl) return isNode && isText(source) ? source : undefined;
+  if (!isNode || new URL(source).protocol !== "file:") {
+    throw new TypeError("a URL is not fetched: open its bytes, await (await fetch(url)).arrayBuffer()");
   }
+  return builtin("url").fileURLToPath(source);
+}
+
+// Nothing, if no file is there.
+function fileAt(path) {
+  const found = builtin("fs").statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? new PathFile(path, found.size) : undefined;
+}
+
+function isFolder(path) {
+  try {
+    return builtin("fs").statSync(path).isDirectory();
+  } catch {
+    // Who opens it says why.
+    return false;
+  }
+}
+
+function filesIn(folder) {
+  const isFile = (entry) =>
+    entry.isFile() || (entry.isSymbolicLink() && !isFolder(builtin("path").join(folder, entry.name)));
+  try {
+    return builtin("fs").readdirSync(folder, { withFileTypes: true }).filter(isFile).map((entry) => entry.name);
+  } catch (cause) {
+    throw new AndironError({ code: "Io", file: folder, text: `${folder}: cannot list the folder` }, cause);
+  }
+}
+
+// The files of a path: only those that the library asks for are looked at. To choose a model, it
+// needs the names of all.
+function filesOfPath(path, name) {
+  const { basename, join, sep } = builtin("path");
+  if (!isFolder(path)) {
+    if (name !== undefined) throw new TypeError("name chooses a file of a folder: open the folder, or omit it");
+    const model = basename(path);
+    if (model === "") throw new TypeError("the path is empty");
+    const folder = path.slice(0, path.lastIndexOf(model));
+    return { model, folder, names: [], open: (each) => fileAt(folder + each) };
+  }
+  return { model: name ?? "", folder: path.endsWith(sep) ? path : path + sep, names: name ? [] : filesIn(path),
+    open: (each) => fileAt(join(path, each)) };
+}
+
+// What the library may open: `open` gives a file by its name, if there is one, and `names` are those
+// to choose from if there is no `model`. The names of files on a disk follow their `folder`.
+function hostFiles(source, name) {
+  const path = pathOf(source);
+  if (path !== undefined) return filesOfPath(path, name);
   const isOne = source instanceof ArrayBuffer || ArrayBuffer.isView(source) ||
     (typeof Blob !== "undefined" && source instanceof Blob);
-  if (isOne) {
-    const own = name ?? source.name ?? "memory";
-    return { files: [[own, hostFile(source)]], model: own };
-  }
   // Several: an iterable of File, or an object or Map of sources by name.
   let entries;
-  if (source instanceof Map) {
+  if (isOne) {
+    entries = [[name ?? source.name ?? "memory", source]];
+  } else if (source instanceof Map) {
     entries = [...source];
-  } else if (typeof source?.[Symbol.iterator] === "function") {
-    entries = [...source].map((file) => [file.name, file]);
-  } else if (source && typeof source === "object") {
-    entries = Object.entries(source);
+  } else if (isObject(source)) {
+    entries = Symbol.iterator in source ? [...source].map((file) => [file?.name, file]) : Object.entries(source);
   } else {
     throw new TypeError("expected bytes, a Blob, a set of files, or in node a path");
   }
-  const files = entries.map(([each, file]) => [each, hostFile(file)]);
-  return { files, model: name ?? (files.length === 1 ? files[0][0] : "") };
+  const files = new Map(entries.map(([each, file]) => {
+    checkKind("the name of a file", each, "a string");
+    return [each, hostFile(file)];
+  }));
+  const names = [...files.keys()];
+  return { model: name ?? (names.length === 1 ? names[0] : ""), names, open: (each) => files.get(each) };
 }
 
 // ---- Elements ----
 
-const arrays = {
-  bool: Uint8Array, u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array,
-  u32: Uint32Array, i32: Int32Array, u64: BigUint64Array, i64: BigInt64Array,
-  f16: globalThis.Float16Array ?? Uint16Array, bf16: Uint16Array,
-  f32: Float32Array, f64: Float64Array, c64: Float32Array, c128: Float64Array,
+// A dtype's usual name and its typed array, if it has one.
+const dtypes = {
+  bool: ["bool", Uint8Array], u8: ["uint8", Uint8Array], i8: ["int8", Int8Array], u16: ["uint16", Uint16Array],
+  i16: ["int16", Int16Array], u32: ["uint32", Uint32Array], i32: ["int32", Int32Array],
+  u64: ["uint64", BigUint64Array], i64: ["int64", BigInt64Array],
+  f16: ["float16", globalThis.Float16Array ?? Uint16Array], bf16: ["bfloat16", Uint16Array],
+  f32: ["float32", Float32Array], f64: ["float64", Float64Array],
+  c32: ["complex32"], c64: ["complex64", Float32Array], c128: ["complex128", Float64Array],
+  f8e4m3fn: ["float8_e4m3fn"], f8e5m2: ["float8_e5m2"], f8e4m3fnuz: ["float8_e4m3fnuz"],
+  f8e5m2fnuz: ["float8_e5m2fnuz"], f8e8m0: ["float8_e8m0fnu"], f4e2m1: ["float4_e2m1fn"],
+  f6e2m3: ["float6_e2m3fn"], f6e3m2: ["float6_e3m2fn"],
 };
+
+// "f32" of "f32", "F32", "float32" or "torch.float32".
+function dtypeNamed(text) {
+  const usual = String(text).replace(/^torch\./, "");
+  const found = Object.keys(dtypes)
+    .find((name) => text === name || text === name.toUpperCase() || usual === dtypes[name][0]);
+  if (found === undefined) check("dtype", [text], Object.keys(dtypes));
+  return found;
+}
 
 /** The typed array that a dtype is read into; Uint8Array for those without one. */
 export function arrayFor(dtype) {
-  return arrays[dtype] ?? Uint8Array;
+  if (dtype === "qfloat" || /^raw(:|$)/.test(dtype)) return Uint8Array;
+  return dtypes[dtypeNamed(dtype)][1] ?? Uint8Array;
 }
 
 // ---- Numbers ----
@@ -213,15 +328,89 @@ function systemOf(memory) {
   return new Proxy(known, { get: (all, name) => all[name] ?? (() => errno.nosys) });
 }
 
+async function bytesOf(url) {
+  if (isNode && !/^https?:/.test(url)) return builtin("fs").readFileSync(/^file:/.test(url) ? new URL(url) : url);
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the server answers ${response.status} ${response.statusText}`.trim());
+  return response.arrayBuffer();
+}
+
 async function compiled(source) {
-  if (source instanceof WebAssembly.Module) return source;
   const given = await source;
-  if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return WebAssembly.compile(given);
-  const url = given ?? new URL("./andiron.wasm", import.meta.url);
-  if (isNode && !/^https?:/.test(url)) {
-    return WebAssembly.compile(builtin("fs").readFileSync(/^file:/.test(url) ? new URL(url) : url));
+  if (given instanceof WebAssembly.Module) return given;
+  const isBytes = given instanceof ArrayBuffer || ArrayBuffer.isView(given);
+  if (!(given === undefined || isBytes || isText(given) || given instanceof URL)) {
+    throw new TypeError("wasm must be a module, its bytes, or where they are");
   }
-  return WebAssembly.compile(await (await fetch(url)).arrayBuffer());
+  const url = given ?? new URL("./andiron.wasm", import.meta.url);
+  try {
+    const bytes = isBytes ? given : await bytesOf(url);
+    if (bytes.byteLength === 0) throw new Error("there are no bytes");
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    const what = cause.code === "ENOENT" ? "no such file" : cause.message;
+    const where = isBytes ? "the bytes in { wasm }" : `${url}; put andiron.wasm there, or pass { wasm }`;
+    throw new Error(`cannot load the module: ${what}: ${where}`, { cause });
+  }
+}
+
+// The host's files, as the module knows them: by numbers. What stops the host from opening or
+// reading one is kept as the cause of the error that the library makes of it.
+class Host {
+  files = new Map();
+  sets = new Map();
+  cause;
+  #last = 0;
+
+  // A set of files, with the numbers of those that are open.
+  add(open) {
+    const number = ++this.#last;
+    this.sets.set(number, { open, numbers: new Map() });
+    return number;
+  }
+  remove(number) {
+    for (const file of this.sets.get(number)?.numbers.values() ?? []) {
+      this.files.get(file).close();
+      this.files.delete(file);
+    }
+    this.sets.delete(number);
+  }
+  bytesRead(number) {
+    return [...this.sets.get(number)?.numbers.values() ?? []]
+      .reduce((sum, file) => sum + (this.files.get(file).bytesRead ?? 0), 0);
+  }
+
+  imports(memory) {
+    const bytes = (address, size) => new Uint8Array(memory().buffer, address >>> 0, size >>> 0);
+    const or = (failed, work) => (...values) => {
+      try {
+        return work(...values);
+      } catch (error) {
+        this.cause = error;
+        return failed;
+      }
+    };
+    return {
+      find: or(-2, (set, address, size) => {
+        const { open, numbers } = this.sets.get(set);
+        const name = decoder.decode(bytes(address, size));
+        if (numbers.has(name)) return numbers.get(name);
+        const file = open(name);
+        if (file === undefined) return -1;
+        numbers.set(name, ++this.#last);
+        this.files.set(this.#last, file);
+        return this.#last;
+      }),
+      size: (number) => this.files.get(number).size,
+      read: or(1, (number, offset, address, size) => {
+        const file = this.files.get(number);
+        const out = bytes(address, size);
+        file.read(offset, out);
+        file.bytesRead = (file.bytesRead ?? 0) + out.byteLength;
+        return 0;
+      }),
+    };
+  }
 }
 
 /**
@@ -229,28 +418,15 @@ async function compiled(source) {
  * default is andiron.wasm beside this file.
  */
 export async function load(options = {}) {
-  checkOptions(options, "wasm");
+  checkOptions(options, { wasm: undefined });
   const module = await compiled(options.wasm);
   let instance;
-  const files = new Map();
+  const host = new Host();
   const memory = () => instance.exports.memory;
-  const failure = {};
-  const read = (number, offset, address, size) => {
-    try {
-      const file = files.get(number);
-      const out = new Uint8Array(memory().buffer, address >>> 0, size >>> 0);
-      file.read(offset, out);
-      file.bytesRead = (file.bytesRead ?? 0) + out.byteLength;
-      return 0;
-    } catch (error) {
-      failure.cause = error;
-      return 1;
-    }
-  };
-  const imports = { andiron: { read }, wasi_snapshot_preview1: systemOf(memory) };
+  const imports = { andiron: host.imports(memory), wasi_snapshot_preview1: systemOf(memory) };
   instance = await WebAssembly.instantiate(module, imports);
   instance.exports._initialize?.();
-  return new Andiron(instance.exports, files, failure);
+  return new Andiron(instance.exports, host);
 }
 
 const encoder = new TextEncoder();
@@ -262,16 +438,12 @@ export const symbolOf = (name) => Symbol[name] ?? Symbol.for(`Symbol.${name}`);
 /** The library, once loaded. */
 class Andiron {
   #exports;
-  #files;
-  #failure;
+  #host;
   #trap;
-  #nextFile = 1;
 
-  // `failure.cause` is why the host could not read, if it could not.
-  constructor(exports, files, failure) {
+  constructor(exports, host) {
     this.#exports = exports;
-    this.#files = files;
-    this.#failure = failure;
+    this.#host = host;
   }
 
   get version() {
@@ -288,32 +460,32 @@ class Andiron {
    * `source`: an ArrayBuffer, a typed array, a Blob or File (in a worker), a path (node), or several
    * files: a FileList, an object or Map of sources by name. The caller closes the file.
    */
-  open(source, { name, ...options } = {}) {
-    checkOptions({ ...options, name }, "name", "strictness", "verify", "names");
+  open(source, options = {}) {
+    checkOptions(options, { name: "a string", strictness: "a string", verify: "true or false", names: "an object" });
     check("strictness", [options.strictness ?? "standard"], ["lenient", "standard", "strict"]);
-    checkOptions(options.names ?? {}, "topLevelKey", "rename", "contiguousIndices", "foldWeightNorm");
-    const { files, model } = hostFiles(source, name);
-    const numbers = [];
+    checkOptions(options.names ?? {}, { topLevelKey: "a string", rename: "a list of pairs of strings",
+      contiguousIndices: "true or false", foldWeightNorm: "true or false" });
+    const { name, ...rest } = options;
+    const { open, model, folder, names } = hostFiles(source, name);
+    const set = this.#host.add(open);
+    // A model is no file of a subfolder.
+    const listed = names.filter((each) => !each.includes("/")).sort();
     try {
-      const listed = files.map(([each, file]) => {
-        const number = this.#nextFile++;
-        this.#files.set(number, file);
-        numbers.push(number);
-        return { name: each, file: number, size: file.size };
-      });
-      const opened = this.#json("andiron_open", { files: listed, model, ...options });
-      const file = new WeightFile(this.#calls(numbers), opened);
+      const opened = this.#json("andiron_open", { set, folder, listed, name: model, ...rest });
+      opened.notes = opened.notes.map(inOptions);
+      for (const skipped of opened.skipped) skipped.reason = inOptions(skipped.reason);
+      const file = new WeightFile(this.#calls(set), opened);
       libraries.set(file, this);
       return file;
     } catch (error) {
-      this.#forget(numbers);
+      this.#host.remove(set);
       throw error;
     }
   }
 
   /** What differs between two open files; see Comparison in andiron.d.ts. */
   compare(a, b, options = {}) {
-    checkOptions(options, "atol", "rtol", "ignoreDtype");
+    checkOptions(options, { atol: "a finite number", rtol: "a finite number", ignoreDtype: "true or false" });
     const opened = [handleOf(a), handleOf(b)];
     if ([a, b].some((file) => libraries.get(file) !== this)) {
       throw new TypeError("the files were opened by another load() of the library");
@@ -323,25 +495,18 @@ class Andiron {
     return comparison;
   }
 
-  #forget(numbers) {
-    for (const number of numbers) {
-      this.#files.get(number)?.close();
-      this.#files.delete(number);
-    }
-  }
-
-  // What an open file needs, which is made of the host's files with these numbers.
-  #calls(numbers) {
+  // What an open file needs, which is made of a set of the host's files.
+  #calls(set) {
     return {
       json: (name, request, ...handles) => this.#json(name, request, ...handles),
       answer: (name, request, ...handles) => this.#answer(name, request, ...handles),
-      bytesRead: () => numbers.reduce((sum, each) => sum + (this.#files.get(each)?.bytesRead ?? 0), 0),
+      bytesRead: () => this.#host.bytesRead(set),
       // What stopped has nothing left to give back; the host's files are still its own.
       close: (handle) => {
         try {
           if (!this.#trap) this.#call("andiron_close", handle);
         } finally {
-          this.#forget(numbers);
+          this.#host.remove(set);
         }
       },
     };
@@ -367,7 +532,7 @@ class Andiron {
     const address = this.#call("andiron_allocate", text.length);
     if (address === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
     new Uint8Array(exports.memory.buffer, address, text.length).set(text);
-    this.#failure.cause = undefined;
+    this.#host.cause = undefined;
     const answer = this.#call(name, ...handles, address, text.length);
     this.#call("andiron_deallocate", address);
     return this.#take(answer);
@@ -377,16 +542,16 @@ class Andiron {
     return JSON.parse(decoder.decode(this.#answer(name, request, ...handles).bytes));
   }
 
-  // Copies result and notes out of the module's memory, and gives the answer back.
+  // Copies the result and what is said about it out of the module's memory, and gives the answer back.
   #take(answer) {
     const exports = this.#exports;
     if (answer === 0) throw new AndironError({ code: "OutOfMemory", text: "out of memory" });
     const [failed, data, size, text, textSize] = new Uint32Array(exports.memory.buffer, answer, 5);
     const bytes = new Uint8Array(exports.memory.buffer, data, size).slice();
-    const notes = JSON.parse(decoder.decode(new Uint8Array(exports.memory.buffer, text, textSize)) || "[]");
+    const about = JSON.parse(decoder.decode(new Uint8Array(exports.memory.buffer, text, textSize)) || "null");
     this.#call("andiron_release", answer);
-    if (failed) throw new AndironError(JSON.parse(decoder.decode(bytes)), this.#failure.cause);
-    return { bytes, notes };
+    if (failed) throw errorOf(JSON.parse(decoder.decode(bytes)), this.#host.cause);
+    return { bytes, about };
   }
 }
 
@@ -406,13 +571,12 @@ const libraries = new WeakMap();
 /** An open weight file. */
 class WeightFile {
   #calls;
-  #byName = new Map();
+  #byName;
 
   constructor(calls, { handle, ...listing }) {
     this.#calls = calls;
     handles.set(this, handle);
     Object.assign(this, listing);
-    for (const tensor of this.tensors) this.#byName.set(tensor.name, tensor);
   }
 
   /** How much of its files was read so far. */
@@ -422,6 +586,7 @@ class WeightFile {
 
   /** The description of a tensor by its name, or undefined. */
   tensor(name) {
+    this.#byName ??= new Map(this.tensors.map((tensor) => [tensor.name, tensor]));
     return this.#byName.get(name);
   }
 
@@ -431,20 +596,24 @@ class WeightFile {
    * bytes.
    */
   read(name, options = {}) {
-    checkOptions(options, "dtype", "begin", "end");
-    const { bytes } = this.#calls.answer("andiron_read", { ...options, name }, handleOf(this));
-    const Array = arrayFor(options.dtype ?? this.tensor(name)?.dtype);
+    checkKind("name", name, "a string");
+    checkOptions(options, { dtype: "a string", begin: "a whole number from 0 on", end: "a whole number from 0 on" });
+    const dtype = options.dtype === undefined ? undefined : dtypeNamed(options.dtype);
+    const { bytes, about } = this.#calls.answer("andiron_read", { ...options, dtype, name }, handleOf(this));
+    const Array = arrayFor(about);
     return new Array(bytes.buffer, 0, bytes.byteLength / Array.BYTES_PER_ELEMENT);
   }
 
   /** The SHA-256 of a tensor's row-major little-endian bytes, in hexadecimal. */
   hash(name) {
+    checkKind("name", name, "a string");
     return this.#calls.json("andiron_hash", { name }, handleOf(this)).sha256;
   }
 
   /** Minimum, maximum, mean and more of a tensor; with `bins`, also a histogram. */
   statistics(name, options = {}) {
-    checkOptions(options, "bins");
+    checkKind("name", name, "a string");
+    checkOptions(options, { bins: "a whole number from 0 on" });
     const found = this.#calls.json("andiron_statistics", { ...options, name }, handleOf(this));
     return withNumbers(found, "min", "max", "mean", "std", "l2");
   }
@@ -454,8 +623,10 @@ class WeightFile {
    * are the file; `notes` say what the format could not store, and what it changed.
    */
   convert(format, options = {}) {
-    checkOptions(options, "metadata");
-    return this.#calls.answer("andiron_convert", { ...options, format }, handleOf(this));
+    check("format", [format], ["safetensors", "burnpack", "mpk", "numpy"]);
+    checkOptions(options, { metadata: "an object of strings" });
+    const { bytes, about } = this.#calls.answer("andiron_convert", { ...options, format }, handleOf(this));
+    return { bytes, notes: about.map(inOptions) };
   }
 
   /** Gives back what the file holds. Arrays that were read stay valid. */

@@ -36,22 +36,15 @@ Answer* answer(Result<std::string> text) {
   return made;
 }
 
-Answer* answer(Result<Bytes> bytes) {
-  if (!bytes) return failed(bytes.error());
-  auto* const made = new (std::nothrow) Answer{.bytes = *std::move(bytes)};
+Answer* answer(Result<Made> result) {
+  if (!result) return failed(result.error());
+  auto* const made = new (std::nothrow)
+      Answer{.bytes = std::move(result->bytes), .about = std::move(result->about)};
   if (made == nullptr) return nullptr;
   made->data = made->bytes.data();
   made->size = static_cast<std::uint32_t>(made->bytes.size());
-  return made;
-}
-
-Answer* answer(Result<Converted> converted) {
-  if (!converted) return failed(converted.error());
-  Answer* const made = answer(Result<Bytes>(std::move(converted->bytes)));
-  if (made == nullptr) return nullptr;
-  append_json_texts(made->notes, converted->notes);
-  made->notes_data = made->notes.data();
-  made->notes_size = static_cast<std::uint32_t>(made->notes.size());
+  made->about_data = made->about.data();
+  made->about_size = static_cast<std::uint32_t>(made->about.size());
   return made;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "andiron/bytes.h"
 #include "andiron/error.h"
@@ -16,23 +15,22 @@ struct Answer {
   std::uint32_t failed = 0;
   const void* data = nullptr;
   std::uint32_t size = 0;
-  const void* notes_data = nullptr;
-  std::uint32_t notes_size = 0;
+  const void* about_data = nullptr;
+  std::uint32_t about_size = 0;
 
   std::string text = {};
   Bytes bytes = {};
-  std::string notes = {};  ///< on the bytes: a JSON list of texts, or nothing
+  std::string about = {};  ///< what there is to say about the bytes, as JSON, or nothing
 };
 
-/// What a conversion has made.
-struct Converted {
+/// Elements and the name of their dtype, or a file and notes on it.
+struct Made {
   Bytes bytes;
-  std::vector<std::string> notes = {};
+  std::string about;
 };
 
 /// Each is handed over to the caller; nullptr if there is no memory.
 Answer* answer(Result<std::string> text);
-Answer* answer(Result<Bytes> bytes);
-Answer* answer(Result<Converted> converted);
+Answer* answer(Result<Made> made);
 
 }  // namespace andiron::web

@@ -56,25 +56,29 @@ struct NameRequest {
     field("foldWeightNorm", self.fold_weight_norm);
   }
 
-  NameOptions options() const {
+  Result<NameOptions> options() const {
     NameOptions options;
     options.top_level_key = top_level_key;
     options.fold_weight_norm = fold_weight_norm;
     options.close_gaps = contiguous_indices;
-    for (const auto& [pattern, replacement] : rename) {
-      options.remapper.add_pattern(pattern, replacement);
+    options.remapper = KeyRemapper::from_patterns(rename);
+    // A note would be read after the names are lost.
+    for (std::string& warning : options.remapper.warnings()) {
+      return Error{.code = ErrorCode::invalid_pattern, .message = std::move(warning)};
     }
     return options;
   }
 };
 
 struct OpenRequest {
-  std::vector<HostFile> files = {};
-  std::string model = "";
+  std::uint32_t set = 0;
+  std::optional<std::string> folder = {};
+  std::vector<std::string> listed = {};
+  std::string name = "";
   std::string strictness = "standard";
   bool verify = false;
   NameRequest names = {};
-  ANDIRON_CONFIG(OpenRequest, files, model, strictness, verify, names)
+  ANDIRON_CONFIG(OpenRequest, set, folder, listed, name, strictness, verify, names)
 
   OpenOptions options() const {
     OpenOptions options{.verify = verify};
@@ -113,9 +117,12 @@ struct ConvertRequest {
 // ---- What they ask for ----
 
 Result<std::string> open_file(const OpenRequest& request) {
-  Result<Archive> file = open(HostFiles(request.files), request.model, request.options());
+  const Result<NameOptions> names = request.names.options();
+  if (!names) return names.error();
+  Result<Archive> file =
+      open(HostFiles(request.set, request.folder, request.listed), request.name, request.options());
   if (!file) return std::move(file).error();
-  Result<Archive> named = apply_names(*file, request.names.options());
+  Result<Archive> named = apply_names(*file, *names);
   if (!named) return std::move(named).error();
   static std::uint32_t last_handle = 0;
   std::string text = describe(*named, ++last_handle);
@@ -138,7 +145,7 @@ Result<FoundTensor> tensor_of(std::uint32_t handle, const char* text, std::size_
   return FoundTensor{*std::move(tensor), *std::move(request)};
 }
 
-Result<Bytes> elements_of(const FoundTensor& found) {
+Result<Made> elements_of(const FoundTensor& found) {
   TensorSnapshot tensor = found.tensor;
   if (found.request.dtype) {
     DType dtype = DType::raw;
@@ -182,7 +189,8 @@ Result<Bytes> elements_of(const FoundTensor& found) {
                           ? tensor.read_into(bytes->writable())
                           : tensor.read_part(begin, bytes->writable());
   if (!read) return read.error();
-  return bytes;
+  // A tied name is in no list.
+  return Made{*std::move(bytes), '"' + std::string(dtype_name(tensor.dtype())) + '"'};
 }
 
 Result<std::string> hash_of(const FoundTensor& found) {
@@ -218,21 +226,43 @@ Result<std::string> compared(std::uint32_t a, std::uint32_t b, const CompareRequ
   return describe(*comparison);
 }
 
-Result<Converted> converted(std::uint32_t handle, const ConvertRequest& request) {
-  Result<Archive> file = file_of(handle);
-  if (!file) return std::move(file).error();
+// The archive as other programs read it in this format, with what readers go by.
+Result<Archive> made_for(Format format, const Archive& file) {
+  Result<Archive> archive = file;
+  // Burnpack could keep them, but Burn would miss the tied names.
+  if (format == Format::burnpack) archive = file.with_ties_as_copies();
+  if (!archive || format == Format::mpk) return archive;
+  Metadata metadata = archive->metadata();
+  // What a record says of its recorder.
+  if (file.format() == format_name(Format::mpk)) {
+    for (const char* key : {"float", "int", "format", "version", "settings"}) metadata.erase(key);
+  }
+  // The matrices of PyTorch's Linear lie the other way round than Burn's.
+  if (file.is_pickled() && format != Format::numpy) metadata.emplace("format", "pt");
+  archive->set_metadata(std::move(metadata));
+  return archive;
+}
+
+Result<Made> converted(std::uint32_t handle, const ConvertRequest& request) {
+  const Result<Archive> file = file_of(handle);
+  if (!file) return file.error();
   for (const FormatInfo& format : formats()) {
     if (format.name != request.format) continue;
-    Metadata metadata = {request.metadata.begin(), request.metadata.end()};
-    // What readers go by: the matrices of PyTorch's Linear lie the other way round than Burn's.
-    const bool has_metadata =
-        format.format == Format::safetensors || format.format == Format::burnpack;
-    if (file->is_pickled() && has_metadata) metadata.emplace("format", "pt");
+    const Result<Archive> archive = made_for(format.format, *file);
+    if (!archive) return archive.error();
     MemorySink sink;
-    Result<WriteReport> report =
-        write(*file, sink, {.format = format.format, .metadata = std::move(metadata)});
+    Result<WriteReport> report = write(
+        *archive, sink,
+        {.format = format.format, .metadata = {request.metadata.begin(), request.metadata.end()}});
     if (!report) return std::move(report).error();
-    return Converted{sink.take(), std::move(report->notes)};
+    std::vector<std::string>& notes = report->notes;
+    if (const std::size_t ties = file->aliases().size(); archive->aliases().size() != ties) {
+      notes.push_back(std::to_string(ties) + (ties == 1 ? " tied name written as a copy"
+                                                        : " tied names written as copies"));
+    }
+    std::string about;
+    append_json_texts(about, notes);
+    return Made{sink.take(), std::move(about)};
   }
   return Error{.code = ErrorCode::invalid_argument,
                .message = "no such format",
@@ -306,6 +336,6 @@ ANDIRON_EXPORT(andiron_convert)
 Answer* andiron_convert(std::uint32_t file, const char* text, std::size_t size) {
   using namespace andiron::web;
   auto request = request_in<ConvertRequest>(text, size);
-  if (!request) return answer(andiron::Result<Converted>(std::move(request).error()));
+  if (!request) return answer(andiron::Result<Made>(std::move(request).error()));
   return answer(converted(file, *request));
 }

@@ -3,32 +3,30 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "andiron/byte_source.h"
-#include "andiron/config.h"
 
 namespace andiron::web {
 
-struct HostFile {
-  std::string name;
-  std::int32_t file;  // the number that the host knows it by
-  std::uint64_t size;
-  ANDIRON_CONFIG(HostFile, name, file, size)
-};
-
 class HostFiles final : public FileSet {
  public:
-  explicit HostFiles(const std::vector<HostFile>& files);
+  /// `set`: the number that the host knows them by. `folder`: what stands before their names, if
+  /// they are on a disk. `names`: those to choose a model from, sorted.
+  HostFiles(std::uint32_t set, std::optional<std::string> folder, std::vector<std::string> names)
+      : set_(set), folder_(std::move(folder)), names_(std::move(names)) {}
 
-  std::string name() const override { return "the files"; }
+  std::string name() const override { return folder_.value_or("the files"); }
   Result<ByteSourcePtr> open(const std::string& name) const override;
-  Result<std::vector<std::string>> names() const override;
+  Result<std::vector<std::string>> names() const override { return names_; }
 
  private:
-  std::map<std::string, HostFile> files_;
+  std::uint32_t set_;
+  std::optional<std::string> folder_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace andiron::web

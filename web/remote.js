@@ -41,7 +41,7 @@ const sendable = (source) => (source instanceof URL ? source.href : source);
  * runs worker.js beside this file. `wasm` as for load().
  */
 export async function loadInWorker(options = {}) {
-  checkOptions(options, "worker", "wasm");
+  checkOptions(options, { worker: undefined, wasm: undefined });
   const wasm = sendable(await options.wasm);
   const remote = new RemoteAndiron(options.worker ?? newWorker());
   try {
@@ -61,6 +61,12 @@ function errorOf(fields) {
   if (fields.name === "TypeError") return new TypeError(fields.text, cause && { cause });
   return Object.assign(new Error(fields.text, cause && { cause }), { name: fields.name });
 }
+
+// Of an open file, whose it is, its number there, and how it is called.
+const known = new WeakMap();
+
+/** Calls a function of the worker on an open file: what a page has added to `fileMethods`, too. */
+export const callOn = (file, method, ...args) => known.get(file).call(method, args);
 
 const closedError = () => new Error("the worker was closed: load the library again");
 
@@ -96,13 +102,25 @@ class RemoteAndiron {
   async open(source, options) {
     const isList = typeof FileList !== "undefined" && source instanceof FileList;
     const files = isList ? [...source] : sendable(source);
-    const { result, bytesRead } = await this.#call("open", undefined, [files, options]);
-    const call = (method, args) => this.#call(method, result.number, args);
-    return new RemoteFile({ ...result, bytesRead }, call);
+    const { result: { number, listing }, bytesRead } = await this.#call("open", undefined, [files, options]);
+    const file = new RemoteFile({ ...listing, bytesRead });
+    const call = async (method, args) => {
+      const answer = await this.#call(method, number, args);
+      if (answer.bytesRead !== undefined) file.bytesRead = answer.bytesRead;
+      return answer.result;
+    };
+    known.set(file, { owner: this, number, call });
+    return file;
   }
 
   async compare(a, b, options) {
-    return (await this.#call("compare", undefined, [a.number, b.number, options])).result;
+    const [left, right] = [known.get(a), known.get(b)];
+    if (!left || !right) throw new TypeError("expected an open file");
+    // Each worker counts its files.
+    if (left.owner !== this || right.owner !== this) {
+      throw new TypeError("the files were opened by another loadInWorker(): open both with one");
+    }
+    return (await this.#call("compare", undefined, [left.number, right.number, options])).result;
   }
 
   /** Ends the worker, and what it has open. Calls that are under way fail, and later ones too. */
@@ -135,38 +153,30 @@ class RemoteAndiron {
 }
 
 class RemoteFile {
-  #call;
-  #byName = new Map();
+  #byName;
 
-  constructor({ number, listing, bytesRead }, call) {
-    this.#call = async (method, ...args) => {
-      const answer = await call(method, args);
-      if (answer.bytesRead !== undefined) this.bytesRead = answer.bytesRead;
-      return answer.result;
-    };
-    this.number = number;
-    this.bytesRead = bytesRead;
+  constructor(listing) {
     Object.assign(this, listing);
-    for (const tensor of this.tensors) this.#byName.set(tensor.name, tensor);
   }
 
   tensor(name) {
+    this.#byName ??= new Map(this.tensors.map((tensor) => [tensor.name, tensor]));
     return this.#byName.get(name);
   }
   read(name, options) {
-    return this.#call("read", name, options);
+    return callOn(this, "read", name, options);
   }
   hash(name) {
-    return this.#call("hash", name);
+    return callOn(this, "hash", name);
   }
   statistics(name, options) {
-    return this.#call("statistics", name, options);
+    return callOn(this, "statistics", name, options);
   }
   convert(format, options) {
-    return this.#call("convert", format, options);
+    return callOn(this, "convert", format, options);
   }
   close() {
-    return this.#call("close");
+    return callOn(this, "close");
   }
   [symbolOf("asyncDispose")]() {
     return this.close();

@@ -13,6 +13,12 @@ const loaded = Promise.withResolvers?.() ?? (() => {
 const files = new Map();
 let nextFile = 1;
 
+function fileOf(number) {
+  const file = files.get(number);
+  if (file === undefined) throw new TypeError("the file is closed");
+  return file;
+}
+
 const methods = {
   load(options) {
     load(options).then(loaded.resolve, loaded.reject);
@@ -25,19 +31,21 @@ const methods = {
     return { number, listing: { ...file } };
   },
   async compare(a, b, options) {
-    return (await loaded.promise).compare(files.get(a), files.get(b), options);
+    return (await loaded.promise).compare(fileOf(a), fileOf(b), options);
   },
 };
+
+/** What a page adds: functions of an open file and arguments, which callOn() of remote.js calls. */
+export const fileMethods = {};
 
 async function answer({ method, file, args }) {
   if (file === undefined) {
     const result = await methods[method](...args);
     return { result, bytesRead: files.get(result?.number)?.bytesRead };
   }
-  const open = files.get(file);
-  if (open === undefined && method === "close") return {};
-  if (open === undefined) throw new TypeError("the file is closed");
-  const result = open[method](...args);
+  if (!files.has(file) && method === "close") return {};
+  const open = fileOf(file);
+  const result = Object.hasOwn(fileMethods, method) ? fileMethods[method](open, ...args) : open[method](...args);
   const { bytesRead } = open;
   if (method === "close") files.delete(file);
   return method === "close" ? {} : { result, bytesRead };

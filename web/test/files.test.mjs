@@ -5,7 +5,8 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { AndironError, data, joined, load, safetensors, temporaryFolder } from "./support.mjs";
+import { serve } from "./chromium.mjs";
+import { AndironError, built, data, joined, load, root, safetensors, temporaryFolder } from "./support.mjs";
 
 const andiron = await load();
 const small = safetensors({ "a.weight": [1, 2, 3], "a.bias": [4] }, { author: "me" });
@@ -80,6 +81,154 @@ test("a misspelled option is an error that names those that exist", async () => 
     { name: "TypeError", message: "no such strictness: high; there are: lenient, standard, strict" });
   andiron.open(small, { name: undefined, strictness: undefined }).close();
   file.close();
+});
+
+test("an argument of another kind is a TypeError that says what it must be", async () => {
+  const file = andiron.open(small);
+  const count = "must be a whole number from 0 on";
+  const cases = [
+    [() => file.read(), "name must be a string, not undefined"],
+    [() => file.read(7), "name must be a string, not 7"],
+    [() => file.hash({}), "name must be a string, not an object"],
+    [() => file.statistics(null), "name must be a string, not null"],
+    [() => file.read("a.bias", null), "options must be an object, not null"],
+    [() => file.read("a.bias", { dtype: 32 }), "dtype must be a string, not 32"],
+    [() => file.read("a.bias", { begin: NaN }), `begin ${count}, not NaN`],
+    [() => file.read("a.bias", { begin: -1 }), `begin ${count}, not -1`],
+    [() => file.read("a.bias", { end: 0.5 }), `end ${count}, not 0.5`],
+    [() => file.read("a.bias", { end: "1" }), `end ${count}, not "1"`],
+    [() => file.statistics("a.bias", { bins: -1 }), `bins ${count}, not -1`],
+    [() => file.convert("burnpack", { metadata: { a: 1 } }), "metadata must be an object of strings, not an object"],
+    [() => andiron.compare(file, file, { atol: "1" }), 'atol must be a finite number, not "1"'],
+    [() => andiron.compare(file, file, { rtol: Infinity }), "rtol must be a finite number, not Infinity"],
+    [() => andiron.compare(file, file, { ignoreDtype: 1 }), "ignoreDtype must be true or false, not 1"],
+    [() => andiron.open(small, { verify: "yes" }), 'verify must be true or false, not "yes"'],
+    [() => andiron.open(small, { strictness: null }), "strictness must be a string, not null"],
+    [() => andiron.open(small, { name: 7 }), "name must be a string, not 7"],
+    [() => andiron.open(small, { names: "a" }), 'names must be an object, not "a"'],
+    [() => andiron.open(small, { names: { topLevelKey: 7 } }), "topLevelKey must be a string, not 7"],
+    [() => andiron.open(small, { names: { rename: [["a"]] } }), "rename must be a list of pairs of strings, not an object"],
+    [() => andiron.open(small, { names: { rename: [[/a/, "b"]] } }), "rename must be a list of pairs of strings, not an object"],
+    [() => andiron.open([small]), "the name of a file must be a string, not undefined"],
+    [() => andiron.open("https://example.org/a.safetensors"), /^a URL is not fetched: open its bytes/],
+    [() => andiron.open(new URL("https://example.org/a.safetensors")), /^a URL is not fetched: open its bytes/],
+    [() => file.convert("onnx"), "no such format: onnx; there are: safetensors, burnpack, mpk, numpy"],
+    [() => file.read("a.bias", { dtype: "f33" }), /^no such dtype: f33; there are: bool, u8, .*f32/],
+  ];
+  for (const [use, message] of cases) assert.throws(use, { name: "TypeError", message });
+  await assert.rejects(load({ wasm: 7 }), { name: "TypeError", message: /^wasm must be a module/ });
+  file.close();
+});
+
+test("a group that a pattern does not have is an error, not an empty name", () => {
+  for (const replacement of ["$1x", "${name}", "$2"]) {
+    assert.throws(() => andiron.open(small, { names: { rename: [["^(.*)$", replacement]] } }), { code: "InvalidPattern" });
+  }
+  assert.throws(() => andiron.open(small, { names: { rename: [["^(.*)$", "$1x"]] } }), /for group 1 write \$\{1\}x/);
+  const file = andiron.open(small, { names: { rename: [["^(.*)$", "${1}x"]] } });
+  assert.deepEqual(file.tensors.map(({ name }) => name), ["a.weightx", "a.biasx"]);
+  file.close();
+});
+
+test("advice is in the words of the package", async () => {
+  const byte = (begin) => ({ dtype: "U8", shape: [1], data_offsets: [begin, begin + 1] });
+  const lenient = joined({ a: byte(0), b: byte(2) }, [Buffer.alloc(3)]);
+  const hint = '{ strictness: "lenient" } ignores gaps';
+  assert.throws(() => andiron.open(lenient), (error) => error.hint === hint && error.message.endsWith(`; ${hint}`));
+  const checkpoint = andiron.open(join(data, "torch-2.15/lightning.ckpt"));
+  assert.ok(checkpoint.notes.some((note) => note.endsWith('; use { names: { topLevelKey: "state_dict.model" } }')), checkpoint.notes.join("\n"));
+  checkpoint.close();
+  // What the library says to programs in C++, wherever it says it.
+  const { inOptions } = await import(join(built, "npm/andiron.js"));
+  const inCpp = /\b(?:Strictness|OpenOptions|WriteOptions|Limits|\w+Settings)::|\.with_\w+\(|load_from\(|numpy_arrays/;
+  const literal = /"((?:[^"\\\n]|\\.)*)"/;
+  const literals = new RegExp(`${literal.source}(?:\\s*${literal.source})*`, "g");
+  // Not said here: advice on formats that are not written, and names of Burn's types.
+  const others = /with_to_adapter|burn_core::|half::|WriteOptions::format/;
+  let found = 0;
+  for (const room of ["core", "codec", "format", "names", "analysis", "freestanding"]) {
+    for (const name of fs.readdirSync(join(root, "src", room), { recursive: true })) {
+      if (!name.endsWith(".cpp")) continue;
+      for (const [texts] of fs.readFileSync(join(root, "src", room, name), "utf8").matchAll(literals)) {
+        const text = [...texts.matchAll(new RegExp(literal, "g"))].map(([, each]) => each).join("").replaceAll('\\"', '"');
+        // The parts that a number or a name completes.
+        const said = text.replace(/^\w+Settings::\w+$/, "; set $& to keep it").replace(/\("$/, '("key")')
+          .replace(/Limits::$/, "Limits::tensors if you trust the file");
+        if (!inCpp.test(said) || others.test(said)) continue;
+        found += 1;
+        assert.doesNotMatch(inOptions(said), inCpp, `${room}/${name}`);
+      }
+    }
+  }
+  assert.ok(found > 20, `${found} pieces of advice`);
+});
+
+test("of a folder, the named file is opened, and of a path no other is looked at", () => {
+  const folder = temporaryFolder();
+  for (let i = 0; i < 50; ++i) fs.writeFileSync(join(folder, `${i}.safetensors`), safetensors({ [`w${i}`]: [i] }));
+  const counts = { statSync: 0, readdirSync: 0 };
+  const kept = { statSync: fs.statSync, readdirSync: fs.readdirSync };
+  for (const name of Object.keys(counts)) {
+    fs[name] = (...args) => {
+      counts[name] += 1;
+      return kept[name](...args);
+    };
+  }
+  try {
+    for (const [source, options] of [[folder, { name: "7.safetensors" }], [join(folder, "7.safetensors")], [pathToFileURL(folder), { name: "7.safetensors" }]]) {
+      const file = andiron.open(source, options);
+      assert.deepEqual([...file.read("w7")], [7]);
+      file.close();
+    }
+    assert.ok(counts.statSync <= 6 && counts.readdirSync === 0, JSON.stringify(counts));
+    assert.throws(() => andiron.open(folder), { code: "NotAWeightFile", found: /^50 candidates/ });
+    assert.ok(counts.statSync <= 8 && counts.readdirSync === 1, JSON.stringify(counts));
+  } finally {
+    Object.assign(fs, kept);
+  }
+  assert.throws(() => andiron.open(join(folder, "7.safetensors"), { name: "8.safetensors" }), /^TypeError: name chooses a file of a folder/);
+});
+
+test("what is not there is an error of the library that names it", () => {
+  const folder = temporaryFolder();
+  for (const path of [join(folder, "nope.pt"), join(folder, "nope/nope.pt"), join(folder, "nope")]) {
+    for (const source of [path, pathToFileURL(path)]) {
+      assert.throws(() => andiron.open(source), (error) => error instanceof AndironError && error.code === "NotFound" &&
+        error.file === path && error.message === `${path}: no such file`);
+    }
+  }
+  assert.throws(() => andiron.open(folder, { name: "nope.pt" }), { code: "NotFound", file: join(folder, "nope.pt") });
+  assert.throws(() => andiron.open(folder), { code: "NotAWeightFile" });
+  assert.throws(() => andiron.open({ "a.pt": join(folder, "nope.pt") }), { code: "NotFound", file: join(folder, "nope.pt") });
+});
+
+test("a module that is not there is an error that says where it was looked for", async () => {
+  const server = await serve(temporaryFolder(), { "/empty.wasm": "", "/page.wasm": "<!DOCTYPE html>" });
+  try {
+    for (const [name, why] of [["nope.wasm", "the server answers 404"], ["empty.wasm", "there are no bytes"], ["page.wasm", ""]]) {
+      const url = `${server.url}/${name}`;
+      await assert.rejects(load({ wasm: url }), (error) =>
+        error.message.startsWith(`cannot load the module: ${why}`) && error.message.endsWith(`: ${url}; put andiron.wasm there, or pass { wasm }`));
+    }
+  } finally {
+    server.close();
+  }
+  await assert.rejects(load({ wasm: new Uint8Array(0) }), { message: "cannot load the module: there are no bytes: the bytes in { wasm }" });
+  await assert.rejects(load({ wasm: "/no/such.wasm" }), /^Error: cannot load the module: no such file: \/no\/such\.wasm;/);
+});
+
+test("shards are found beside their index, and by the name of the whole", () => {
+  const folder = temporaryFolder();
+  fs.writeFileSync(join(folder, "m-1.safetensors"), safetensors({ a: [1] }));
+  fs.writeFileSync(join(folder, "m-2.safetensors"), safetensors({ b: [2, 3] }));
+  fs.writeFileSync(join(folder, "m.safetensors.index.json"), JSON.stringify({ weight_map: { a: "m-1.safetensors", b: "m-2.safetensors" } }));
+  for (const source of [folder, join(folder, "m.safetensors"), join(folder, "m.safetensors.index.json")]) {
+    const file = andiron.open(source);
+    assert.deepEqual([...file.read("b")], [2, 3]);
+    file.close();
+  }
+  fs.rmSync(join(folder, "m-2.safetensors"));
+  assert.throws(() => andiron.open(folder), { code: "MissingShard", file: join(folder, "m-2.safetensors") });
 });
 
 test("a file that cannot be read any more says why", () => {

@@ -49,6 +49,21 @@ test("in node, a thread does the work", async () => {
   await assert.rejects(loadInWorker({ url: "" }), { name: "TypeError", message: "no such option: url; there are: worker, wasm" });
 });
 
+test("files of two workers are not compared", async () => {
+  const [one, two] = [await loadInWorker(), await loadInWorker()];
+  const [a, b, c] = [await one.open(model), await two.open(safetensors({ w: [1, 2, 4] })), await one.open(safetensors({ w: [1, 2, 4] }))];
+  for (const [first, second] of [[a, b], [b, a]]) {
+    await assert.rejects(one.compare(first, second), { name: "TypeError", message: /^the files were opened by another loadInWorker\(\)/ });
+  }
+  assert.equal((await one.compare(a, c)).isEqual, false);
+  await assert.rejects(one.compare(a, {}), { name: "TypeError", message: "expected an open file" });
+  await assert.rejects(one.compare(a, undefined), { name: "TypeError", message: "expected an open file" });
+  await c.close();
+  await assert.rejects(one.compare(a, c), { name: "TypeError", message: "the file is closed" });
+  one.close();
+  two.close();
+});
+
 test("a thread that nobody waits for does not keep a program from its end", () => {
   const program = `import { loadInWorker } from ${JSON.stringify(join(built, "npm/index.js"))};
     console.log((await loadInWorker()).version.length > 0);`;

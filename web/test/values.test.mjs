@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Elements as typed arrays, statistics, comparisons, conversions.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { arrayFor, data, joined, load, native, safetensors, withoutTool } from "./support.mjs";
+import { arrayFor, data, joined, load, native, root, safetensors, withoutTool } from "./support.mjs";
 
 const andiron = await load();
 
@@ -34,6 +35,33 @@ test("every dtype comes in its typed array", () => {
   assert.deepEqual([...eighth.read("t")], [0x38, 0xb8]);
   assert.deepEqual([...eighth.read("t", { dtype: "f32" })], [1, -1]);
   eighth.close();
+});
+
+test("a dtype may be spelled as others do", () => {
+  const file = andiron.open(safetensors({ t: [1, 2.5] }));
+  for (const dtype of ["f64", "F64", "float64", "torch.float64"]) {
+    assert.deepEqual(file.read("t", { dtype }), Float64Array.of(1, 2.5), dtype);
+    assert.equal(arrayFor(dtype), Float64Array);
+  }
+  assert.deepEqual(file.read("t", { dtype: "int32" }), Int32Array.of(1, 2));
+  for (const dtype of ["Float64", "torch.f64", "double", "raw", "qfloat", "toString"]) {
+    assert.throws(() => file.read("t", { dtype }), { name: "TypeError", message: new RegExp(`^no such dtype: ${dtype}; there are: `) });
+  }
+  assert.throws(() => arrayFor("Float64"), TypeError);
+  assert.equal(arrayFor("raw:F8"), Uint8Array);
+  file.close();
+  // The names are the library's.
+  const rows = [...readFileSync(join(root, "include/andiron/dtype.h"), "utf8")
+    .matchAll(/^    \{DType::\w+, \d+, ElementKind::\w+, "(\w+)", "(\w+)"\},$/gm)];
+  assert.ok(rows.length > 20);
+  for (const [, name, usual] of rows) assert.equal(arrayFor(usual), arrayFor(name));
+});
+
+test("a tied name is read as what it is tied to", () => {
+  const file = andiron.open(safetensors({ "embed.weight": [1, 2] }, { "head.weight": "embed.weight" }));
+  assert.deepEqual(file.read("head.weight"), Float32Array.of(1, 2));
+  assert.deepEqual(file.read("head.weight", { begin: 1 }), Float32Array.of(2));
+  file.close();
 });
 
 test("brain floats cast to floats", () => {
@@ -152,6 +180,36 @@ test("converts to every format and back, with the same hashes", () => {
     }
     file.close();
   }
+});
+
+test("a conversion to Burnpack keeps tied names", () => {
+  // Burnpack files of ours could note them, but Burn would miss the names.
+  const file = andiron.open(safetensors({ "embed.weight": [1, 2] }, { "head.weight": "embed.weight", producer: "andiron" }));
+  const { bytes, notes } = file.convert("burnpack");
+  assert.deepEqual(notes, ["1 tied name written as a copy"]);
+  const again = andiron.open(bytes);
+  assert.deepEqual(again.tensors.map(({ name }) => name), ["embed.weight", "head.weight"]);
+  assert.deepEqual(again.read("head.weight"), Float32Array.of(1, 2));
+  assert.equal(again.metadata["head.weight"], undefined);
+  again.close();
+  file.close();
+});
+
+test("a conversion of a record drops what it says of its recorder", () => {
+  const file = andiron.open(join(data, "mpk-0.21.0/zoo.mpk"));
+  assert.match(file.metadata.format, /Recorder/);
+  for (const format of ["safetensors", "burnpack"]) {
+    const again = andiron.open(file.convert(format, { metadata: { made: "here" } }).bytes);
+    for (const key of ["float", "int", "format", "version", "settings"]) {
+      assert.notEqual(again.metadata[key], file.metadata[key] ?? null, `${key} in ${format}`);
+    }
+    assert.equal(again.metadata.made, "here");
+    again.close();
+  }
+  const record = andiron.open(file.convert("mpk").bytes);
+  assert.equal(record.metadata.format, file.metadata.format);
+  record.close();
+  file.close();
 });
 
 test("a conversion says what the format could not keep", () => {
