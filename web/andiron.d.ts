@@ -2,6 +2,19 @@
 // Types of andiron.js and remote.js. TypeScript 5.2 or newer.
 /// <reference lib="esnext.disposable" />
 
+// Without it, names that are not exported would be.
+export {};
+
+/** What a global name stands for, if the libraries of types have it: node's lack those of pages. */
+type Global<Name extends string> =
+  typeof globalThis extends { [name in Name]: { prototype: infer Instance } } ? Instance : never;
+type Blob = Global<"Blob">;
+type File = Global<"File">;
+type URL = Global<"URL">;
+type Worker = Global<"Worker">;
+type HalfFloats = Global<"Float16Array">;
+type Module = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Instance } } } ? Instance : never;
+
 /**
  * Bytes, a file of a page, or in node a path or a URL of a file. A Blob can be read only in a worker
  * of a page.
@@ -10,22 +23,23 @@ export type Source = ArrayBuffer | ArrayBufferView | Blob | string | URL;
 /** One file, or several that belong together: shards and their index. */
 export type Sources = Source | Iterable<File> | Map<string, Source> | Record<string, Source>;
 
-export type Dtype =
-  | "bool" | "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64"
-  | "f16" | "bf16" | "f32" | "f64" | "c32" | "c64" | "c128"
-  | "f8e4m3fn" | "f8e5m2" | "f8e4m3fnuz" | "f8e5m2fnuz" | "f8e8m0"
-  | "f4e2m1" | "f6e2m3" | "f6e3m2" | "qfloat" | `raw:${string}`;
+/** Dtypes with a typed array of their own. f16 has one where there is Float16Array (ES2025). */
+interface Arrays {
+  bool: Uint8Array; u8: Uint8Array; i8: Int8Array; u16: Uint16Array; i16: Int16Array;
+  u32: Uint32Array; i32: Int32Array; u64: BigUint64Array; i64: BigInt64Array;
+  f16: HalfFloats | Uint16Array; bf16: Uint16Array; f32: Float32Array; f64: Float64Array;
+  c64: Float32Array; c128: Float64Array;
+}
 
-/** Float16Array, if the library of types has it (ES2025). */
-type HalfFloats = typeof globalThis extends { Float16Array: { prototype: infer Floats } } ? Floats : never;
+/** Dtypes that tensors can be cast to. */
+export type CastDtype =
+  | keyof Arrays | "c32" | "f8e4m3fn" | "f8e5m2" | "f8e4m3fnuz" | "f8e5m2fnuz" | "f8e8m0" | "f4e2m1" | "f6e2m3" | "f6e3m2";
 
-/**
- * Elements of a tensor. Dtypes without a typed array of their own are read as bytes; bf16, and f16
- * where there is no Float16Array, as Uint16Array.
- */
-export type Elements =
-  | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array
-  | BigUint64Array | BigInt64Array | HalfFloats | Float32Array | Float64Array;
+export type Dtype = CastDtype | "qfloat" | `raw:${string}`;
+
+/** Elements of a tensor. Dtypes without a typed array of their own are read as bytes. */
+export type ElementsOf<Type extends Dtype> = Type extends keyof Arrays ? Arrays[Type] : Uint8Array;
+export type Elements = ElementsOf<Dtype>;
 
 export interface Tensor {
   name: string;
@@ -70,7 +84,10 @@ export interface OpenOptions {
   names?: {
     /** Only the tensors under this key, without it. */
     topLevelKey?: string;
-    /** Regular expressions and their replacements, in order. */
+    /**
+     * Regular expressions and their replacements, in order. "$1" or "${1}" is a group, before a letter
+     * or a digit only "${1}".
+     */
     rename?: [pattern: string, replacement: string][];
     contiguousIndices?: boolean;
     foldWeightNorm?: boolean;
@@ -79,7 +96,7 @@ export interface OpenOptions {
 
 export interface ReadOptions {
   /** Cast to this dtype. */
-  dtype?: Dtype;
+  dtype?: CastDtype;
   /** The first element, and the one after the last, in row-major order. */
   begin?: number;
   end?: number;
@@ -118,29 +135,37 @@ export interface ComparedTensor {
   shape: number[];
 }
 
-export interface Difference {
-  kind: "added" | "removed" | "renamed" | "shape" | "dtype" | "values" | "close";
-  /** Not there if it was added. */
-  a?: ComparedTensor;
-  /** Not there if it was removed. */
-  b?: ComparedTensor;
-  /** Renamed, but several tensors have these bytes. */
-  ambiguous?: boolean;
-  // How far apart the elements are, for dtype, values and close.
-  elements?: number;
-  differing?: number;
+/** How far apart the elements of two tensors are. */
+export interface Distance {
+  elements: number;
+  differing: number;
   /** Of these, beyond the tolerances. */
-  beyond?: number;
+  beyond: number;
   /** Of those that differ, with NaN or an infinity on one side: no part of the numbers below. */
-  notFinite?: number;
+  notFinite: number;
   /** The row-major index of the first. */
   firstBeyond?: number;
-  maxAbs?: number;
+  maxAbs: number;
   /** Infinity if a is 0. */
-  relativeL2?: number;
+  relativeL2: number;
   /** NaN if a or b is 0. */
-  cosine?: number;
+  cosine: number;
 }
+
+interface Both {
+  a: ComparedTensor;
+  b: ComparedTensor;
+}
+
+export type Difference =
+  | { kind: "added"; b: ComparedTensor; a?: undefined }
+  | { kind: "removed"; a: ComparedTensor; b?: undefined }
+  /** Ambiguous if several tensors have these bytes. */
+  | ({ kind: "renamed"; ambiguous?: true } & Both)
+  | ({ kind: "shape" } & Both)
+  /** Without a distance if the numbers cannot be compared. */
+  | ({ kind: "dtype" } & Both & Partial<Distance>)
+  | ({ kind: "values" | "close" } & Both & Distance);
 
 export interface Comparison {
   /** Nothing differs but what is close. */
@@ -149,6 +174,9 @@ export interface Comparison {
   equal: number;
   differences: Difference[];
 }
+
+/** Formats that are written. */
+export type WrittenFormat = "safetensors" | "burnpack" | "mpk" | "numpy";
 
 export interface ConvertOptions {
   metadata?: Record<string, string>;
@@ -161,12 +189,18 @@ export interface Converted {
   notes: string[];
 }
 
+/** After "Stopped", every call but close() is refused with the same code: load the library again. */
+export type ErrorCode =
+  | "Io" | "NotFound" | "AlreadyExists" | "Cancelled" | "OutOfMemory" | "NotAWeightFile"
+  | "Unsupported" | "UnsupportedDType" | "Truncated" | "HeaderTooLarge" | "BadHeader"
+  | "DuplicateKey" | "BadOffsets" | "SizeMismatch" | "Overflow" | "Misaligned" | "LimitExceeded"
+  | "BadIndex" | "MissingShard" | "MissingTensor" | "NameCollision" | "InvalidPattern"
+  | "InvalidArgument" | "DTypeMismatch" | "ShapeMismatch" | "FileChanged" | "UnusedTensor"
+  | "AdapterFailed" | "BadArchive" | "BadPickle" | "MissingStorage" | "ChecksumMismatch"
+  | "MissingValue" | "ValueMismatch" | "Stopped";
+
 export class AndironError extends Error {
-  /**
-   * Such as "NotFound" or "SizeMismatch". After "Stopped", every call but close() is refused with
-   * the same code: load the library again.
-   */
-  code: string;
+  code: ErrorCode;
   file?: string;
   tensor?: string;
   found?: string;
@@ -178,10 +212,11 @@ export interface WeightFile extends Listing, Disposable {
   /** How much of its files was read so far. */
   readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
+  read<Type extends CastDtype>(name: string, options: ReadOptions & { dtype: Type }): ElementsOf<Type>;
   read(name: string, options?: ReadOptions): Elements;
   hash(name: string): string;
   statistics(name: string, options?: { bins?: number }): Statistics;
-  convert(format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Converted;
+  convert(format: WrittenFormat, options?: ConvertOptions): Converted;
   close(): void;
 }
 
@@ -197,11 +232,11 @@ export interface RemoteFile extends Listing, AsyncDisposable {
   /** How much of its files was read so far. */
   readonly bytesRead: number;
   tensor(name: string): Tensor | undefined;
+  read<Type extends CastDtype>(name: string, options: ReadOptions & { dtype: Type }): Promise<ElementsOf<Type>>;
   read(name: string, options?: ReadOptions): Promise<Elements>;
   hash(name: string): Promise<string>;
   statistics(name: string, options?: { bins?: number }): Promise<Statistics>;
-  convert(
-    format: "safetensors" | "burnpack" | "mpk" | "numpy", options?: ConvertOptions): Promise<Converted>;
+  convert(format: WrittenFormat, options?: ConvertOptions): Promise<Converted>;
   close(): Promise<void>;
 }
 
@@ -213,12 +248,14 @@ export interface RemoteAndiron extends Disposable {
   close(): void;
 }
 
+type Wasm = ArrayBuffer | ArrayBufferView | Module | URL | string;
+
 export interface LoadOptions {
   /** The module's bytes, the module, or where it is; by default andiron.wasm beside the script. */
-  wasm?: BufferSource | Promise<BufferSource> | WebAssembly.Module | URL | string;
+  wasm?: Wasm | Promise<Wasm>;
 }
 
 export function load(options?: LoadOptions): Promise<Andiron>;
 export function loadInWorker(options?: LoadOptions & { worker?: Worker }): Promise<RemoteAndiron>;
 /** The typed array that a dtype is read into. */
-export function arrayFor(dtype: Dtype): new (buffer: ArrayBuffer) => Elements;
+export function arrayFor<Type extends Dtype>(dtype: Type): new (buffer: ArrayBuffer) => ElementsOf<Type>;
