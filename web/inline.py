@@ -45,7 +45,7 @@ def main():
     parts = {
         "page.css": (HERE / "page/page.css").read_text(encoding="utf-8"),
         "andiron.wasm.gz.base64": packed,
-        "worker.bundle.js": bundle(HERE / "worker.js", []),
+        "worker.bundle.js": bundle(HERE / "page/page_worker.js", []),
         "page.bundle.js": bundle(HERE / "page/page.js", []),
     }
     page = (HERE / "page/page.html").read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One tensor: what the file says of it, statistics, a histogram, the first values.
 import { $, make, table } from "./dom.js";
-import { formatBytes, formatNumber, shown } from "./format.js";
+import { formatBytes, formatNumber, parametersOf, shortened, shown } from "./format.js";
 import { restartIfStopped } from "./library.js";
-import { parametersOf } from "./tree.js";
 
 const readAtOnce = 256 * 2 ** 20;  // bytes; more is read when it is asked for
 const bins = 64;
@@ -11,43 +10,58 @@ const firstValues = 24;
 
 export class Details {
   #file;
-  #wanted;
-  #isBusy = false;
+  // { file, tensor, place }: what is read, and what is read next.
+  #now;
+  #next;
 
   showNothing(file) {
     this.#file = file;
-    this.#wanted = undefined;
+    this.#next = undefined;
     $("details").replaceChildren(make("p", { class: "quiet" }, "Select a tensor to see its statistics."));
   }
 
   show(tensor) {
-    this.#wanted = tensor;
-    const place = make("div", {}, make("p", { class: "quiet" }, `Reading ${formatBytes(tensor.bytes)} …`));
-    $("details").replaceChildren(make("h2", {}, shown(tensor.name)), table(about(tensor)), place);
-    if (tensor.bytes <= readAtOnce) return this.#measure(tensor, place);
-    const start = make("button", { class: "button", onclick: () => {
-      start.replaceWith(make("p", { class: "quiet" }, "Reading …"));
-      this.#measure(tensor, place);
-    } }, `Read ${formatBytes(tensor.bytes)} for statistics`);
-    place.replaceChildren(start);
+    const place = make("div", {});
+    const title = shown(shortened(tensor.name, 600)) || "(no name)";
+    $("details").replaceChildren(make("h2", {}, title), table(about(tensor)), place);
+    this.#next = undefined;
+    const wanted = { file: this.#file, tensor, place };
+    if (tensor.bytes <= readAtOnce || this.#isRead(wanted)) return this.#read(wanted);
+    place.append(make("button", { class: "button", onclick: () => this.#read(wanted) },
+      `Read ${formatBytes(tensor.bytes)} for statistics`));
+  }
+
+  #isRead({ file, tensor }) {
+    return this.#now?.file === file && this.#now.tensor === tensor;
   }
 
   // One at a time, and of those that wait only the last: the keyboard is faster than a disk.
-  async #measure(tensor, place) {
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    const file = this.#file;
-    let content;
-    try {
-      const found = await file.statistics(tensor.name, { bins });
-      const values = await firstOf(file, tensor);
-      content = [...statistics(found), ...values];
-    } catch (error) {
-      content = [make("p", {}, restartIfStopped(error) ? "It was not read." : error.message)];
+  #read(wanted) {
+    wanted.place.replaceChildren(make("p", { class: "quiet" }, `Reading ${formatBytes(wanted.tensor.bytes)} …`));
+    if (this.#isRead(wanted)) {
+      this.#now.place = wanted.place;
+      return;
     }
-    this.#isBusy = false;
-    place.replaceChildren(...content);
-    if (this.#wanted && this.#wanted !== tensor) this.show(this.#wanted);
+    this.#next = wanted;
+    if (!this.#now) this.#readAll();
+  }
+
+  async #readAll() {
+    for (; this.#next; this.#now = undefined) {
+      this.#now = this.#next;
+      this.#next = undefined;
+      const content = await contentOf(this.#now);
+      this.#now.place.replaceChildren(...content);
+    }
+  }
+}
+
+async function contentOf({ file, tensor }) {
+  try {
+    const found = await file.statistics(tensor.name, { bins });
+    return [...statistics(found), ...await firstOf(file, tensor)];
+  } catch (error) {
+    return [make("p", {}, restartIfStopped(error) ? "It was not read." : error.message)];
   }
 }
 
@@ -61,7 +75,7 @@ function about(tensor) {
   ];
   if (tensor.offset !== undefined) entries.push(["offset", tensor.offset.toLocaleString("en")]);
   if (tensor.file) entries.push(["file", shown(tensor.file)]);
-  if (tensor.aliasOf) entries.push(["same bytes as", shown(tensor.aliasOf)]);
+  if (tensor.aliasOf) entries.push(["same bytes as", shown(shortened(tensor.aliasOf))]);
   if (tensor.paramId) entries.push(["parameter id", tensor.paramId]);
   return entries;
 }

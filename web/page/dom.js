@@ -20,7 +20,7 @@ const mostShown = 1000;
  * What `show` makes of a list, or of the beginning of a long one with how much is left out: the
  * lists of a file have any length, and neither a page nor the arguments of a call do.
  */
-export function shortened(list, show) {
+export function beginningOf(list, show) {
   const more = list.length - mostShown;
   if (more <= 0) return show(list);
   return make("div", {}, show(list.slice(0, mostShown)),

@@ -29,6 +29,14 @@ export function formatNumber(value) {
   return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
 }
 
+/** How many elements a tensor has. */
+export const parametersOf = ({ shape }) => (shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1));
+
+/** A text, or the beginning and the end of a long one. */
+export function shortened(text, most = 300) {
+  return text.length <= most ? text : `${text.slice(0, most * 3 / 4)} … ${text.slice(-most / 4)}`;
+}
+
 /** A text of a file with what would hide or turn other text made visible: "a\u{202e}b". */
 export function shown(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page: opens files, sums them up, and lets the other parts show them.
+import { callOn } from "../remote.js";
 import { Details } from "./details.js";
-import { $, make, shortened, table } from "./dom.js";
+import { $, beginningOf, make, table } from "./dom.js";
 import { droppedFiles, filesOfFolder } from "./dropped.js";
-import { formatAmount, formatBytes, formatCount, shown } from "./format.js";
+import { formatAmount, formatBytes, formatCount, parametersOf, shown } from "./format.js";
 import { fail, library, restartIfStopped } from "./library.js";
-import { buildTree, childrenOf, isBranch, parametersOf, searchOf } from "./tree.js";
-import { TreeView } from "./tree_view.js";
+import { isBranch, TreeView } from "./tree_view.js";
 
 let file;
-let search = () => [];
+let tree;
 const details = new Details();
-const view = new TreeView((tensor) => details.show(tensor));
+
+// What the worker knows of the tree. An error is told here, too.
+async function ask(method, ...args) {
+  try {
+    return await callOn(file, method, ...args);
+  } catch (error) {
+    if (!restartIfStopped(error)) fail(error);
+    throw error;
+  }
+}
+
+const view = new TreeView((tensor) => details.show(tensor), (node) => ask("children", node.place));
 
 // `files`: a list, or a Map by name.
 async function open(files) {
@@ -25,15 +36,18 @@ async function open(files) {
   const began = performance.now();
   try {
     const opened = await (await library()).open(count === 1 ? list[0] : files);
+    const root = await rootOf(opened);
     file?.close();
-    file = opened;
+    [file, tree] = [opened, root];
     show();
     const took = performance.now() - began;
     document.title = `${title} – Andiron`;
-    $("status").textContent = `${title}: read ${formatBytes(file.bytesRead)} of ${formatBytes(file.bytes)} in ${took.toFixed(0)} ms`;
+    // What is read twice counts twice.
+    const bytesRead = Math.min(file.bytesRead, file.bytes);
+    $("status").textContent = `${title}: read ${formatBytes(bytesRead)} of ${formatBytes(file.bytes)} in ${took.toFixed(0)} ms`;
     Object.assign(document.body.dataset, { openedIn: took.toFixed(1), bytesRead: file.bytesRead });
   } catch (error) {
-    $("status").textContent = `${title} was not opened`;
+    $("status").textContent = `${title} ${count === 1 ? "was" : "were"} not opened`;
     if (!restartIfStopped(error)) fail(error);
   }
 }
@@ -41,26 +55,27 @@ async function open(files) {
 // ---- The summary ----
 
 function show() {
-  const root = buildTree(file.tensors);
-  search = searchOf(file.tensors);
-  $("summary").replaceChildren(totals(root), make("div", { class: "folds" }, ...folds()));
+  $("summary").replaceChildren(totals(), make("div", { class: "folds" }, ...folds()));
   $("welcome").hidden = true;
   $("file").hidden = false;
   $("search").value = "";
   $("found").textContent = "";
   details.showNothing(file);
-  // A few wrappers around everything are no news.
-  for (let at = root; childrenOf(at).length === 1 && isBranch(childrenOf(at)[0]); at = childrenOf(at)[0]) {
-    childrenOf(at)[0].open = true;
-  }
-  tree = root;
-  view.showTree(root);
+  view.showTree(tree, file.tensors);
 }
 
-let tree;
+// A few wrappers around everything are no news.
+async function rootOf(opened) {
+  const root = await callOn(opened, "root");
+  for (let at = root; at.children.length === 1 && isBranch(at.children[0]); [at] = at.children) {
+    at.children[0].open = true;
+    at.children[0].children ??= await callOn(opened, "children", at.children[0].place);
+  }
+  return root;
+}
 
-function totals(root) {
-  const entries = [["parameters", formatAmount(root.parameters)], ["tensors", formatAmount(root.tensors)],
+function totals() {
+  const entries = [["parameters", formatAmount(tree.parameters)], ["tensors", formatAmount(tree.tensors)],
     ["size", formatBytes(file.bytes)], ["dtypes", dtypesOf(file.tensors)], ["format", shown(`${file.format}, ${file.packaging}`)]];
   const tied = file.tensors.filter((tensor) => tensor.aliasOf).length;
   if (tied > 0) entries.push(["share bytes with others", formatAmount(tied)]);
@@ -85,13 +100,14 @@ function dtypesOf(tensors) {
 }
 
 function fold(title, content, isWarning = false) {
-  return make("details", isWarning ? { class: "warning" } : {}, make("summary", {}, title), content);
+  return make("details", isWarning ? { class: "warning" } : {}, make("summary", {}, title),
+    make("div", { class: "content", role: "region", "aria-label": title, tabindex: 0 }, content));
 }
 
 function folds() {
   const parts = [];
   const metadata = Object.entries(file.metadata);
-  const lines = (entries) => shortened(entries, (some) => table(some.map(([key, value]) => [shown(key), shown(value)])));
+  const lines = (entries) => beginningOf(entries, (some) => table(some.map(([key, value]) => [shown(key), shown(value)])));
   if (metadata.length > 0) parts.push(fold(formatCount(metadata.length, "metadata entry"), lines(metadata)));
   if (file.value !== null) {
     // JSON escapes the line ends of texts: those that are left are its layout.
@@ -102,7 +118,7 @@ function folds() {
     parts.push(fold(`${file.skipped.length} skipped`, lines(file.skipped.map((one) => [one.name, one.reason])), true));
   }
   if (file.notes.length > 0) {
-    const notes = shortened(file.notes, (some) => make("div", {}, ...some.map((note) => make("p", {}, shown(note)))));
+    const notes = beginningOf(file.notes, (some) => make("div", {}, ...some.map((note) => make("p", {}, shown(note)))));
     parts.push(fold(formatCount(file.notes.length, "note"), notes));
   }
   return parts;
@@ -110,13 +126,16 @@ function folds() {
 
 // ---- What people do ----
 
-$("search").addEventListener("input", () => {
+$("search").addEventListener("input", async () => {
   const text = $("search").value.trim();
   if (text === "") {
     $("found").textContent = "";
-    return view.showTree(tree);
+    return view.showTree(tree, file.tensors);
   }
-  const found = search(text);
+  const asked = file;
+  const found = await ask("search", text).catch(() => undefined);
+  // Another text or file may be there by now.
+  if (found === undefined || asked !== file || text !== $("search").value.trim()) return;
   $("found").textContent = found.length === 0 ? "no such name" : `${formatAmount(found.length)} of ${formatAmount(file.tensors.length)}`;
   view.showFound(found);
 });
