@@ -15,7 +15,7 @@ enum class Failing : bool {
 /// Where an allocation comes from.
 enum class Allocator : bool {
   operator_new,
-  malloc,  ///< called by others than operator new: the C library, zlib, OpenSSL, oneDNN, exceptions
+  malloc,  ///< called by others than operator new: the C library, zlib, OpenSSL, exceptions
 };
 
 /// Makes allocations fail from the n-th on that this thread makes by `which`, counted from 1, until

@@ -180,7 +180,9 @@ TEST(Config, ThatNestsDeeperThanJsonIsReadIsNotSaved) {
   for (unsigned i = 0; i < max_json_depth; ++i) value = ValueList{value};
   ASSERT_TRUE(save_config(value, path));
   EXPECT_TRUE(load_config<Value>(path).ok());
-  EXPECT_EQ(save_config(Value(ValueList{value}), path).error().code, ErrorCode::limit_exceeded);
+  const Status deeper = save_config(Value(ValueList{value}), path);
+  ASSERT_FALSE(deeper);
+  EXPECT_EQ(deeper.error().code, ErrorCode::limit_exceeded);
   EXPECT_TRUE(load_config<Value>(path).ok());
 }
 
