@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "andiron/byte_source.h"
 
@@ -27,8 +27,9 @@ class ThrowingSource final : public ByteSource {
 
 TEST(Digests, WhatASourceThrowsOnAThreadComesOutOfTheCall) {
   Archive archive;
-  const auto source = std::make_shared<ThrowingSource>();
   for (const char* name : {"a", "b", "c", "d"}) {
+    // Each has its own: tensors of the same bytes are hashed once.
+    const auto source = std::make_shared<ThrowingSource>();
     archive.add(TensorSnapshot::from_source(name, source, 0, 4, DType::u8, {4}).value()).value();
   }
   for (const unsigned threads : {1u, 3u}) {
