@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// andiron hash: SHA-256 of each tensor's contiguous little-endian bytes, several tensors at a time.
-#include "andiron/sha256.h"
-
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <new>
+// andiron hash: SHA-256 of each tensor's contiguous little-endian bytes.
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "andiron/text.h"
+#include "cli/digests.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/table.h"
@@ -26,79 +19,16 @@
 namespace andiron::cli {
 namespace {
 
-// Nothing may leave a thread but its result, so what fails before sha256() is caught here.
-template <class Read>
-Result<Sha256Digest> hash_tensor(const Archive& archive, std::size_t index, std::uint64_t window,
-                                 const Read& read) try {
-  return sha256(archive.snapshot(index), window, read);
-} catch (const std::bad_alloc&) {
-  return Error{.code = ErrorCode::out_of_memory, .message = "out of memory"};
-}
-
-// Digests in archive order, or the error that one thread alone would have met first.
+// With a progress bar over what is read: tied tensors are, once.
 Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Workforce& force,
                                                std::string_view label) {
-  // Tied tensors are read once. Largest first: a big one started last would leave the other threads
-  // waiting.
   const std::vector<std::optional<std::size_t>> ties = archive.ties();
-  std::vector<std::size_t> work;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    if (!ties[i]) work.push_back(i);
-  }
   Totals totals;
-  for (const std::size_t i : work) totals.add(archive.info(i));
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (!ties[i]) totals.add(archive.info(i));
+  }
   ProgressBar progress(label, totals.bytes);
-
-  std::sort(work.begin(), work.end(), [&](std::size_t a, std::size_t b) {
-    const std::uint64_t size_a = archive.info(a).byte_size;
-    const std::uint64_t size_b = archive.info(b).byte_size;
-    return size_a != size_b ? size_a > size_b : a < b;
-  });
-
-  std::vector<Sha256Digest> digests(archive.size());
-  std::atomic<std::size_t> next = 0;
-  // Work from here on is not wanted: the end of the list, then the first failure in it.
-  std::atomic<std::size_t> stop = work.size();
-  std::mutex failing;
-  Error first_error;
-
-  const auto hash_until_stopped = [&] {
-    for (;;) {
-      const std::size_t position = next.fetch_add(1);
-      if (position >= stop) return;
-      const std::size_t index = work[position];
-      Result<Sha256Digest> digest = hash_tensor(archive, index, force.window, [&](auto bytes) {
-        progress.advance(bytes);
-        return position < stop;
-      });
-      if (digest) {
-        digests[index] = *digest;
-        continue;
-      }
-      const std::lock_guard lock(failing);
-      if (position < stop) {
-        stop = position;
-        first_error = std::move(digest).error();
-      }
-      return;
-    }
-  };
-
-  std::vector<std::thread> helpers;
-  try {
-    const std::size_t wanted = std::min<std::size_t>(force.threads, work.size());
-    while (helpers.size() + 1 < wanted) helpers.emplace_back(hash_until_stopped);
-  } catch (const std::exception&) {
-    // The system has no more threads to give; this one and those there are do the work.
-  }
-  hash_until_stopped();
-  for (std::thread& helper : helpers) helper.join();
-
-  if (stop < work.size()) return first_error;
-  for (std::size_t i = 0; i < ties.size(); ++i) {
-    if (ties[i]) digests[i] = digests[*ties[i]];
-  }
-  return digests;
+  return digests_of(archive, force, [&](std::uint64_t bytes) { progress.advance(bytes); });
 }
 
 void append_digest_lines(std::string& out, const Archive& archive,

@@ -98,12 +98,13 @@ ValuesBeside values_beside(const Archive& archive) {
   return beside;
 }
 
-std::optional<Value> without_tensors(const Value& tree) {
+std::optional<Value> without_tensors(const Value& tree, unsigned levels) {
   if (tree.get<TensorIndex>() != nullptr) return std::nullopt;
+  if (levels == 0 && !tree.is_scalar() && tree.get<std::string>() == nullptr) return Value();
   if (const ValueDict* dict = tree.get<ValueDict>()) {
     ValueDict kept;
     for (const auto& [key, value] : *dict) {
-      if (auto rest = without_tensors(value)) kept.emplace_back(key, *std::move(rest));
+      if (auto rest = without_tensors(value, levels - 1)) kept.emplace_back(key, *std::move(rest));
     }
     if (kept.empty() && !dict->empty()) return std::nullopt;
     return Value(std::move(kept));
@@ -112,7 +113,7 @@ std::optional<Value> without_tensors(const Value& tree) {
     ValueList kept;
     bool any = list->empty();
     for (const Value& item : *list) {
-      auto rest = without_tensors(item);
+      auto rest = without_tensors(item, levels - 1);
       any |= rest.has_value();
       kept.push_back(rest ? *std::move(rest) : Value());
     }

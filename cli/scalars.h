@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "andiron/limits.h"
 #include "andiron/value.h"
 #include "cli/terminal.h"
 
@@ -20,9 +21,14 @@ struct ValuesBeside {
 };
 ValuesBeside values_beside(const Archive& archive);
 
+/// Of values in the JSON objects that the tool prints: JSON readers, ours too, bound how deep a
+/// text nests.
+inline constexpr unsigned levels_within_json = max_json_depth - 1;
+
 /// The tree without tensors, and without lists and dicts of nothing else; null stands for a tensor
-/// among other items of a list. Nothing if nothing is left.
-std::optional<Value> without_tensors(const Value& tree);
+/// among other items of a list, and for lists and dicts below so many levels. Nothing if nothing is
+/// left.
+std::optional<Value> without_tensors(const Value& tree, unsigned levels = levels_within_json);
 
 /// Appends a table of values with their dotted names, if there are any: the first ones, those near
 /// the top before those below them, and how many more there are.

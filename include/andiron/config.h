@@ -153,8 +153,8 @@ Result<C> load_config(const std::string& path, const ConfigOptions& options = {}
 ANDIRON_OR_OUT_OF_MEMORY
 
 /// Writes a config as indented JSON. Replaces an existing file; the file appears whole or not at
-/// all. Fails with InvalidArgument for NaN and infinity, which JSON lacks, and with the errors of
-/// AtomicFile.
+/// all. Fails with InvalidArgument for NaN and infinity, which JSON lacks, with LimitExceeded for
+/// values below max_json_depth levels, and with the errors of AtomicFile.
 template <class C>
 Status save_config(const C& config, const std::string& path) ANDIRON_NO_THROW {
   return detail::save_config_value(detail::value_of(config), path);

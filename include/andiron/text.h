@@ -12,8 +12,8 @@
 
 namespace andiron::inline v1 {
 
-/// A compiled pattern. Immutable, cheap to copy, safe from several threads at once. matches() takes
-/// time linear in the text, whatever the pattern; replace_all() searches again after each match.
+/// A compiled pattern. Immutable, cheap to copy, safe from several threads at once. matches() and
+/// replace_all() take time linear in the text, whatever the pattern.
 ///
 /// The dialect is that of Rust's regex crate: Perl-like, Unicode, leftmost-first, without
 /// look-around and back-references. \d \w \s are Unicode classes; \b and \B use ASCII words. Not

@@ -158,8 +158,8 @@ class [[nodiscard]] FoundValue : public Result<Value> {
 Result<Value> parse_json(std::string_view text);
 
 /// Returns JSON: compact, or with `indent` spaces per level, of which the first 32 count. Bytes
-/// become a list of numbers, a tensor index becomes {"tensor": i}, NaN and infinities become null.
-/// Strings as below.
+/// become a list of numbers, a tensor index becomes {"tensor": i}, NaN and infinities become null,
+/// and so do lists and dicts below max_json_depth levels. Strings as below.
 std::string to_json(const Value& value, unsigned indent = 0);
 
 /// Appends a quoted JSON string. Escapes quotes, backslashes and control characters, and whatever

@@ -186,6 +186,12 @@ struct ValueAppender {
 
 void append_value(std::string& out, const Value& value, JsonReadBy readers, unsigned indent,
                   unsigned depth) {
+  const bool nests = value.get<ValueList>() != nullptr || value.get<ValueDict>() != nullptr ||
+                     value.get<Bytes>() != nullptr || value.get<TensorIndex>() != nullptr;
+  if (nests && depth >= max_json_depth) {
+    out += "null";
+    return;
+  }
   value.visit(ValueAppender{out, readers, indent, depth});
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <random>
 #include <utility>
 
 namespace andiron::inline v1::detail {
@@ -37,11 +38,18 @@ struct Seeds {
 
 const Seeds& process_seeds() noexcept {
   static const Seeds seeds = [] {
+#if defined(__wasi__)
+    // Addresses are the same each time there, and browsers let clocks tick slowly.
+    std::random_device device;
+    const auto draw = [&] { return std::uint64_t{device()} << 32 | device(); };
+    return Seeds{draw(), draw() | 1};
+#else
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     const int here = 0;  // its address moves with every start of the process
     const std::uint64_t first = fold(static_cast<std::uint64_t>(now) | 1,
                                      reinterpret_cast<std::uintptr_t>(&here) ^ 0x6a09e667f3bcc909u);
     return Seeds{first, fold(first, 0x9e3779b97f4a7c15u) | 1};
+#endif
   }();
   return seeds;
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "andiron/file.h"
+#include "andiron/limits.h"
 #include "src/core/check_limit.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
@@ -25,6 +26,17 @@ bool is_finite(const Value& value) {
   const ValueDict* dict = value.get<ValueDict>();
   return dict == nullptr || std::all_of(dict->begin(), dict->end(),
                                         [](const auto& entry) { return is_finite(entry.second); });
+}
+
+bool nests_deeper(const Value& value, unsigned levels) {
+  const ValueList* list = value.get<ValueList>();
+  const ValueDict* dict = value.get<ValueDict>();
+  if (list == nullptr && dict == nullptr) return value.get<Bytes>() != nullptr && levels == 0;
+  if (levels == 0) return true;
+  const auto deeper = [&](const Value& item) { return nests_deeper(item, levels - 1); };
+  return list != nullptr ? std::any_of(list->begin(), list->end(), deeper)
+                         : std::any_of(dict->begin(), dict->end(),
+                                       [&](const auto& entry) { return deeper(entry.second); });
 }
 
 }  // namespace
@@ -46,6 +58,12 @@ Status write_json_file(const Value& value, const std::string& path) {
                  .message = "JSON has no NaN and no infinity",
                  .file = path,
                  .hint = "use std::optional for numbers that may be missing"};
+  }
+  if (nests_deeper(value, max_json_depth)) {
+    return Error{.code = ErrorCode::limit_exceeded,
+                 .message = "the values nest too deeply for JSON that can be read back",
+                 .file = path,
+                 .expected = "at most " + std::to_string(max_json_depth) + " levels"};
   }
   ANDIRON_ASSIGN(const auto file, AtomicFile::create(path, {.overwrite = true}));
   const std::string text = to_json(value, 2) + "\n";

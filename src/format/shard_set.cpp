@@ -15,6 +15,9 @@
 namespace andiron::inline v1::detail {
 namespace {
 
+constexpr const char* old_files_stay =
+    "shards of the old model, or its index, could not be removed; the next save removes them";
+
 using ShardList = std::set<std::string>;
 
 // What an open index names. A draft that was not finished names nothing, and has no shards.
@@ -133,11 +136,12 @@ Result<std::unique_ptr<ShardSet>> ShardSet::create(const std::string& path, std:
   return set;
 }
 
-ShardSet::~ShardSet() {
-  if (index_ == nullptr || index_->is_published()) return;
-  for (std::size_t i = 0; i < added_; ++i) {
-    if (!try_remove(paths_[i])) index_->leave_temporary();
-  }
+bool ShardSet::take_back() noexcept {
+  if (index_ == nullptr || index_->is_published()) return true;
+  bool all = true;
+  for (std::size_t i = 0; i < added_; ++i) all &= try_remove(paths_[i]);
+  if (!all) index_->leave_temporary();
+  return index_->remove_temporary() && all;
 }
 
 void ShardSet::choose_names(unsigned number, std::size_t count) {
@@ -178,19 +182,30 @@ Status ShardSet::add_shard(OutputFile& shard) {
     std::size_t& added;
   };
   const Count count{shard, added_};
-  return shard.commit();
+  Status status = shard.commit();
+  if (status || !shard.is_published()) return status;
+  Error error = std::move(status).error();
+  error.found = "the new shards are not in place; what was there is as before";
+  return error;
 }
 
-Status ShardSet::commit() {
-  if (index_ == nullptr) return {};
+Result<std::string> ShardSet::commit() {
+  if (index_ == nullptr) return std::string();
+  // Made while there is a way back.
+  std::string note = old_files_stay;
   // One model at a time: what is removed below is older than what this set replaces it with.
   ANDIRON_ASSIGN(const Descriptor lock, lock_folder(place_.folder));
   if (!options_.overwrite && file_exists(place_.file)) return already_exists(place_.file);
-  ANDIRON_TRY(index_->commit());
-  Status status = options_.overwrite ? remove_single_file() : Status();
+  Status status = index_->commit();
+  if (!status && index_->is_published()) return after_rename(std::move(status).error());
+  ANDIRON_TRY(std::move(status));
+  status = options_.overwrite ? remove_single_file() : Status();
   // The model is the new one, whatever happens now.
-  if (!status || !remove_replaced()) index_->leave_temporary();
-  return status;
+  const bool is_removed = status && remove_replaced();
+  if (!is_removed) index_->leave_temporary();
+  ANDIRON_TRY(std::move(status));
+  if (is_removed && index_->remove_temporary()) note.clear();
+  return note;
 }
 
 Status ShardSet::remove_replaced() ANDIRON_NO_THROW {
@@ -205,10 +220,17 @@ ANDIRON_OR_OUT_OF_MEMORY
 // Readers take a single file before an index, so this is what makes them take the shards.
 Status ShardSet::remove_single_file() {
   Status status = remove_file(place_.file);
-  if (status) return options_.sync ? sync_folder_at(place_.folder, place_.file) : Status();
-  Error error = std::move(status).error();
-  error.found = "the shards are in place, but readers take the single file that is still there";
-  error.hint = "remove " + place_.file;
+  if (status && options_.sync) status = sync_folder_at(place_.folder, place_.file);
+  return status ? Status() : after_rename(std::move(status).error());
+}
+
+// Says what is in place.
+Error ShardSet::after_rename(Error error) const {
+  error.found = "the new shards are in place, but may be lost if the power fails now";
+  if (file_exists(place_.file)) {
+    error.found = "the shards are in place, but readers take the single file that is still there";
+    error.hint = "remove " + place_.file;
+  }
   return error;
 }
 
@@ -231,7 +253,7 @@ Result<std::string> remove_shard_set(const std::string& path, std::string_view e
   if (old.is_read && remove_shards(place, old.shards, {}) && try_remove(folder, name)) {
     return std::string();
   }
-  if (name != found->name) return std::string();
+  if (name != found->name) return std::string(old_files_stay);
   return "the old index stays beside the file: " + place.index;
 }
 ANDIRON_OR_OUT_OF_MEMORY

@@ -41,8 +41,7 @@ class ShardSet {
   // with AlreadyExists if a file is in the way. In a dry run, nothing is written.
   static Result<std::unique_ptr<ShardSet>> create(const std::string& path, std::string_view ending,
                                                   std::size_t count, const WriteOptions& options);
-  // Removes the shards that were written, unless the set was committed.
-  ~ShardSet();
+  ~ShardSet() { static_cast<void>(take_back()); }
 
   // Of the shards in their folder.
   const std::vector<std::string>& names() const noexcept { return names_; }
@@ -50,17 +49,21 @@ class ShardSet {
   std::vector<std::string> shown_paths() const;
 
   // The order of calls: the index, each shard created and added in turn, commit(). The model is the
-  // new one once that succeeds.
+  // new one once that succeeds; it returns a note if something of the old one stays, else the empty
+  // string.
   Status write_index(std::string_view text);
   Result<std::unique_ptr<OutputFile>> create_shard(std::size_t index);
   Status add_shard(OutputFile& shard);
-  Status commit();
+  Result<std::string> commit();
+  // Removes the shards that were written, unless the index has its name. False if some stay.
+  bool take_back() noexcept;
   // What could not be kept of the old files.
   std::vector<std::string> notes() const;
 
  private:
   ShardSet(const std::string& path, std::string_view ending, const WriteOptions& options);
   void choose_names(unsigned number, std::size_t count);
+  Error after_rename(Error error) const;
   Status remove_single_file();
   Status remove_replaced();
 
@@ -73,8 +76,8 @@ class ShardSet {
   std::unique_ptr<FileDraft> index_;
 };
 
-// Removes the index and the shards of a model that is a single file now. Returns a note if the
-// index stays, else the empty string.
+// Removes the index and the shards of a model that is a single file now. Returns a note if some of
+// them stay, else the empty string.
 Result<std::string> remove_shard_set(const std::string& path, std::string_view ending,
                                      const WriteOptions& options);
 

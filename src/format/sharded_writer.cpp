@@ -35,23 +35,35 @@ class ShardedWriter {
   Result<WriteReport> write(const std::string& path, const ShardPlan& shards, WriteReport report) {
     ANDIRON_ASSIGN(const std::unique_ptr<ShardSet> set,
                    ShardSet::create(path, named_.ending, shards.size(), options_));
-    const std::string index = index_text(shards, set->names());
-    ANDIRON_TRY(set->write_index(index));
-    report.files = set->shown_paths();
-    report.bytes = index.size();
-    for (std::size_t i = 0; i < shards.size(); ++i) {
-      ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, set->create_shard(i));
-      ANDIRON_ASSIGN(const std::uint64_t bytes, write_shard(shards[i], *file));
-      ANDIRON_TRY(set->add_shard(*file));
-      report.bytes += bytes;
-    }
-    const std::vector<std::string> notes = set->notes();
-    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
-    ANDIRON_TRY(set->commit());
-    return report;
+    Result<WriteReport> written = write_set(*set, shards, std::move(report));
+    if (written || set->take_back()) return written;
+    Error error = std::move(written).error();
+    error.hint += error.hint.empty() ? "" : "; ";
+    error.hint += "some of the new shards could not be removed; the next save does that";
+    return error;
   }
 
  private:
+  Result<WriteReport> write_set(ShardSet& set, const ShardPlan& shards, WriteReport report) {
+    const std::string index = index_text(shards, set.names());
+    ANDIRON_TRY(set.write_index(index));
+    report.files = set.shown_paths();
+    report.bytes = index.size();
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      ANDIRON_ASSIGN(const std::unique_ptr<OutputFile> file, set.create_shard(i));
+      ANDIRON_ASSIGN(const std::uint64_t bytes, write_shard(shards[i], *file));
+      ANDIRON_TRY(set.add_shard(*file));
+      report.bytes += bytes;
+    }
+    const std::vector<std::string> notes = set.notes();
+    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+    // Room for a note on what stays of the old set.
+    report.notes.reserve(report.notes.size() + 1);
+    ANDIRON_ASSIGN(std::string stays, set.commit());
+    if (!stays.empty()) report.notes.push_back(std::move(stays));
+    return report;
+  }
+
   std::string index_text(const ShardPlan& shards, const std::vector<std::string>& names) const {
     ValueDict weight_map;
     for (std::size_t shard = 0; shard < shards.size(); ++shard) {

@@ -8,6 +8,7 @@
 
 #include "src/core/try.h"
 #include "src/io/file_attributes.h"
+#include "src/io/folder.h"
 #include "src/io/temporary_name.h"
 
 namespace andiron::inline v1::detail {
@@ -27,6 +28,12 @@ bool can_be_linked(const Descriptor& file) {
   return system_calls().fstat(file.get(), &by_number) == 0 &&
          system_calls().fstatat(AT_FDCWD, descriptor_path(file.get()).c_str(), &by_path, 0) == 0 &&
          by_number.st_dev == by_path.st_dev && by_number.st_ino == by_path.st_ino;
+}
+
+Error not_in_place(Error error) {
+  error.found += error.found.empty() ? "" : "; ";
+  error.found += "the new file is not in place; what was there is as before";
+  return error;
 }
 
 }  // namespace
@@ -90,14 +97,16 @@ Result<std::unique_ptr<FileDraft>> FileDraft::create(const std::string& path,
   return draft;
 }
 
-FileDraft::~FileDraft() {
-  if (temporary_.empty() || leaves_temporary_) return;
+FileDraft::~FileDraft() { static_cast<void>(remove_temporary()); }
+
+bool FileDraft::remove_temporary() noexcept {
+  if (temporary_.empty() || leaves_temporary_) return true;
   // What was replaced is needed once more if the power fails now.
-  if (is_published_ && !is_committed_) return;
+  if (is_published_ && !is_committed_) return true;
   // A name that somebody else has by now stays.
   const Descriptor& named = is_published_ ? replaced_ : file_;
-  if (!named || !names_file(target_.folder.get(), temporary_, named.get())) return;
-  system_calls().unlinkat(target_.folder.get(), temporary_.c_str(), 0);
+  if (!named || !names_file(target_.folder.get(), temporary_, named.get())) return true;
+  return try_remove(target_.folder.get(), temporary_);
 }
 
 Status FileDraft::reserve(std::uint64_t total) {
@@ -125,7 +134,10 @@ Status FileDraft::copy_from(const ByteSource& source, std::uint64_t offset, std:
 Status FileDraft::flush() {
   ANDIRON_TRY(ready());
   ANDIRON_TRY(run([&] { return flush_content(); }));
-  return run([&] { return flush_folder(); });
+  return run([&]() -> Status {
+    if (flush_folder() == 0) return {};
+    return not_in_place(io_error("flush its folder to disk", path_, errno));
+  });
 }
 
 Status FileDraft::commit() {
@@ -290,9 +302,8 @@ Status FileDraft::finish() {
   ANDIRON_TRY(flush_content());
   ANDIRON_TRY(publish());
   is_published_ = true;
-  Status status = flush_folder();
-  if (status) return status;
-  Error error = std::move(status).error();
+  if (flush_folder() == 0) return {};
+  Error error = io_error("flush its folder to disk", path_, errno);
   error.found = "the new file is in place, but may be lost if the power fails now";
   return error;
 }
@@ -304,15 +315,13 @@ Status FileDraft::flush_content() {
     return io_error("release reserved space", path_, errno);
   }
   if (options_.sync && retry([&] { return system.fsync(file_.get()); }) != 0) {
-    return write_error("flush the file to disk", errno, written_);
+    return not_in_place(write_error("flush the file to disk", errno, written_));
   }
   return {};
 }
 
-Status FileDraft::flush_folder() {
-  if (!options_.sync) return {};
-  if (sync_folder(target_.folder.get()) == 0) return {};
-  return io_error("flush its folder to disk", path_, errno);
+int FileDraft::flush_folder() const {
+  return options_.sync ? sync_folder(target_.folder.get()) : 0;
 }
 
 Status FileDraft::publish() {

@@ -48,6 +48,8 @@ class FileDraft {
   // Gives the file its name. Nothing can be written afterwards.
   Status commit();
 
+  // Removes the temporary name, as the end of the draft does. False if it stays.
+  bool remove_temporary() noexcept;
   // Leaves the temporary name behind, as a killed process would, for the next save to tidy up.
   void leave_temporary() noexcept { leaves_temporary_ = true; }
 
@@ -80,7 +82,7 @@ class FileDraft {
 
   Status finish();
   Status flush_content();
-  Status flush_folder();
+  int flush_folder() const;
   Status publish();
   int replace_and_keep();
   int link_as(const char* name) const;

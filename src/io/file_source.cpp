@@ -44,7 +44,6 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
   bool can_view() const noexcept override {
     return mode_ == IoMode::automatic || mode_ == IoMode::mmap;
   }
-  bool in_memory() const noexcept override { return mode_ == IoMode::mmap; }
   int file_descriptor() const noexcept override { return file_.get(); }
 
  protected:

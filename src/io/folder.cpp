@@ -78,12 +78,17 @@ Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
   if (opened == -1) return io_error("list the folder of the file", path, errno);
   const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(opened));
   if (stream == nullptr) {
+    const int error_number = errno;
     system_calls().close(opened);
-    return io_error("list the folder of the file", path, errno);
+    return io_error("list the folder of the file", path, error_number);
   }
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    names.emplace_back(entry->d_name);
+  }
   if (errno != 0) return io_error("list the folder of the file", path, errno);
   return names;
 }
@@ -201,7 +206,9 @@ Status overwrite_bytes(const std::string& path, int same_file, std::uint64_t off
     offset += static_cast<std::uint64_t>(written);
   }
   if (sync && retry([&] { return system.fsync(file.get()); }) != 0) {
-    return io_error("flush to disk", path, errno);
+    Error error = io_error("flush to disk", path, errno);
+    error.found = "the change is in place, but may be lost if the power fails now";
+    return error;
   }
   return {};
 }

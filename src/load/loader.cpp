@@ -7,6 +7,7 @@
 
 #include "src/core/check_limit.h"
 #include "src/core/expression.h"
+#include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -17,6 +18,16 @@ bool is_aligned(const Tensor& tensor) {
   const unsigned parts = is_complex(tensor.dtype()) ? 2 : 1;
   const std::size_t alignment = std::max(bit_width(tensor.dtype()) / 8 / parts, 1U);
   return reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % alignment == 0;
+}
+
+void add_hint(Error& error, std::string_view hint) {
+  error.hint += error.hint.empty() ? "" : "; ";
+  error.hint += hint;
+}
+
+Error half_written(const Slot& slot, Error error) {
+  add_hint(error, in_quotes(slot.path) + " is half written (in_place)");
+  return error;
 }
 
 Error wrong_memory(const TensorSnapshot& tensor, std::size_t found) {
@@ -97,7 +108,10 @@ Status Loader::take(const Assignment& assignment) {
     const auto part = room.subspan(static_cast<std::size_t>(done), count);
     Status read = expression_of(tensor).read_part(done, part);
     if (read) read = advance(count);
-    if (!read) return failed(assignment, std::move(read).error());
+    if (!read) {
+      return failed(assignment, own.empty() ? std::move(read).error()
+                                            : half_written(slot, std::move(read).error()));
+    }
     done += count;
   }
   Result<Tensor> data =
@@ -186,8 +200,7 @@ Error Loader::stopped(const Assignment& last, Error error) {
   const auto before = static_cast<std::size_t>(&last - plan_.assignments.data());
   plan_.result.applied.resize(options_.in_place ? before : 0);
   if (options_.in_place) {
-    error.hint += error.hint.empty() ? "" : "; ";
-    error.hint += "the tensors before it are already replaced (in_place)";
+    add_hint(error, "the tensors before it are already replaced (in_place)");
   }
   return with_report(std::move(error), plan_.result,
                      options_.in_place ? "the load stopped halfway (in_place)"

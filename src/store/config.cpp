@@ -17,7 +17,7 @@ Value metadata_tree(const Metadata& metadata) {
   ValueDict dict;
   for (const auto& [key, text] : metadata) {
     const bool may_be_json = text.starts_with('{') || text.starts_with('[');
-    Result<Value> parsed = may_be_json ? parse_json(text) : Value(text);
+    Result<Value> parsed = may_be_json ? pass_on_out_of_memory(parse_json(text)) : Value(text);
     dict.emplace_back(key, parsed ? *std::move(parsed) : Value(text));
   }
   return dict;
@@ -31,6 +31,7 @@ Result<ConfigSource> ConfigSource::of_archive(const Archive& archive, std::strin
   const MemoryBudget budget(archive.file_bytes(), {}, archive.origin());
   ConfigSource source{tree, std::string(key), archive.origin(), {.left = budget.most()}};
   FoundValue found = tree.at(key);
+  throw_if_out_of_memory(found);
   if (tree.is_null() || (!found && !archive.metadata().empty())) {
     FoundValue text = metadata_tree(archive.metadata()).at(key);
     if (text || tree.is_null()) found = std::move(text);

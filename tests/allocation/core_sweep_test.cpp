@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "andiron/andiron.h"
+#include "src/core/text/pattern_syntax.h"
+#include "src/core/text/regex_engine.h"
 #include "tests/allocation/sweep.h"
+#include "tests/support/repeated_text.h"
 #include "tests/support/sample_net.h"
 
 namespace andiron::test {
@@ -16,7 +21,7 @@ namespace {
 
 TEST(AllocationSweep, AnErrorThatCannotBeKeptIsOutOfMemory) {
   Error error{.code = ErrorCode::bad_header, .message = "a message that is long enough to be kept"};
-  const FailingNew failing(1, Failing::onwards);
+  const FailingMemory failing(1, Failing::onwards);
   Status first = std::move(error);
   Result<int> second = Error{.code = ErrorCode::io};
   ASSERT_FALSE(first.ok());
@@ -150,6 +155,33 @@ TEST(AllocationSweep, Names) {
   sweep(
       "no such tensor", [&] { return archive.get("heat.weight"); },
       [](const auto&) { return std::string(); });
+}
+
+// The engine of the build may be RE2, in which nothing fails.
+TEST(AllocationSweep, OurOwnRegularExpressions) {
+  const std::string syntax = translate_regex("^a{2,5}(?P<name>b|c)[^d]*|\\w\\b(.*x)?").value();
+  const auto none = [](const auto&) { return std::string(); };
+  const Surroundings around = {.may_throw = true};
+  sweep("compile", [&] { return compile_with_automaton("a", syntax); }, none, around);
+  sweep("refuse", [&] { return compile_with_automaton("a{1001}", "a{1001}"); }, none, around);
+  const Pattern pattern = Pattern::Engine::pattern(compile_with_automaton("a", syntax).value());
+  // The second is long enough for a search of all matches.
+  for (const std::string& name : {std::string("aaab-aac-z"), repeated("ab ", 200)}) {
+    sweep(
+        "replace", [&]() -> Result<std::string> { return pattern.replace_all(name, "<$name>"); },
+        [](const Result<std::string>& replaced) { return *replaced; }, around);
+  }
+}
+
+TEST(AllocationSweep, MallocFailsWhereItIsAskedTo) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers have a malloc of their own";
+  const FailingMemory failing(2, Failing::onwards, Allocator::malloc);
+  std::free(std::malloc(8));
+  void* const none = std::malloc(8);
+  void* const again = std::calloc(2, 8);
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(again, nullptr);
+  EXPECT_THROW(static_cast<void>(std::string(100, 'a')), std::bad_alloc);
 }
 
 TEST(AllocationSweep, Texts) {

@@ -187,6 +187,16 @@ TEST(AllocationSweep, FillsAndSavesConfigs) {
       [](const Status&) { return std::string(); });
 }
 
+TEST(AllocationSweep, FillsConfigsFromMetadata) {
+  Archive archive;
+  archive.set_metadata({{"config", R"({"layers": 2, "names": ["a name that is long enough"]})"}});
+  const Bytes file = write_to_memory(archive, {.format = Format::safetensors}).value();
+  const Archive opened = open(file).value();
+  sweep(
+      "config in metadata", [&] { return config_from<SweptConfig>(opened, "config"); },
+      [](const Result<SweptConfig>& config) { return config->names.front(); });
+}
+
 Archive sample_archive() {
   Archive archive = collect_archive(sample_net(3)).value();
   archive.set_metadata({{"title", "a sample that is longer than a short string"}});

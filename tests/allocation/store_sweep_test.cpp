@@ -280,7 +280,7 @@ TEST(AllocationSweep, BuildersThrowBadAllocAndNothingElse) {
 TEST(AllocationSweep, ABuilderThatThrewHasNoBadPattern) {
   PathFilter filter;
   {
-    const FailingNew failing(1, Failing::once);
+    const FailingMemory failing(1, Failing::once);
     EXPECT_THROW(filter.with_regex("a pattern that is not short at all"), std::bad_alloc);
   }
   EXPECT_TRUE(filter.status().ok());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs an operation again and again, each time with another allocation that fails.
+// Runs an operation again and again, each time with another allocation that fails, of operator new
+// or of malloc.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 #include <utility>
 
 #include "andiron/error.h"
-#include "tests/allocation/failing_new.h"
+#include "tests/allocation/failing_memory.h"
 #include "tests/support/long_tests.h"
 #include "tests/support/temp_dir.h"
 
@@ -30,6 +31,8 @@ struct Surroundings {
   std::function<std::string()> state = [] { return std::string(); };
   /// For functions that return no Result: std::bad_alloc counts as OutOfMemory.
   bool may_throw = false;
+  /// For libraries of others, which lose what they held when a failure passes through them.
+  bool may_leak = false;
 };
 
 /// Gives a file this content, unless it has it: file systems take their time to replace files.
@@ -66,44 +69,50 @@ void sweep(const std::string& name, const Operation& operation, const Describe& 
   const std::string before = around.state();
   const std::int64_t live = live_allocations();
   std::uint64_t failures = 0;
-  for (std::uint64_t n = 1;; n = number_after(n)) {
-    bool reached = false;
-    for (const Failing how : {Failing::once, Failing::onwards}) {
-      SCOPED_TRACE("allocation " + std::to_string(n) +
-                   (how == Failing::once ? " fails" : " and all after it fail"));
-      std::optional<Outcome> outcome;
-      bool is_thrown = false;
-      {
-        const FailingNew failing(n, how);
-        try {
-          outcome.emplace(operation());
-        } catch (const std::bad_alloc&) {
-          is_thrown = true;
-        }
+  const auto fail = [&](std::uint64_t n, Failing how, Allocator which) {
+    SCOPED_TRACE((which == Allocator::malloc ? "malloc " : "operator new ") + std::to_string(n) +
+                 (how == Failing::once ? " fails" : " and all memory after it fail"));
+    std::optional<Outcome> outcome;
+    bool is_thrown = false;
+    {
+      const FailingMemory failing(n, how, which);
+      try {
+        outcome.emplace(operation());
+      } catch (const std::bad_alloc&) {
+        is_thrown = true;
       }
-      reached = has_failed();
-      if (is_thrown) {
-        ASSERT_TRUE(around.may_throw) << "std::bad_alloc left the function";
-      }
-      const bool is_out_of_memory =
-          is_thrown || (!*outcome && outcome->error().code == ErrorCode::out_of_memory);
-      if (is_out_of_memory) {
-        ++failures;
-        ASSERT_TRUE(reached);
-        ASSERT_EQ(around.state(), before) << "a failure changed something";
-      } else {
-        ASSERT_EQ(text_of(*outcome), expected);
-      }
-      outcome.reset();
-      around.restore();
     }
-    if (!reached) break;
+    const bool reached = has_failed();
+    if (is_thrown) {
+      EXPECT_TRUE(around.may_throw) << "std::bad_alloc left the function";
+    }
+    const bool is_out_of_memory =
+        is_thrown || (!*outcome && outcome->error().code == ErrorCode::out_of_memory);
+    if (is_out_of_memory) {
+      ++failures;
+      EXPECT_TRUE(reached);
+      EXPECT_EQ(around.state(), before) << "a failure changed something";
+    } else {
+      EXPECT_EQ(text_of(*outcome), expected);
+    }
+    outcome.reset();
+    around.restore();
+    return reached && !testing::Test::HasFailure();
+  };
+  for (const Allocator which : {Allocator::operator_new, Allocator::malloc}) {
+    for (std::uint64_t n = 1;; n = number_after(n)) {
+      const bool once = fail(n, Failing::once, which);
+      const bool onwards = fail(n, Failing::onwards, which);
+      if (!once && !onwards) break;
+    }
   }
   EXPECT_GT(failures, 0U) << "nothing ever failed";
   // Caches may hold less after a failure, so they are filled again before they are compared.
   EXPECT_EQ(text_of(operation()), expected) << "after all failures";
   around.restore();
-  EXPECT_EQ(live_allocations(), live) << "leaks";
+  if (!around.may_leak) {
+    EXPECT_EQ(live_allocations(), live) << "leaks";
+  }
 }
 
 }  // namespace andiron::test

@@ -2,6 +2,7 @@
 // Files of PyTorch as inputs of the tool.
 #include <filesystem>
 
+#include "andiron/value.h"
 #include "tests/cli/sample_files.h"
 #include "tests/support/torch_containers.h"
 
@@ -28,6 +29,20 @@ class PytorchInput : public ToolTest {
     return write_text("last.ckpt", zip_file(torch_records(checkpoint, sample_storages())));
   }
 };
+
+TEST_F(PytorchInput, JsonNestsNoDeeperThanOurReaderGoes) {
+  Py deep = 1.5;
+  for (int i = 0; i < 300; ++i) deep = py::list({deep});
+  const std::string file =
+      write_text("deep.pt", zip_file(torch_records(py::dict({{"deep", deep}}), sample_storages())));
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+           {"info", "--json", file}, {"config", "--json", file}, {"config", file}}) {
+    const Outcome run = tool(verb);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("deep"), std::string::npos);
+    EXPECT_TRUE(parse_json(run.out).ok()) << verb[0];
+  }
+}
 
 TEST_F(PytorchInput, JsonHasContainerDtypesOffsetsAndSharing) {
   const std::string file = sample();

@@ -213,6 +213,21 @@ TEST(Json, RefusesAKeyGivenTwiceHoweverItIsSpelled) {
   EXPECT_TRUE(parse_json(R"({"a":{"a":1},"A":2})").ok());
 }
 
+TEST(Json, PrintsNoDeeperThanItReads) {
+  for (const unsigned levels : {max_json_depth, max_json_depth + 1, 900u}) {
+    Value list = Value(1.5);
+    Value dict = Bytes::own(std::string("x"));
+    for (unsigned i = 0; i < levels; ++i) {
+      list = ValueList{list};
+      dict = ValueDict{{"a", dict}};
+    }
+    EXPECT_TRUE(parse_json(to_json(list)).ok()) << levels;
+    EXPECT_TRUE(parse_json(to_json(dict, 2)).ok()) << levels;
+    const bool is_whole = to_json(list).find("1.5") != std::string::npos;
+    EXPECT_EQ(is_whole, levels <= max_json_depth);
+  }
+}
+
 TEST(Json, FollowsNestingUpToTheLimit) {
   EXPECT_TRUE(parse_json(test::nested_json(max_json_depth, "[", "]")).ok());
   EXPECT_TRUE(parse_json(test::nested_json(max_json_depth, "{\"a\":", "}")).ok());

@@ -451,6 +451,14 @@ TEST_P(Patterns, TakesLinearTimeOverNestedRepetition) {
   EXPECT_EQ(regex("(a+)+").replace_all(text, "x"), "x");
 }
 
+TEST_P(Patterns, TakesLinearTimeToReplaceManyMatches) {
+  const std::string text(480'000, 'a');
+  EXPECT_EQ(regex("a(.*b)?").replace_all(text, "x"), std::string(text.size(), 'x'));
+  EXPECT_EQ(regex("a(.*b)?").replace_all("c" + text + "b" + text, "x"),
+            "cx" + std::string(text.size(), 'x'));
+  EXPECT_EQ(regex("(?:a.*b|)").replace_all(text, "-").size(), 2 * text.size() + 1);
+}
+
 TEST_P(Patterns, RefusesDeepNestingAndTakesLongAlternations) {
   const auto repeated = [](std::string_view text, int times) {
     std::string out;

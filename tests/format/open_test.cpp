@@ -5,6 +5,9 @@
 
 #include <filesystem>
 
+#include "andiron/sha256.h"
+#include "andiron/write.h"
+#include "src/io/system_calls.h"
 #include "tests/support/burnpack_file.h"
 #include "tests/support/bytes_of_text.h"
 #include "tests/support/safetensors_file.h"
@@ -16,6 +19,28 @@ namespace {
 
 const std::string sample = test::safetensors_file(
     R"({"t":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", std::string_view("abc"));
+
+TEST(Open, NoModeCopiesFromAMapping) {
+  const test::TempDir folder;
+  const std::string path = folder.file("m.safetensors");
+  Archive archive;
+  archive.add({"w", Tensor::from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6}).value()}).value();
+  write(archive, path).value();
+  const System real = system_calls();
+  for (IoMode mode : {IoMode::automatic, IoMode::mmap, IoMode::pread, IoMode::direct}) {
+    const TensorSnapshot tensor = open(path, {.io = mode}).value().get("w").value();
+    EXPECT_FALSE(tensor.is_in_memory());
+    system_calls().map = [](int, std::size_t) -> void* {
+      ADD_FAILURE() << "a mapping for a copy";
+      return nullptr;
+    };
+    EXPECT_TRUE(tensor.read().ok());
+    EXPECT_TRUE(tensor.transpose(0, 1)->cast(DType::f64)->read().ok());
+    EXPECT_TRUE(sha256(tensor).ok());
+    system_calls() = real;
+    EXPECT_TRUE(tensor.borrow().ok());
+  }
+}
 
 TEST(Open, FindsTheFormatByContentWhateverTheName) {
   const test::TempDir folder;

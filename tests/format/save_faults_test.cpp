@@ -125,6 +125,33 @@ TEST_P(SaveFaults, EveryCallFailsOnceAndTheModelIsWhole) {
   EXPECT_GT(runs, 20);
 }
 
+TEST_P(SaveFaults, AFlushThatFailsSaysWhatIsInPlace) {
+  static int flushes_left;
+  const auto quickly = system_calls().fsync;
+  int failures = 0;
+  for (int n = 1;; ++n) {
+    start_over();
+    flushes_left = n;
+    system_calls().fsync = [](int) {
+      errno = EIO;
+      return --flushes_left == 0 ? -1 : 0;
+    };
+    const Result<WriteReport> result = save(2, path_, GetParam().to);
+    system_calls().fsync = quickly;
+    if (flushes_left > 0) break;
+    if (result) continue;  // of what a killed save left, nothing was removed
+    ++failures;
+    const std::string& found = result.error().found;
+    const bool says_old = found.find("not in place") != std::string::npos ||
+                          found.find("readers take the single file") != std::string::npos;
+    const bool says_new = !says_old && found.find("in place") != std::string::npos;
+    const std::optional<int> version = version_at(path_);
+    EXPECT_EQ(says_old, version == old_version()) << n << ": " << result.error();
+    EXPECT_EQ(says_new, version == 2) << n << ": " << result.error();
+  }
+  EXPECT_GT(failures, 1);
+}
+
 TEST_P(SaveFaults, APowerCutLeavesTheOldOrTheNewModel) {
   start_over();
   test::PowerCut disk(folder_.path());

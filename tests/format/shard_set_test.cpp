@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "andiron/file.h"
 #include "andiron/open.h"
+#include "src/io/folder.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/uniform_archive.h"
 
@@ -238,6 +240,59 @@ TEST_F(ShardSets, ManyShardsNeedFewDescriptors) {
   const Archive archive = numbered(200);
   ASSERT_TRUE(write(archive, path_, {.max_shard_bytes = 40}));
   EXPECT_EQ(folder_.names().size(), 201u);
+}
+
+// As where a folder lets files be made, but not removed.
+class ShardSetsThatStay : public ShardSets {
+ protected:
+  ~ShardSetsThatStay() override { system_calls() = saved_; }
+  template <bool is_hidden>
+  static int keep(int folder, const char* path, int flags) {
+    struct stat found{};
+    const bool is_kept = (file_name_of(path).front() == '.') == is_hidden;
+    if (!is_kept || ::fstatat(folder, path, &found, 0) != 0) return ::unlinkat(folder, path, flags);
+    errno = EPERM;
+    return -1;
+  }
+  void removing_works() { system_calls().unlinkat = saved_.unlinkat; }
+
+ private:
+  const System saved_ = system_calls();
+};
+
+TEST_F(ShardSetsThatStay, AreNoted) {
+  const std::string note =
+      "shards of the old model, or its index, could not be removed; the next save removes them";
+  for (const auto stays : {keep<false>, keep<true>}) {
+    for (const std::uint64_t shard_bytes : {std::uint64_t{80}, std::uint64_t{1} << 20}) {
+      ASSERT_TRUE(save(3));
+      system_calls().unlinkat = stays;
+      const Result<WriteReport> report = save(4, {.max_shard_bytes = shard_bytes});
+      ASSERT_TRUE(report) << report.error();
+      EXPECT_EQ(report->notes, NameList{note});
+      EXPECT_EQ(open(path_).value().size(), 4u);
+      removing_works();
+      ASSERT_TRUE(save(5));
+      EXPECT_EQ(open(path_).value().size(), 5u);
+      EXPECT_EQ(folder_.names().size(), 4u);
+    }
+  }
+}
+
+TEST_F(ShardSetsThatStay, AfterASaveThatFailedAreInItsHint) {
+  ASSERT_TRUE(save(3));
+  system_calls().unlinkat = keep<false>;
+  WriteOptions options;
+  options.progress = [](std::uint64_t done, std::uint64_t total) { return done < total; };
+  const Result<WriteReport> report = save(4, options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::cancelled);
+  EXPECT_EQ(report.error().hint,
+            "some of the new shards could not be removed; the next save does that");
+  EXPECT_EQ(open(path_).value().size(), 3u);
+  removing_works();
+  ASSERT_TRUE(save(5));
+  EXPECT_EQ(folder_.names().size(), 4u);
 }
 
 }  // namespace

@@ -294,6 +294,18 @@ TEST_P(AtomicFileTest, IsWholeWhenOnlyTheFoldersFsyncFails) {
   EXPECT_EQ(dir_.names(), Names{"model.bin"});
 }
 
+TEST_P(AtomicFileTest, SaysThatTheOldFileIsInPlaceIfItsOwnFsyncFails) {
+  write_file(path_, "old");
+  system_calls().fsync = [](int) {
+    errno = EIO;
+    return -1;
+  };
+  const Status status = save(path_, "new", {.overwrite = true});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().found, "the new file is not in place; what was there is as before");
+  EXPECT_EQ(read_file(path_), "old");
+}
+
 TEST_P(AtomicFileTest, ToleratesFileSystemsWithoutFsyncOfFolders) {
   system_calls().fsync = [](int file) {
     if (!is_folder(file)) return ::fsync(file);

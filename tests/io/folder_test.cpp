@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "src/io/folder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -72,6 +74,47 @@ TEST(Folder, OverwritingReportsAFullDisk) {
   system = kept;
   EXPECT_EQ(failed.error().code, ErrorCode::io);
   EXPECT_EQ(stuck.error().code, ErrorCode::io);
+}
+
+// Puts the real calls back.
+struct ChangedCalls {
+  ~ChangedCalls() { system_calls() = saved; }
+  const System saved = system_calls();
+};
+
+TEST(Folder, TellsWhyItCannotBeListedWhateverHappensWhenItIsClosed) {
+  const test::TempDir folder;
+  static std::string no_folder;
+  no_folder = folder.file("f");
+  test::write_file(no_folder, "");
+  const ChangedCalls changed;
+  system_calls().openat = [](int, const char*, int, mode_t) {
+    return ::open(no_folder.c_str(), O_RDONLY | O_CLOEXEC);
+  };
+  system_calls().close = [](int file) {
+    ::close(file);
+    errno = EIO;
+    return -1;
+  };
+  const auto names = names_in(AT_FDCWD, "model");
+  ASSERT_FALSE(names);
+  EXPECT_EQ(names.error().message, io_error("list the folder of the file", "", ENOTDIR).message);
+}
+
+TEST(Folder, OverwritingSaysWhatIsInPlaceIfItCannotBeFlushed) {
+  const test::TempDir folder;
+  test::write_file(folder.file("f"), "0123456789");
+  const ByteSourcePtr open = open_file(folder.file("f")).value();
+  const ChangedCalls changed;
+  system_calls().fsync = [](int) {
+    errno = EIO;
+    return -1;
+  };
+  const Status status =
+      overwrite_bytes(folder.file("f"), open->file_descriptor(), 0, bytes("x"), true);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().found, "the change is in place, but may be lost if the power fails now");
+  EXPECT_EQ(test::read_file(folder.file("f")), "x123456789");
 }
 
 }  // namespace

@@ -173,6 +173,19 @@ TEST(Config, WithNumbersThatJsonLacksIsNotSaved) {
   EXPECT_EQ(load_config<Small>(path).value(), small);
 }
 
+TEST(Config, ThatNestsDeeperThanJsonIsReadIsNotSaved) {
+  const TempDir dir;
+  const std::string path = dir.file("config.json");
+  Value value = 1.5;
+  for (unsigned i = 0; i < max_json_depth; ++i) value = ValueList{value};
+  ASSERT_TRUE(save_config(value, path));
+  EXPECT_TRUE(load_config<Value>(path).ok());
+  const Status deeper = save_config(Value(ValueList{value}), path);
+  ASSERT_FALSE(deeper);
+  EXPECT_EQ(deeper.error().code, ErrorCode::limit_exceeded);
+  EXPECT_TRUE(load_config<Value>(path).ok());
+}
+
 TEST(Config, InMetadataIsText) {
   Archive archive;
   archive.set_metadata({{"config", to_json(config_to_value(small))}, {"title", "x"}});

@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { AndironError, data, filesIn, joined, load, randomNumbers, root } from "./support.mjs";
+import {
+  AndironError, data, filesIn, joined, load, randomNumbers, root, safetensors,
+} from "./support.mjs";
 
 const MiB = 2 ** 20;
 const budget = (fileBytes) => 32 * MiB + 64 * fileBytes;
@@ -57,6 +59,22 @@ for (const sample of samples) {
     assert.ok(andiron.memoryBytes <= budget(whole.length), `${andiron.memoryBytes} bytes of memory`);
   });
 }
+
+test("names are hashed with a seed of the system, which no file can know", async () => {
+  let drawn = 0;
+  const { getRandomValues } = crypto;
+  crypto.getRandomValues = (bytes) => {
+    drawn += bytes.byteLength;
+    return getRandomValues.call(crypto, bytes);
+  };
+  try {
+    const andiron = await load();
+    andiron.open(safetensors({ w: [1] })).close();
+  } finally {
+    delete crypto.getRandomValues;
+  }
+  assert.ok(drawn >= 16, `${drawn} bytes`);
+});
 
 test("the seeds of the fuzz targets", async () => {
   const seeds = filesIn(join(root, "fuzz/corpus"));

@@ -81,6 +81,32 @@ struct Template {
   std::size_t groups_used = 1;
 };
 
+// Finds the matches of one text, one after the other.
+class Matches {
+ public:
+  Matches(const Pattern::Engine& engine, std::string_view subject, std::size_t groups)
+      : engine_(engine), subject_(subject), groups_(groups) {}
+
+  const std::vector<std::string_view>& groups() const noexcept { return groups_; }
+  // REQUIRES: `from` is not less than the time before.
+  bool find(std::size_t from) {
+    // Each time, the engine may read to the end.
+    constexpr std::size_t most_reads = std::size_t{1} << 16;
+    const std::size_t left = subject_.size() - from;
+    if (long_ == nullptr && reads_ <= most_reads && (reads_ += left) > most_reads) {
+      long_ = engine_.search_long(subject_, groups_.size());
+    }
+    return long_ != nullptr ? long_->find(from, groups_) : engine_.find(subject_, from, groups_);
+  }
+
+ private:
+  const Pattern::Engine& engine_;
+  const std::string_view subject_;
+  std::vector<std::string_view> groups_;
+  std::size_t reads_ = 0;  // bytes that were read at most
+  std::unique_ptr<Pattern::Engine::LongSearch> long_;
+};
+
 bool is_inside_character(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
 }
@@ -118,11 +144,12 @@ std::string Pattern::replace_all(std::string_view name, std::string_view replace
   // Most names match no rule, and telling so is far cheaper than finding groups.
   if (!engine_->matches(name)) return std::string(name);
   const Template expansion(*engine_, replacement);
-  std::vector<std::string_view> groups(expansion.groups_used);
+  Matches matches(*engine_, name, expansion.groups_used);
+  const std::vector<std::string_view>& groups = matches.groups();
   std::string out;
   std::size_t copied = 0;  // end of the last match: all before it is in `out`
   bool matched = false;
-  for (std::size_t from = 0; from <= name.size() && engine_->find(name, from, groups);) {
+  for (std::size_t from = 0; from <= name.size() && matches.find(from);) {
     const auto begin = static_cast<std::size_t>(groups[0].data() - name.data());
     const std::size_t end = begin + groups[0].size();
     // An empty match counts only between characters and away from the match before it.

@@ -17,6 +17,18 @@ namespace andiron::inline v1 {
 // A compiled expression and the text the user wrote for it. Safe from several threads.
 class Pattern::Engine {
  public:
+  // Finds one match of a text after the other, in time linear in the text for all together.
+  class LongSearch {
+   public:
+    LongSearch() = default;
+    virtual ~LongSearch() = default;
+    LongSearch(const LongSearch&) = delete;
+    LongSearch& operator=(const LongSearch&) = delete;
+    // As Engine::find(), but finds nothing between the bytes of a character. REQUIRES: `from` is
+    // not less than the time before.
+    virtual bool find(std::size_t from, std::span<std::string_view> groups) = 0;
+  };
+
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -38,6 +50,10 @@ class Pattern::Engine {
   // has a null data(). REQUIRES: from <= subject.size(), 1 <= groups.size() <= group_count().
   virtual bool find(std::string_view subject, std::size_t from,
                     std::span<std::string_view> groups) const = 0;
+  // Of a long text with many matches, which find() could read to its end for each. Null if the
+  // pattern is too large for that. The text must outlive the search.
+  virtual std::unique_ptr<LongSearch> search_long(std::string_view subject,
+                                                  std::size_t groups) const = 0;
   // Groups, the whole match included.
   virtual std::size_t group_count() const = 0;
   virtual std::optional<std::size_t> group_named(std::string_view name) const = 0;
@@ -49,8 +65,8 @@ class Pattern::Engine {
   std::string text_;
 };
 
-// Two engines that agree; a build has one of them. Ours is smaller (docs/adr/0034), RE2 is faster
-// on large patterns and long texts.
+// Two engines that agree. Ours is smaller (docs/adr/0034) and finds many matches in a long text;
+// RE2, where a build has it, is faster otherwise.
 Result<std::shared_ptr<const Pattern::Engine>> compile_with_re2(std::string_view text,
                                                                 const std::string& syntax);
 Result<std::shared_ptr<const Pattern::Engine>> compile_with_automaton(std::string_view text,

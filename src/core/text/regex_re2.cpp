@@ -27,7 +27,7 @@ RE2::Options re2_options() {
 class Re2Engine final : public Pattern::Engine {
  public:
   Re2Engine(std::string text, const std::string& syntax)
-      : Engine(std::move(text)), re2_(syntax, re2_options()) {}
+      : Engine(std::move(text)), syntax_(syntax), re2_(syntax, re2_options()) {}
 
   const RE2& re2() const noexcept { return re2_; }
 
@@ -48,6 +48,13 @@ class Re2Engine final : public Pattern::Engine {
     return true;
   }
 
+  // RE2 cannot, and a text that needs it is rare.
+  std::unique_ptr<Pattern::Engine::LongSearch> search_long(std::string_view subject,
+                                                           std::size_t groups) const override {
+    const auto own = compile_with_automaton(text(), syntax_);
+    return own ? (*own)->search_long(subject, groups) : nullptr;
+  }
+
   std::size_t group_count() const override {
     return static_cast<std::size_t>(re2_.NumberOfCapturingGroups()) + 1;
   }
@@ -62,6 +69,7 @@ class Re2Engine final : public Pattern::Engine {
  private:
   static re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
+  std::string syntax_;
   RE2 re2_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "src/core/text/digit.h"
 
@@ -38,6 +39,13 @@ constexpr Assertions assertions_between(Neighbor before, Neighbor after) noexcep
   const bool is_boundary = (before == Neighbor::word) != (after == Neighbor::word);
   holds |= is_boundary ? word_boundary : no_word_boundary;
   return static_cast<Assertions>(holds);
+}
+
+// REQUIRES: `at` points into the text, or to its end.
+inline Assertions assertions_at(std::string_view text, const char* at) noexcept {
+  const char* const begin = text.data();
+  return assertions_between(at == begin ? Neighbor::none : neighbor(at[-1]),
+                            at == begin + text.size() ? Neighbor::none : neighbor(*at));
 }
 
 }  // namespace andiron::inline v1::automaton

@@ -15,7 +15,41 @@
 namespace andiron::inline v1 {
 namespace {
 
-class AutomatonEngine final : public Pattern::Engine {
+void fill_groups(const automaton::Matcher& matcher, std::span<std::string_view> groups) {
+  const std::span<const char* const> bounds = matcher.bounds();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const char* const begin = bounds[2 * i];
+    const char* const end = bounds[2 * i + 1];
+    const bool took_part = begin != nullptr && end != nullptr;
+    groups[i] = took_part ? std::string_view(begin, static_cast<std::size_t>(end - begin))
+                          : std::string_view();
+  }
+}
+
+class AutomatonSearch final : public Pattern::Engine::LongSearch {
+ public:
+  AutomatonSearch(std::shared_ptr<const Pattern::Engine> engine, const automaton::Program& program,
+                  std::string_view subject, std::size_t groups)
+      : engine_(std::move(engine)),
+        subject_(subject),
+        matcher_(program, groups),
+        prospects_(program, subject) {}
+
+  bool find(std::size_t from, std::span<std::string_view> groups) override {
+    if (!matcher_.find(subject_, from, &prospects_)) return false;
+    fill_groups(matcher_, groups);
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<const Pattern::Engine> engine_;  // has the program
+  const std::string_view subject_;
+  automaton::Matcher matcher_;
+  automaton::Prospects prospects_;
+};
+
+class AutomatonEngine final : public Pattern::Engine,
+                              public std::enable_shared_from_this<AutomatonEngine> {
  public:
   AutomatonEngine(std::string text, automaton::Program program)
       : Engine(std::move(text)),
@@ -31,15 +65,13 @@ class AutomatonEngine final : public Pattern::Engine {
             std::span<std::string_view> groups) const override {
     automaton::Matcher matcher(program_, groups.size());
     if (!matcher.find(subject, from)) return false;
-    const std::span<const char* const> bounds = matcher.bounds();
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      const char* const begin = bounds[2 * i];
-      const char* const end = bounds[2 * i + 1];
-      const bool took_part = begin != nullptr && end != nullptr;
-      groups[i] = took_part ? std::string_view(begin, static_cast<std::size_t>(end - begin))
-                            : std::string_view();
-    }
+    fill_groups(matcher, groups);
     return true;
+  }
+
+  std::unique_ptr<Pattern::Engine::LongSearch> search_long(std::string_view subject,
+                                                           std::size_t groups) const override {
+    return std::make_unique<AutomatonSearch>(shared_from_this(), program_, subject, groups);
   }
 
   std::size_t group_count() const override { return program_.group_count; }

@@ -13,13 +13,10 @@ Matcher::Matcher(const Program& program, std::size_t groups)
       bounds_(2 * groups),
       last_place_of_(program.code.size()) {}
 
-bool Matcher::find(std::string_view subject, std::size_t from) {
+bool Matcher::find(std::string_view subject, std::size_t from, Prospects* prospects) {
   const char* const begin = subject.data();
   const char* const end = begin + subject.size();
-  const auto assertions_at = [&](const char* at) {
-    return assertions_between(at == begin ? Neighbor::none : neighbor(at[-1]),
-                              at == end ? Neighbor::none : neighbor(*at));
-  };
+  prospects_ = prospects;
   ways_.clear();
   found_ = false;
   for (const char* here = begin + from;;) {
@@ -29,13 +26,14 @@ bool Matcher::find(std::string_view subject, std::size_t from) {
       ++place_;
     }
     // What begins here is preferred less than what began before.
-    if (!found_) start(here, assertions_at(here), ways_);
+    if (!found_) start(here, assertions_at(subject, here), ways_);
     if (here == end) break;
 
     const char* next = here;
     const Alphabet::Symbol symbol = program_.alphabet.take(next, end);
     // Between the bytes of a character \B holds, and a match can be empty.
-    if (!found_ && next - here > 1 && (program_.asserted & no_word_boundary) != 0) {
+    const bool is_inside = next - here > 1 && prospects_ == nullptr;
+    if (!found_ && is_inside && (program_.asserted & no_word_boundary) != 0) {
       ++place_;
       next_ways_.clear();
       start(here + 1, no_word_boundary, next_ways_);
@@ -43,7 +41,7 @@ bool Matcher::find(std::string_view subject, std::size_t from) {
     }
     ++place_;
     next_ways_.clear();
-    advance(symbol, next, assertions_at(next));
+    advance(symbol, next, assertions_at(subject, next));
     if (found_ && found_bounds_.empty()) return true;
     std::swap(ways_, next_ways_);
     here = next;
@@ -94,6 +92,8 @@ void Matcher::follow(std::uint32_t from, const char* here, Assertions holds, Way
       const Instruction instruction = program_.code[at];
       switch (instruction.op) {
         case Op::take:
+          if (prospects_ != nullptr && !prospects_->lead_to_match(at, here)) break;
+          [[fallthrough]];
         case Op::match:
           ways.at.push_back(at);
           ways.bounds.insert(ways.bounds.end(), bounds_.begin(), bounds_.end());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/core/text/regex/program.h"
+#include "src/core/text/regex/prospects.h"
 
 namespace andiron::inline v1::automaton {
 
@@ -22,7 +23,9 @@ class Matcher {
 
   // Finds the leftmost match that begins at `from` or later, the preferred one of these.
   // REQUIRES: from <= subject.size().
-  bool find(std::string_view subject, std::size_t from);
+  // With the prospects of the text, nothing behind the match is read, so that to find all matches
+  // takes the time of one search. None is found between the bytes of a character then.
+  bool find(std::string_view subject, std::size_t from, Prospects* prospects = nullptr);
   // The begin and the end of each group of the last match; null if it took no part.
   std::span<const char* const> bounds() const noexcept { return found_bounds_; }
   // How many instructions were run.
@@ -64,6 +67,7 @@ class Matcher {
   std::vector<std::size_t> last_place_of_;  // where each instruction was last run
   std::size_t place_ = 0;
   bool found_ = false;
+  Prospects* prospects_ = nullptr;
   std::uint64_t steps_ = 0;
 };
 
