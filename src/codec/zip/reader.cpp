@@ -28,6 +28,11 @@ namespace andiron::inline v1::detail {
 
 namespace {
 
+// What is read of the file at a time to inflate it, or for its checksum.
+constexpr std::uint64_t read_window_bytes = 256 * 1024;
+// More than there ever is; sums of it fit 64 bits.
+constexpr std::uint64_t plenty = std::uint64_t{1} << 60;
+
 // Contents that were used last. A model of many deflated entries is not to stay in memory
 // whole, and one that tensors view in turn is not to be inflated for each.
 class RecentContents {
@@ -41,11 +46,18 @@ class RecentContents {
     return kept_.back().content;
   }
 
-  void add(std::uint32_t entry, const Bytes& content) {
+  // Each that had to be inflated again makes room for one more, up to `most_again` bytes: as many
+  // are in use at the same time, perhaps by threads.
+  void add(std::uint32_t entry, const Bytes& content, bool again, std::uint64_t most_again) {
     const Lock lock(mutex_);
+    if (again) ++in_use_;
     kept_.push_back({entry, content});
     bytes_ += content.size();
-    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) drop_first();
+    while (kept_.size() > 1) {
+      if (bytes_ <= most_bytes && kept_.size() <= most_entries) break;
+      if (bytes_ <= most_again && kept_.size() <= in_use_) break;
+      drop_first();
+    }
   }
 
   // Lets go of contents until there is room for so many bytes more.
@@ -69,10 +81,11 @@ class RecentContents {
   Mutex mutex_;
   std::vector<Kept> kept_;
   std::uint64_t bytes_ = 0;
+  std::size_t in_use_ = 1;
 };
 
-// Contents that are being inflated and used. Those that do not fit beside others wait for them: how
-// many threads read is no reason to refuse a file.
+// Contents that are being inflated and used, and what that takes. Those that do not fit beside
+// others wait for them: how many threads read is no reason to refuse a file.
 class ContentsInUse {
  public:
   class Use {
@@ -101,6 +114,28 @@ class ContentsInUse {
   std::uint64_t bytes_ = 0;
 };
 
+// Work that nobody asked for. Small tensors that use large entries in turn, more of them than
+// memory may hold, would have one inflated for each.
+class InflatedAgain {
+ public:
+  void hand_out(std::uint64_t bytes) noexcept { handed_out_ += bytes; }
+  // Counts bytes that are to be inflated again. Fails with LimitExceeded if these are more than
+  // were handed out, and `most` besides.
+  Status charge(std::uint64_t bytes, std::uint64_t most, std::string_view file) {
+    const std::uint64_t again = again_ += bytes;
+    const std::uint64_t allowed = most + handed_out_;
+    if (again <= allowed) return {};
+    again_ -= bytes;
+    return over_limit(std::to_string(again), allowed,
+                      {"deflated entries were inflated again too often, for little of each",
+                       "inflated_bytes", "bytes", file});
+  }
+
+ private:
+  std::atomic<std::uint64_t> handed_out_ = 0;
+  std::atomic<std::uint64_t> again_ = 0;
+};
+
 }  // namespace
 
 struct ZipState {
@@ -109,17 +144,20 @@ struct ZipState {
   ZipDirectory directory;
   ZipChecksums checksums = ZipChecksums::of_whole_reads;
   // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
-  // local header was seen to agree, and `verified` once its checksum was.
+  // local header was seen to agree, `verified` once its checksum was, and `inflated_before`
+  // once it was.
   std::span<std::atomic<std::uint64_t>> places;
   Bytes places_memory;  // that they lie in
   static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
   static constexpr std::uint64_t verified = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t offset_bits = verified - 1;
+  static constexpr std::uint64_t inflated_before = std::uint64_t{1} << 61;
+  static constexpr std::uint64_t offset_bits = inflated_before - 1;
   // So that threads which read one entry do not all verify it. Entries share them.
   mutable std::array<Mutex, 16> verifying;
 
   mutable RecentContents recent;
   mutable ContentsInUse in_use;
+  mutable InflatedAgain inflated_again;
   mutable Mutex inflated_mutex;
   mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
 
@@ -277,14 +315,28 @@ class ContentSource final : public ByteSource {
     std::optional<Bytes> content = state_.recent.find(index_);
     std::optional<ContentsInUse::Use> use;
     if (!content) {
-      use.emplace(state_.in_use, size(), state_.limits.inflated_bytes);
-      state_.recent.make_room(size(), state_.limits.inflated_bytes);
-      ANDIRON_ASSIGN(content, zip_->read(index_, {state_.limits.inflated_bytes, "inflated_bytes"}));
-      state_.recent.add(index_, *content);
+      const std::uint64_t most = state_.limits.inflated_bytes;
+      const std::uint64_t needed = zip_->memory_to_read(index_);
+      const bool again = (state_.places[index_].load() & ZipState::inflated_before) != 0;
+      if (again) {
+        // In a large file there is much to inflate anyway.
+        ANDIRON_TRY(
+            state_.inflated_again.charge(size(), std::min(most, plenty) + times_file(256), name()));
+      }
+      use.emplace(state_.in_use, needed, most);
+      state_.recent.make_room(needed, most);
+      ANDIRON_ASSIGN(content, zip_->read(index_, {most, "inflated_bytes"}));
+      state_.recent.add(index_, *content, again, times_file(8));
+      state_.places[index_].fetch_or(ZipState::inflated_before);
     }
     lock.unlock();
+    state_.inflated_again.hand_out(out.size());
     if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
     return {};
+  }
+
+  std::uint64_t times_file(std::uint64_t factor) const {
+    return factor * std::min(state_.source->size(), plenty / factor);
   }
 
   const ZipReaderPtr zip_;
@@ -360,8 +412,7 @@ Result<std::uint32_t> ZipState::crc_of_range(std::uint64_t offset, std::uint64_t
     ANDIRON_ASSIGN(const Bytes all, source->view(offset, count));
     return crc_of(all.span());
   }
-  constexpr std::uint64_t window_bytes = 256 * 1024;
-  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(window_bytes, count)));
+  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(read_window_bytes, count)));
   std::uint32_t crc = 0;
   while (count != 0) {
     const auto part = window.writable().first(
@@ -491,8 +542,7 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
     ANDIRON_TRY(check_inflated_ratio(wanted.bytes, file.size(), state_->limits, file.name()));
   }
   // The header comes along with the data, or with its beginning.
-  constexpr std::uint64_t window_bytes = 256 * 1024;
-  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : window_bytes;
+  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : read_window_bytes;
   ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
                                                      state_->most_header_bytes(index) + first)));
   ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
@@ -526,45 +576,77 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
   return content;
 }
 
-Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const {
+std::uint64_t ZipReader::memory_to_read(std::uint32_t index) const {
+  const ZipEntry& wanted = state_->entry(index);
+  const std::uint64_t whole = state_->room_of(index);
+  if (wanted.is_stored()) return whole;
+  return std::min(wanted.bytes, plenty) + inflate_stream_bytes +
+         std::min(whole, state_->most_header_bytes(index) + read_window_bytes);
+}
+
+Result<std::span<const std::byte>> ZipReader::read_head(std::uint32_t index, std::size_t count,
+                                                        ZipHeadMemory& memory) const {
   const ByteSource& file = *source();
   const ZipEntry& wanted = state_->entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
   ANDIRON_TRY(state_->check_can_inflate(index));
+  const std::uint64_t bytes = std::min<std::uint64_t>(count, wanted.bytes);
   if (state_->checksums == ZipChecksums::of_all && !wanted.is_stored() && wanted.crc != 0) {
-    ANDIRON_ASSIGN(Bytes whole, read(index, {state_->limits.inflated_bytes, "inflated_bytes"}));
-    return whole.slice(0, static_cast<std::size_t>(std::min<std::uint64_t>(count, whole.size())));
+    ANDIRON_ASSIGN(const Bytes whole,
+                   read(index, {state_->limits.inflated_bytes, "inflated_bytes"}));
+    ANDIRON_ASSIGN(const auto content, memory.room(memory.content_, bytes));
+    if (!content.empty()) std::memcpy(content.data(), whole.data(), content.size());
+    return std::span<const std::byte>(content);
   }
   ANDIRON_TRY(state_->verify(index));
-  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
-                                                     state_->usual_header_bytes(index) + count)));
-  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
-  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  ANDIRON_ASSIGN(const std::span<std::byte> raw,
+                 memory.room(memory.stored_, std::min(state_->room_of(index),
+                                                      state_->usual_header_bytes(index) + count)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw));
   const std::uint64_t end = offset + wanted.stored_bytes;
-  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
   // What follows the header in what was read.
   const std::uint64_t lead = std::min<std::uint64_t>(offset - wanted.header_offset, raw.size());
-  std::span<std::byte> part = raw.writable().subspan(static_cast<std::size_t>(lead));
-  if (wanted.is_stored()) {
-    if (part.size() < content.size()) {
-      ANDIRON_TRY(file.read_at(offset, content.writable()));
-    } else if (!content.empty()) {
-      std::memcpy(content.writable().data(), part.data(), content.size());
-    }
-    return content;
+  std::span<std::byte> part = raw.subspan(static_cast<std::size_t>(lead));
+  if (wanted.is_stored() && part.size() >= bytes) {
+    return std::span<const std::byte>(part.first(static_cast<std::size_t>(bytes)));
   }
-  Inflater inflater(content.writable(), Inflater::Wanted::head);
+  ANDIRON_ASSIGN(const std::span<std::byte> content, memory.room(memory.content_, bytes));
+  if (wanted.is_stored()) {
+    ANDIRON_TRY(file.read_at(offset, content));
+    return std::span<const std::byte>(content);
+  }
+  ANDIRON_ASSIGN(InflateStream* const stream, memory.stream());
+  Inflater inflater(content, Inflater::Wanted::head, *stream);
   while (!inflater.is_full()) {
     part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), end - offset)));
     offset += part.size();
     Status status = part.empty() && offset == end ? inflater.finish() : inflater.take(part);
     if (!status) return state_->not_inflated(index, std::move(status).error());
     if (inflater.is_full()) break;
-    part = raw.writable().first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
+    part = raw.first(static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
     ANDIRON_TRY(file.read_at(offset, part));
   }
-  return content;
+  return std::span<const std::byte>(content);
+}
+
+Result<std::span<std::byte>> ZipHeadMemory::room(Bytes& memory, std::uint64_t count) {
+  if (memory.size() < count) {
+    const std::uint64_t grown = std::max<std::uint64_t>(count, 2 * memory.size());
+    ANDIRON_TRY(budget_.charge(grown - memory.size(), "beginnings of entries"));
+    memory = {};
+    ANDIRON_ASSIGN(memory, Bytes::allocate(grown));
+  }
+  return memory.writable().first(static_cast<std::size_t>(count));
+}
+
+Result<InflateStream*> ZipHeadMemory::stream() {
+  if (stream_ == nullptr) {
+    ANDIRON_TRY(budget_.charge(inflate_stream_bytes, "a window to inflate"));
+    stream_ = new_inflate_stream();
+    if (stream_ == nullptr) return no_memory_for_deflate();
+  }
+  return stream_.get();
 }
 
 ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {
