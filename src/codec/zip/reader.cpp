@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/codec/inflate.h"
+#include "src/codec/zip/contents.h"
 #include "src/codec/zip/end.h"
 #include "src/codec/zip/local_header.h"
 #include "src/core/check_limit.h"
@@ -32,109 +33,6 @@ namespace {
 constexpr std::uint64_t read_window_bytes = 256 * 1024;
 // More than there ever is; sums of it fit 64 bits.
 constexpr std::uint64_t plenty = std::uint64_t{1} << 60;
-
-// Contents that were used last. A model of many deflated entries is not to stay in memory
-// whole, and one that tensors view in turn is not to be inflated for each.
-class RecentContents {
- public:
-  std::optional<Bytes> find(std::uint32_t entry) {
-    const Lock lock(mutex_);
-    const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                    [&](const Kept& kept) { return kept.entry == entry; });
-    if (found == kept_.end()) return std::nullopt;
-    std::rotate(found, found + 1, kept_.end());
-    return kept_.back().content;
-  }
-
-  // Each that had to be inflated again makes room for one more, up to `most_again` bytes: as many
-  // are in use at the same time, perhaps by threads.
-  void add(std::uint32_t entry, const Bytes& content, bool again, std::uint64_t most_again) {
-    const Lock lock(mutex_);
-    if (again) ++in_use_;
-    kept_.push_back({entry, content});
-    bytes_ += content.size();
-    while (kept_.size() > 1) {
-      if (bytes_ <= most_bytes && kept_.size() <= most_entries) break;
-      if (bytes_ <= most_again && kept_.size() <= in_use_) break;
-      drop_first();
-    }
-  }
-
-  // Lets go of contents until there is room for so many bytes more.
-  void make_room(std::uint64_t bytes, std::uint64_t most) {
-    const Lock lock(mutex_);
-    while (!kept_.empty() && bytes_ + bytes > most) drop_first();
-  }
-
- private:
-  void drop_first() {
-    bytes_ -= kept_.front().content.size();
-    kept_.erase(kept_.begin());
-  }
-
-  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-  static constexpr std::size_t most_entries = 64;
-  struct Kept {
-    std::uint32_t entry;
-    Bytes content;
-  };
-  Mutex mutex_;
-  std::vector<Kept> kept_;
-  std::uint64_t bytes_ = 0;
-  std::size_t in_use_ = 1;
-};
-
-// Contents that are being inflated and used, and what that takes. Those that do not fit beside
-// others wait for them: how many threads read is no reason to refuse a file.
-class ContentsInUse {
- public:
-  class Use {
-   public:
-    Use(ContentsInUse& all, std::uint64_t bytes, std::uint64_t most) : all_(all), bytes_(bytes) {
-      Lock lock(all_.mutex_);
-      all_.changed_.wait(lock, [&] { return all_.bytes_ == 0 || all_.bytes_ + bytes <= most; });
-      all_.bytes_ += bytes;
-    }
-    ~Use() {
-      const Lock lock(all_.mutex_);
-      all_.bytes_ -= bytes_;
-      all_.changed_.notify_all();
-    }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    ContentsInUse& all_;
-    std::uint64_t bytes_;
-  };
-
- private:
-  Mutex mutex_;
-  Condition changed_;
-  std::uint64_t bytes_ = 0;
-};
-
-// Work that nobody asked for. Small tensors that use large entries in turn, more of them than
-// memory may hold, would have one inflated for each.
-class InflatedAgain {
- public:
-  void hand_out(std::uint64_t bytes) noexcept { handed_out_ += bytes; }
-  // Counts bytes that are to be inflated again. Fails with LimitExceeded if these are more than
-  // were handed out, and `most` besides.
-  Status charge(std::uint64_t bytes, std::uint64_t most, std::string_view file) {
-    const std::uint64_t again = again_ += bytes;
-    const std::uint64_t allowed = most + handed_out_;
-    if (again <= allowed) return {};
-    again_ -= bytes;
-    return over_limit(std::to_string(again), allowed,
-                      {"deflated entries were inflated again too often, for little of each",
-                       "inflated_bytes", "bytes", file});
-  }
-
- private:
-  std::atomic<std::uint64_t> handed_out_ = 0;
-  std::atomic<std::uint64_t> again_ = 0;
-};
 
 }  // namespace
 
@@ -591,13 +489,8 @@ Result<std::span<const std::byte>> ZipReader::read_head(std::uint32_t index, std
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
   ANDIRON_TRY(state_->check_can_inflate(index));
   const std::uint64_t bytes = std::min<std::uint64_t>(count, wanted.bytes);
-  if (state_->checksums == ZipChecksums::of_all && !wanted.is_stored() && wanted.crc != 0) {
-    ANDIRON_ASSIGN(const Bytes whole,
-                   read(index, {state_->limits.inflated_bytes, "inflated_bytes"}));
-    ANDIRON_ASSIGN(const auto content, memory.room(memory.content_, bytes));
-    if (!content.empty()) std::memcpy(content.data(), whole.data(), content.size());
-    return std::span<const std::byte>(content);
-  }
+  const bool verifies = state_->checksums == ZipChecksums::of_all && wanted.crc != 0;
+  if (verifies && !wanted.is_stored()) ANDIRON_TRY(verify_inflated(index, memory));
   ANDIRON_TRY(state_->verify(index));
   ANDIRON_ASSIGN(const std::span<std::byte> raw,
                  memory.room(memory.stored_, std::min(state_->room_of(index),
@@ -628,6 +521,48 @@ Result<std::span<const std::byte>> ZipReader::read_head(std::uint32_t index, std
     ANDIRON_TRY(file.read_at(offset, part));
   }
   return std::span<const std::byte>(content);
+}
+
+// Part by part: the content may be large, and is not kept.
+Status ZipReader::verify_inflated(std::uint32_t index, ZipHeadMemory& memory) const {
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(
+      check_inflated_ratio(wanted.bytes, source()->size(), state_->limits, source()->name()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index));
+  const std::uint64_t end = offset + wanted.stored_bytes;
+  ANDIRON_ASSIGN(const std::span<std::byte> stored,
+                 memory.room(memory.stored_, std::min(wanted.stored_bytes, read_window_bytes)));
+  ANDIRON_ASSIGN(const std::span<std::byte> made,
+                 memory.room(memory.content_, std::min(wanted.bytes + 1, read_window_bytes)));
+  ANDIRON_ASSIGN(InflateStream* const stream, memory.stream());
+  stream->reset();
+  std::uint64_t left = wanted.bytes;
+  std::uint32_t crc = 0;
+  std::span<std::byte> part;
+  for (;;) {
+    if (part.empty()) {
+      part = stored.first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(stored.size(), end - offset)));
+      ANDIRON_TRY(source()->read_at(offset, part));
+      offset += part.size();
+    }
+    const InflateStream::Step step = stream->step(part, made);
+    if (step.state == InflateStream::State::out_of_memory) return no_memory_for_deflate();
+    const bool has_ended = step.state == InflateStream::State::ended;
+    const bool stands = step.taken == 0 && step.made == 0 && !has_ended;
+    part = part.subspan(step.taken);
+    const bool is_whole = step.made == left && part.empty() && offset == end;
+    if (step.state == InflateStream::State::damaged || step.made > left || stands ||
+        (has_ended && !is_whole)) {
+      return state_->error(ErrorCode::bad_archive, index, "cannot be inflated",
+                           "its deflated data is damaged, or not as long as the directory says");
+    }
+    crc = crc_of(made.first(step.made), crc);
+    left -= step.made;
+    if (has_ended) break;
+  }
+  if (crc == wanted.crc) return {};
+  return state_->wrong_checksum(index, crc, "copy or download the file again");
 }
 
 Result<std::span<std::byte>> ZipHeadMemory::room(Bytes& memory, std::uint64_t count) {

@@ -130,6 +130,8 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
 
  private:
   explicit ZipReader(std::shared_ptr<const ZipState> state);
+  // Compares the checksum of a deflated entry.
+  Status verify_inflated(std::uint32_t entry, ZipHeadMemory& memory) const;
 
   std::shared_ptr<const ZipState> state_;
   ByteSourcePtr checked_source_;
