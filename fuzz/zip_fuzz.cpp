@@ -94,6 +94,8 @@ void verify_entries(const detail::ZipReader& zip, const ByteSourcePtr& source) {
   const detail::ZipReaderPtr verified = must(detail::ZipReader::open(
       source, {}, detail::ZipNames::any_case, {}, detail::ZipChecksums::of_all));
   const auto count = static_cast<std::uint32_t>(zip.entries().size());
+  detail::MemoryBudget budget(source->size(), {}, source->name());
+  detail::ZipHeadMemory heads(budget);
   for (std::uint32_t i = 0; i < std::min(count, max_entries_read); ++i) {
     const detail::ZipEntry& entry = zip.entries()[i];
     const Result<std::uint64_t> offset = verified->data_offset(i);
@@ -101,7 +103,7 @@ void verify_entries(const detail::ZipReader& zip, const ByteSourcePtr& source) {
     std::byte first[1];
     const bool is_read = verified->checked_source()->read_at(*offset, first).ok();
     ANDIRON_HOLDS(is_read == zip.read(i, entry.bytes).ok());
-    ANDIRON_HOLDS(is_read == verified->read_head(i, 1).ok());
+    ANDIRON_HOLDS(is_read == verified->read_head(i, 1, heads).ok());
   }
 }
 

@@ -36,6 +36,9 @@ class GzipInflater {
 
   // Stops when there are `enough` bytes.
   Result<Bytes> run(std::uint64_t enough = ~std::uint64_t{0}) {
+    if (budget_ != nullptr) {
+      ANDIRON_TRY(budget_->charge(sizeof(Windows) + inflate_stream_bytes, "windows to inflate"));
+    }
     stream_ = new_inflate_stream();
     if (stream_ == nullptr) return no_memory_for_deflate();
     windows_ = std::make_unique<Windows>();

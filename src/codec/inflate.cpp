@@ -35,7 +35,12 @@ Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const
 }
 
 Inflater::Inflater(std::span<std::byte> out, Wanted wanted)
-    : stream_(new_inflate_stream()), out_(out), wanted_(wanted) {}
+    : own_(new_inflate_stream()), stream_(own_.get()), out_(out), wanted_(wanted) {}
+
+Inflater::Inflater(std::span<std::byte> out, Wanted wanted, InflateStream& stream)
+    : stream_(&stream), out_(out), wanted_(wanted) {
+  stream.reset();
+}
 
 Status Inflater::take(std::span<const std::byte> part) {
   if (stream_ == nullptr) return no_memory_for_deflate();

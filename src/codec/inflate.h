@@ -19,6 +19,9 @@ constexpr bool can_inflate_to(std::uint64_t stored_bytes, std::uint64_t bytes) n
   return bytes / (8 * 129) <= stored_bytes;
 }
 
+// What an InflateStream takes: its window and its tables.
+inline constexpr std::uint64_t inflate_stream_bytes = std::uint64_t{48} << 10;
+
 // Fails with LimitExceeded for more than 64 MiB that are more than limits.inflated_ratio times the
 // size of the file.
 Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const Limits& limits,
@@ -32,6 +35,8 @@ class Inflater {
   enum class Wanted : std::uint8_t { all, head };
 
   Inflater(std::span<std::byte> out, Wanted wanted);
+  // With a stream that was used before. REQUIRES: it outlives this.
+  Inflater(std::span<std::byte> out, Wanted wanted, InflateStream& stream);
 
   // Takes the next bytes. A head that is full ignores them.
   Status take(std::span<const std::byte> part);
@@ -40,8 +45,9 @@ class Inflater {
   Status finish();
 
  private:
-  std::unique_ptr<InflateStream> stream_;  // null without memory
-  std::span<std::byte> out_;               // what is left of it
+  std::unique_ptr<InflateStream> own_;
+  InflateStream* stream_;     // null without memory
+  std::span<std::byte> out_;  // what is left of it
   Wanted wanted_;
   bool has_ended_ = false;
 };

@@ -3,7 +3,7 @@
 #include "src/core/expression.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 #include <optional>
 
 #include "andiron/limits.h"
@@ -64,13 +64,16 @@ std::optional<Strides> fold_reshape(const Shape& shape, const Strides& strides,
   for (std::size_t d = shape.rank(); d-- > 0;) {
     if (chunk == 1) step = strides[d];
     chunk *= shape[d];
-    const bool ends =
-        d == 0 || (shape[d - 1] != 1 && strides[d - 1] != static_cast<std::int64_t>(chunk) * step);
+    // One step behind the last element may be more than a stride can say.
+    const auto steps = [&](std::uint64_t count) {
+      return static_cast<std::int64_t>(count * static_cast<std::uint64_t>(step));
+    };
+    const bool ends = d == 0 || (shape[d - 1] != 1 && strides[d - 1] != steps(chunk));
     if (!ends) continue;
     std::uint64_t taken = 1;
     while (next > 0 && (taken < chunk || wanted[next - 1] == 1)) {
       --next;
-      folded[next] = static_cast<std::int64_t>(taken) * step;
+      folded[next] = steps(taken);
       taken *= wanted[next];
     }
     if (taken != chunk) return std::nullopt;
@@ -157,12 +160,11 @@ Result<ExpressionPtr> Expression::strided(ByteSourcePtr source, std::uint64_t of
     std::uint64_t above = bit_width(dtype) / 8;
     bool fits = true;
     for (std::size_t d = 0; d < shape.rank() && fits; ++d) {
-      const std::uint64_t step = strides[d] < 0 ? 0 - static_cast<std::uint64_t>(strides[d])
-                                                : static_cast<std::uint64_t>(strides[d]);
       std::uint64_t reach = 0;
       std::uint64_t& side = strides[d] < 0 ? below : above;
-      fits = !__builtin_mul_overflow(shape[d] - 1, step, &reach) &&
-             !__builtin_add_overflow(side, reach, &side);
+      // Reading adds strides up in 64 bits with a sign.
+      fits = !__builtin_mul_overflow(shape[d] - 1, stride_size(strides[d]), &reach) &&
+             !__builtin_add_overflow(side, reach, &side) && side <= INT64_MAX;
     }
     if (!fits || below > offset || offset > source->size() || above > source->size() - offset) {
       return Error{.code = ErrorCode::truncated,
@@ -293,7 +295,7 @@ Result<ExpressionPtr> Expression::slice(std::size_t dim, std::uint64_t start, st
       }
       const std::uint64_t size = join->parts[part]->shape_[dim];
       const std::uint64_t local = index_of(i) - begin;
-      const std::uint64_t stride = static_cast<std::uint64_t>(std::llabs(step));
+      const std::uint64_t stride = stride_size(step);
       const std::uint64_t room = step > 0 ? (size - 1 - local) / stride : local / stride;
       const std::uint64_t taken = std::min(count - i, room + 1);
       ANDIRON_ASSIGN(parts.emplace_back(), join->parts[part]->slice(dim, local, taken, step));

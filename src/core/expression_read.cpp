@@ -17,10 +17,10 @@ constexpr std::uint64_t interleave_bytes = std::uint64_t{1} << 20;
 }  // namespace
 
 bool Expression::is_row_major(const StridedLeaf& leaf) const noexcept {
-  auto step = static_cast<std::int64_t>(bit_width(dtype_) / 8);
+  std::uint64_t step = bit_width(dtype_) / 8;
   for (std::size_t d = shape_.rank(); d-- > 0;) {
-    if (shape_[d] != 1 && leaf.strides[d] != step) return false;
-    step *= static_cast<std::int64_t>(shape_[d]);
+    if (shape_[d] != 1 && leaf.strides[d] != static_cast<std::int64_t>(step)) return false;
+    step *= shape_[d];
   }
   return true;
 }

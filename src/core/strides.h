@@ -10,6 +10,12 @@
 
 namespace andiron::inline v1::detail {
 
+// How far apart two neighbors are, whichever comes first.
+constexpr std::uint64_t stride_size(std::int64_t stride) noexcept {
+  const auto size = static_cast<std::uint64_t>(stride);
+  return stride < 0 ? 0 - size : size;
+}
+
 // As with shapes, few dimensions need no allocation.
 class Strides {
  public:

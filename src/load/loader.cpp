@@ -7,6 +7,7 @@
 
 #include "src/core/check_limit.h"
 #include "src/core/expression.h"
+#include "src/core/sort.h"
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 
@@ -82,6 +83,37 @@ Loader::Loader(LoadPlan& plan, const std::vector<Slot>& slots, const Archive& so
       shared_(source, plan),
       failed_(slots.size(), false) {
   if (!options.in_place) replacements_.reserve(plan.assignments.size());
+}
+
+Status Loader::take_all() {
+  for (const Assignment* assignment : reading_order()) ANDIRON_TRY(take(*assignment));
+  return {};
+}
+
+// What lies in one source together, the sources in the order of their first tensors: a deflated
+// record is a source, inflated whole for the first of several reads.
+std::vector<const Assignment*> Loader::reading_order() const {
+  struct Turn {
+    std::size_t source;  // the number of the first assignment that reads it
+    const Assignment* assignment;
+  };
+  std::unordered_map<const ByteSource*, std::size_t> firsts;
+  std::vector<Turn> turns;
+  for (const Assignment& assignment : plan_.assignments) {
+    std::size_t first = turns.size();
+    std::uint64_t offset = 0;
+    const ByteSource* source = expression_of(assignment.tensor).place(offset);
+    if (source != nullptr && !options_.in_place) {
+      first = firsts.try_emplace(source, first).first->second;
+    }
+    turns.push_back({first, &assignment});
+  }
+  detail::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+    return a.source != b.source ? a.source < b.source : a.assignment < b.assignment;
+  });
+  std::vector<const Assignment*> order;
+  for (const Turn& turn : turns) order.push_back(turn.assignment);
+  return order;
 }
 
 Status Loader::take(const Assignment& assignment) {

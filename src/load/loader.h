@@ -39,14 +39,14 @@ class SharedReads {
 };
 
 // Reads the tensors of a plan one by one. Replaces all values at the end; with in_place, each one
-// as soon as it is read.
+// as soon as it is read, in slot order.
 class Loader {
  public:
   Loader(LoadPlan& plan, const std::vector<Slot>& slots, const Archive& source,
          const ApplyOptions& options);
 
   // Fails if the load must stop. Otherwise, tensors that cannot be read are in the plan's result.
-  Status take(const Assignment& assignment);
+  Status take_all();
   // Replaces the values. Cannot fail.
   ApplyResult finish() &&;
 
@@ -57,6 +57,8 @@ class Loader {
     void commit() const noexcept { slot->ops->commit(slot->leaf, value); }
   };
 
+  std::vector<const Assignment*> reading_order() const;
+  Status take(const Assignment& assignment);
   // The leaf's own memory to read into, for in_place; empty if it cannot be used.
   std::span<std::byte> own_memory(const Slot& slot, const TensorSnapshot& tensor) const;
   // Data that needs no reading: lent by the source, or read before.

@@ -105,7 +105,7 @@ Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& sou
   alternatives.add_notes(plan.result);
   ANDIRON_TRY(check_load(plan.result, source.named, options));
   Loader loader(plan, chosen.slots, source.named, options);
-  for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
+  ANDIRON_TRY(loader.take_all());
   ApplyResult result = std::move(loader).finish();
   alternatives.swap_in();
   return result;

@@ -6,6 +6,7 @@
 
 #include "tests/cli/sample_files.h"
 #include "tests/support/modest.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/pickle_writing.h"
 #include "tests/support/zip_writing.h"
 
@@ -131,6 +132,22 @@ TEST_F(Modest, MemoryIsWhatMaxMemorySays) {
   file = write_text("file.pt", zip_with(list_of(tensor(), 100'000)));
   EXPECT_EQ(tool({"ls", file}).exit_code, 2);
   EXPECT_EQ(tool({"ls", "--max-memory", "1G", file}).exit_code, 0);
+}
+
+// Beyond what the program takes anyway.
+TEST_F(Modest, MaxMemoryHoldsForHeadersThatInflate) {
+  if (is_sanitized || is_emulated()) GTEST_SKIP() << "memory is not what it is";
+  const std::string small = write_text("small.npz", npz_of_long_headers(1));
+  const std::string large = write_text("large.npz", npz_of_long_headers(1500));
+  for (const char* more : {"--verify", "--lenient"}) {
+    const auto peak = [&](const std::string& file) {
+      const MeasuredOutcome outcome =
+          run_measured({tool_path(), "ls", "--max-memory", "16M", more, file});
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      return outcome.peak_bytes;
+    };
+    EXPECT_LE(peak(large), peak(small) + (std::uint64_t{16} << 20)) << more;
+  }
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<std::string> samples() {
       "(dp0\nVa\np1\n(lp2\nI1\naF2.5\naI01\nasS'b\\x41'\nL12345678901234567890L\ns("
       "K\x01ios\nsystem\n"
       "p3\nPid\nsg1\ng2\ns."s,
-      "\x80\x05\x95\x3c\0\0\0\0\0\0\0\x8f\x94(\x8c\x05hello\x94\x8d\x02\0\0\0\0\0\0\0\xc3\xa9"
+      "\x80\x05\x95\x4a\0\0\0\0\0\0\0\x8f\x94(\x8c\x05hello\x94\x8d\x02\0\0\0\0\0\0\0\xc3\xa9"
       "C\x03xyz\x8e\x01\0\0\0\0\0\0\0z\x90(K\x01\x91\x8c\x01m\x8c\x01n\x93)}"
       "\x92\x96\x01\0\0\0\0\0\0\0z"
       "M\x01\x02\x87\x85Q\x86(K\x01"
@@ -370,6 +370,42 @@ TEST(HostilePickle, LengthsBeyondTheInputAreRefusedBeforeMemoryIsTaken) {
   EXPECT_EQ(refusal("\x95" + little(3, 8) + "N."), "a frame extends past the end of the pickle");
   EXPECT_EQ(refusal("\x8b\xff\xff\xff\xff."), "a length is negative");
   EXPECT_EQ(refusal("T\xff\xff\xff\xff."), "a length is negative");
+}
+
+// Python's unpicklers disagree about them: one that ignores frames runs other opcodes than one that
+// reads a frame and goes on behind it.
+TEST(HostilePickle, OperandsAcrossTheEndOfTheirFrameAreRefused) {
+  const std::string long_text(5000, 'x');
+  for (const std::string& across :
+       {framed("M\x01") + "\x02.", framed("J\x01\x02\x03") + "\x04.",
+        framed("G?\xf8") + little(0, 6) + ".", framed("X" + little(6, 4) + "abc") + "def.",
+        framed("X\x06") + little(0, 3) + "abcdef.",
+        framed("C\x06"
+               "abc") +
+            "def.",
+        framed("\x8e" + little(6, 8) + "abc") + "def.", framed("\x8a\x03\x01") + "\x02\x03.",
+        framed("U\x06"
+               "a") +
+            "bcdef.",
+        framed("I1") + "2\n.", framed("cmod") + "ule\nname\n.", framed("cmodule\nna") + "me\n.",
+        framed("N0\x95" + little(2, 4)) + little(0, 4) + "N.",
+        framed("X" + little(5000, 4) + "abc") + long_text + ".",
+        framed("B" + little(5000, 4) + long_text.substr(1)) + "x.",
+        framed("V" + long_text) + "\n."}) {
+    EXPECT_EQ(refusal(across), "an operand goes past the end of its frame") << across.size();
+  }
+  const auto place = read_in_memory(framed("K\x01\x8c\x06"
+                                           "abc") +
+                                    "def.");
+  EXPECT_EQ(place.error().found, "SHORT_BINUNICODE (0x8c) at byte 11 of the pickle");
+}
+
+TEST(HostilePickle, FramesWithinFramesAreRefused) {
+  for (const std::string& inner :
+       {framed("N0" + framed("N")) + ".", framed(framed("N") + "."),
+        "\x95" + little(13, 8) + "N0" + framed("N0") + "N.", framed(framed("") + "N.")}) {
+    EXPECT_EQ(refusal(inner), "a frame begins within another");
+  }
 }
 
 TEST(HostilePickle, IntegersOfMoreThan1024Bytes) {

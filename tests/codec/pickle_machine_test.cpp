@@ -226,10 +226,18 @@ TEST(PickleMachine, ProtocolsUpTo5) {
 }
 
 TEST(PickleMachine, FramesMeanNothing) {
-  EXPECT_EQ(meaning("\x95" + little(2, 8) + "N."), "None");
-  EXPECT_EQ(meaning("\x95" + little(0, 8) + "N."), "None");
-  // Ending within an operand.
-  EXPECT_EQ(meaning("\x95" + little(1, 8) + "K\x05."), "5");
+  EXPECT_EQ(meaning(framed("N.")), "None");
+  EXPECT_EQ(meaning(framed("") + framed("") + "N."), "None");
+  EXPECT_EQ(meaning(framed("(") + "K\x01" + framed("K\x02") + framed("K\x03t.")), "(1 2 3)");
+  EXPECT_EQ(meaning("\x95" + little(4, 8) + "N.NN"), "None") << "behind the end";
+  // Python takes an operand, or a part of one, that begins where the frame ends.
+  EXPECT_EQ(meaning(framed("K") + "\x05."), "5");
+  EXPECT_EQ(meaning(framed("X" + little(3, 4)) + "abc."), "'abc'");
+  EXPECT_EQ(meaning(framed("X") + little(3, 4) + "abc."), "'abc'");
+  EXPECT_EQ(meaning(framed("I") + "12\n."), "12");
+  EXPECT_EQ(meaning(framed("cmodule\n") + "name\n."), "module.name");
+  EXPECT_EQ(meaning(framed("N0\x95") + little(2, 8) + "N."), "None");
+  EXPECT_EQ(meaning(framed("N0\x95" + little(2, 8)) + "N."), "None");
 }
 
 // The same dict, as Python writes it in each protocol.

@@ -43,6 +43,11 @@ inline std::string little(std::uint64_t number, unsigned bytes) {
   return out;
 }
 
+// These opcodes in a frame.
+inline std::string framed(const std::string& opcodes) {
+  return "\x95" + little(opcodes.size(), 8) + opcodes;
+}
+
 // Shows a graph as text: values by their kind, "..." where it is deeper or longer than it may be.
 class PickleText {
  public:

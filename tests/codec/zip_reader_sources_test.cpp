@@ -21,6 +21,7 @@
 namespace andiron::detail {
 namespace {
 
+using test::little_endian;
 using test::noise;
 using test::open_zip;
 using test::read_range;
@@ -125,8 +126,8 @@ TEST(ZipReader, ChecksumsOfStoredEntriesAreComparedOnRequest) {
       EXPECT_NE(status.error().message.find("'damaged'"), std::string::npos);
       EXPECT_EQ(out, std::string(100, '\0'));
     }
-    EXPECT_EQ(zip->read_head(1, 10).error().code, ErrorCode::checksum_mismatch);
-    EXPECT_EQ(zip->read_head(0, 10).value().text(), noise(300'000).substr(0, 10));
+    EXPECT_EQ(test::head_of(zip, 1, 10).error().code, ErrorCode::checksum_mismatch);
+    EXPECT_EQ(test::head_of(zip, 0, 10).value(), noise(300'000).substr(0, 10));
     if (!checked.can_view()) continue;
     EXPECT_EQ(checked.view(sample.damaged, 1).error().code, ErrorCode::checksum_mismatch);
     EXPECT_EQ(checked.view(sample.before, 1).value().text(), noise(1));
@@ -349,6 +350,90 @@ TEST(ZipReader, OnlyTheContentsThatWereInflatedLastAreKept) {
   for (std::uint32_t i = 1; i < 70; ++i) EXPECT_GT(reads_for(i), 0U);
   EXPECT_EQ(reads_for(69), 0U);
   EXPECT_GT(reads_for(0), 0U);
+}
+
+// Three entries of which no two fit into what may be held.
+class EntriesInTurn {
+ public:
+  explicit EntriesInTurn(std::uint64_t limit = std::uint64_t{1} << 20)
+      : zip_(ZipReader::open(source_, {.inflated_bytes = limit}).value()) {}
+
+  // Reads so many bytes from each of the entries in turn; returns how many reads went well.
+  std::size_t read(std::size_t bytes, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) {
+      std::vector<std::byte> out(bytes);
+      const Status status = zip_->inflated_source(static_cast<std::uint32_t>(i % 3))
+                                ->read_at(i * 100 % (size - bytes + 1), out);
+      if (status) continue;
+      error = status.error();
+      return i;
+    }
+    return times;
+  }
+  // How often an entry was inflated, by what was read of the file.
+  std::uint64_t times_inflated() const { return source_->bytes_read() * 3 / source_->size(); }
+
+  static constexpr std::size_t size = 600'000;
+  Error error;
+
+ private:
+  static std::string file() {
+    const std::string zeros(size, '\0');
+    return zip_file({{.name = "a", .content = zeros, .deflate = true},
+                     {.name = "b", .content = zeros, .deflate = true},
+                     {.name = "c", .content = zeros, .deflate = true}});
+  }
+  std::shared_ptr<TestSource> source_ = std::make_shared<TestSource>(file());
+  ZipReaderPtr zip_;
+};
+
+TEST(ZipReader, EntriesAreNotInflatedAgainWithoutEnd) {
+  EntriesInTurn entries;
+  EXPECT_LT(entries.read(1, 100), 20U);
+  EXPECT_LT(entries.times_inflated(), 20U);
+  EXPECT_EQ(entries.error.code, ErrorCode::limit_exceeded);
+  EXPECT_EQ(entries.error.message,
+            "deflated entries were inflated again too often, for little of each");
+  EXPECT_EQ(entries.error.hint, "raise Limits::inflated_bytes if you trust the file");
+  EXPECT_EQ(entries.error.file, "test source");
+}
+
+TEST(ZipReader, WhatWasAskedForIsInflatedAsOftenAsItTakes) {
+  EntriesInTurn entries;
+  EXPECT_EQ(entries.read(EntriesInTurn::size, 100), 100U);
+  EXPECT_GT(entries.times_inflated(), 90U);
+  EntriesInTurn with_room(std::uint64_t{1} << 30);
+  EXPECT_EQ(with_room.read(1, 1000), 1000U);
+  EXPECT_LE(with_room.times_inflated(), 6U);
+}
+
+// In blocks as long as they may be, without compression.
+std::string deflated_as_it_is(std::string_view content) {
+  std::string data;
+  do {
+    const std::string_view block = content.substr(0, 0xffff);
+    content.remove_prefix(block.size());
+    const auto size = static_cast<std::uint16_t>(block.size());
+    data += content.empty() ? '\1' : '\0';
+    data += little_endian(size, static_cast<std::uint16_t>(~size));
+    data += block;
+  } while (!content.empty());
+  return data;
+}
+
+// As threads do, each of which reads an entry part by part. Of a large file more is kept.
+TEST(ZipReader, WhatIsInUseAtTheSameTimeIsKept) {
+  const std::string content(std::size_t{40} << 20, 'x');
+  ZipItem item{.name = "a", .content = content, .deflate = true};
+  item.stored = deflated_as_it_is(content);
+  ZipItem other = item;
+  other.name = "b";
+  const auto source = std::make_shared<TestSource>(zip_file({item, other}));
+  const ZipReaderPtr zip = ZipReader::open(source, {}).value();
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(read_range(*zip->inflated_source(i % 2), i * 100, 3), "xxx");
+  }
+  EXPECT_LE(source->bytes_read(), 3 * source->size());
 }
 
 TEST(ZipReader, ManyThreadsReadAtOnce) {

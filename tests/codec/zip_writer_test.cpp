@@ -203,7 +203,7 @@ TEST(ZipWriter, LargeEntriesAndFarOnesHaveZip64Fields) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const std::uint64_t told = read->data_offset(i).value();
     EXPECT_EQ(told % 64, 0u);
-    EXPECT_TRUE(read->read_head(i, 1)) << i;
+    EXPECT_TRUE(test::head_of(read, i, 1)) << i;
     EXPECT_EQ(read->data_offset(i, 0).value(), told) << i;
   }
 }

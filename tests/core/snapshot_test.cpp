@@ -520,6 +520,48 @@ TEST(Snapshot, HugeExpansionsAndDeepChainsAreRefused) {
   EXPECT_EQ(chain.error().code, ErrorCode::limit_exceeded);
 }
 
+// The smallest integer has no positive twin.
+TEST(Snapshot, TheLargestStepsAndStridesAreTaken) {
+  constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+  const TensorSnapshot part("t", Tensor::from_values<float>({2}, {1, 2}).value());
+  const std::vector<TensorSnapshot> parts = {part, part};
+  const TensorSnapshot join = TensorSnapshot::concat(parts, 0).value();
+  const TensorSnapshot last = join.slice(0, std::nullopt, std::nullopt, smallest).value();
+  EXPECT_EQ(last.read().value().to_vector<float>().value(), (std::vector<float>{2}));
+
+  const ByteSourcePtr memory = memory_source(Bytes::own(std::vector<std::byte>(8)));
+  const std::vector<std::int64_t> one = {smallest, 4};
+  const auto single = TensorSnapshot::from_strided("s", memory, 0, DType::f32, {1, 2}, one);
+  EXPECT_TRUE(single.value().transpose(0, 1).value().read());
+}
+
+// Such a source exists only by its word: of a deflated entry, for example.
+TEST(Snapshot, DistancesThatStridesCannotSayAreRefused) {
+  class Endless final : public ByteSource {
+   public:
+    std::uint64_t size() const noexcept override { return ~std::uint64_t{0}; }
+    const std::string& name() const noexcept override { return name_; }
+
+   private:
+    Status do_read_at(std::uint64_t, std::span<std::byte>) const override {
+      return Error{.code = ErrorCode::io, .message = "endless"};
+    }
+    std::string name_ = "endless";
+  };
+  constexpr std::int64_t half = std::int64_t{1} << 62;
+  const auto endless = std::make_shared<Endless>();
+  const auto view = [&](std::vector<std::int64_t> strides, std::uint64_t offset) {
+    return TensorSnapshot::from_strided("s", endless, offset, DType::u8, {2, 3}, strides);
+  };
+  for (const auto& [strides, offset] :
+       {std::pair{std::vector{std::int64_t{1}, half}, 0ULL}, {{1, -half}, ~0ULL - 3}}) {
+    const Result<TensorSnapshot> far = view(strides, offset);
+    ASSERT_FALSE(far);
+    EXPECT_EQ(far.error().code, ErrorCode::truncated);
+  }
+  EXPECT_EQ(view({1, half - 2}, 0).value().reshape({6}).value().read().error().code, ErrorCode::io);
+}
+
 TEST(Snapshot, BorrowsWhatLiesInMemoryAndCopiesTheRest) {
   const Tensor tensor = Tensor::from_values<float>({2, 2}, {1, 2, 3, 4}).value();
   const TensorSnapshot whole("t", tensor);

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "andiron/apply.h"
+#include "andiron/param.h"
 #include "tests/support/gzip_writing.h"
 #include "tests/support/modest.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/repeated_text.h"
 #include "tests/support/safetensors_file.h"
+#include "tests/support/test_source.h"
 #include "tests/support/torch_containers.h"
 
 namespace andiron::test {
@@ -238,6 +241,69 @@ TEST(Amplification, ByInflationOfATensor) {
   EXPECT_EQ(refused.error().code, ErrorCode::limit_exceeded);
   EXPECT_EQ(refused.error().hint, "raise Limits::inflated_ratio if you trust the file");
   EXPECT_TRUE(read_from(std::string(1 << 20, '1')));
+}
+
+// Tensors that use three storages in turn, of which memory holds one: each would have one inflated.
+TEST(Amplification, ByInflatingStoragesInTurn) {
+  constexpr std::int64_t elements = 6 << 20;
+  const std::string zeros(4 * elements, '\0');
+  const std::string stored = deflated(zeros);
+  const ZipLies truth{.crc = crc_of_text(zeros)};
+  const auto record = [&](const char* name) {
+    return ZipItem{.name = name,
+                   .content = zeros,
+                   .deflate = true,
+                   .stored = stored,
+                   .local = truth,
+                   .directory = truth};
+  };
+  py::Values tensors;
+  for (int i = 0; i < 3000; ++i) {
+    tensors.push_back(torch_tensor(
+        {.shape = {2}, .offset = i, .key = std::to_string(i % 3), .elements = elements}));
+  }
+  const std::string file =
+      zip_file({torch_item("a/data.pkl", py::pickle(py::list(tensors))), record("a/data/0"),
+                record("a/data/1"), record("a/data/2"), torch_item("a/version", "3\n")});
+  EXPECT_LT(file.size(), 700'000U);
+  const OpenOptions options{.limits = {.inflated_bytes = std::uint64_t{64} << 20}};
+  const auto source = std::make_shared<TestSource>(file);
+  const Archive archive = open(source, options).value();
+  ASSERT_EQ(archive.size(), 3000U);
+  const std::uint64_t opening = source->bytes_read();
+  std::uint64_t work = 0;  // how often a storage was inflated
+  Error error;
+  for (std::size_t i = 0; i < archive.size() && error.message.empty() && work < 25; ++i) {
+    const Result<Tensor> read = archive.get(std::to_string(i))->read();
+    if (!read) error = read.error();
+    work = (source->bytes_read() - opening) / stored.size();
+  }
+  EXPECT_LT(work, 20U);
+  EXPECT_EQ(error.code, ErrorCode::limit_exceeded) << error.to_string();
+  EXPECT_EQ(error.message, "deflated entries were inflated again too often, for little of each");
+  // A load reads what lies in one storage together.
+  std::vector<Param> model(3000);
+  const auto fresh = std::make_shared<TestSource>(file);
+  ASSERT_TRUE(apply(model, open(fresh, options).value()));
+  EXPECT_LT(fresh->bytes_read(), 2 * file.size());
+}
+
+// Read into memory of its own for each, they left a heap of holes.
+TEST(Amplification, ByHeadersThatInflate) {
+  const std::string file = npz_of_long_headers(5000);
+  EXPECT_LT(file.size(), 1'500'000U);
+  EXPECT_TRUE(expect_modest(file).starts_with("opened 5000 tensors"));
+}
+
+// What is inflated to look into it counts, too.
+TEST(Amplification, ByATorchExportWithADeflatedArchive) {
+  std::vector<ZipItem> items = torch_records(one_float(), {{"0", memory_of<float>({1})}});
+  items.push_back(torch_item("archive/data/1", std::string(60 << 20, '\0')));
+  EXPECT_TRUE(is_refused(expect_modest(
+      zip_file({{.name = "a/archive_format", .content = "pt2"},
+                {.name = "a/data/weights/m_weights_config.json",
+                 .content = R"({"config":{"w":{"path_name":"w","use_pickle":true}}})"},
+                {.name = "a/data/weights/w", .content = zip_file(items), .deflate = true}}))));
 }
 
 TEST(Amplification, ByATorchExportWhoseListInflates) {

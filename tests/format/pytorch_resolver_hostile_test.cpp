@@ -176,11 +176,16 @@ TEST_F(HostileTensor, ThatRepeatsItsDataTooOften) {
   EXPECT_EQ(error.hint, "raise Limits::expanded_bytes if you trust the file");
   EXPECT_EQ(code(view(0, py::sizes({1 << 15, 1 << 15, 1 << 15}), py::sizes({0, 0, 0}))),
             ErrorCode::limit_exceeded);
+  // Of which the bits do not fit 64 bits.
+  const Py endless = view(0, py::sizes({std::int64_t{1} << 61}), py::sizes({0}));
+  EXPECT_EQ(code(endless), ErrorCode::limit_exceeded);
   options.strictness = Strictness::lenient;
-  const Archive without = file.open(py::dict({{"t", repeated}}), options).value();
+  const Archive without = file.open(py::list({repeated, endless}), options).value();
   EXPECT_TRUE(without.empty());
-  ASSERT_EQ(without.skipped().size(), 1u);
-  EXPECT_TRUE(without.skipped()[0].reason.starts_with("the tensor repeats its data too often"));
+  ASSERT_EQ(without.skipped().size(), 2u);
+  for (const Skipped& skipped : without.skipped()) {
+    EXPECT_TRUE(skipped.reason.starts_with("the tensor repeats its data too often"));
+  }
   options.limits.expanded_bytes = 4 << 20;
   EXPECT_TRUE(file.open(repeated, options));
 }

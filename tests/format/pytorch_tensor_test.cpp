@@ -155,6 +155,47 @@ TEST(TorchTensor, SizesBeyond64BitsAreRefused) {
   EXPECT_EQ(refusal({{}, {}, any_size}, 8), ErrorCode::bad_offsets);
 }
 
+// Under UBSan, their strides in bytes must not be computed.
+TEST(TorchTensor, WithoutElementsMayHaveAnyStrideWhereItIsConverted) {
+  TorchTensor empty =
+      tensor_over(counting(8), "float32", {{2, 0}, {std::int64_t{1} << 62, largest}});
+  empty.converted = torch_dtype("bfloat16");
+  ASSERT_TRUE(empty.check());
+  EXPECT_TRUE(empty.check_view());
+  const Tensor read = empty.snapshot("t").value().read().value();
+  EXPECT_EQ(read.dtype(), DType::bf16);
+  EXPECT_EQ(read.shape(), Shape({2, 0}));
+}
+
+TEST(TorchTensor, StoragesOfMoreBytesThanStridesCanSayAreRefused) {
+  TorchTensor far = tensor_over("", "float32", {{2, 2}, {0, std::int64_t{1} << 61}});
+  far.storage.bytes = (std::uint64_t{1} << 63) + 4;
+  const Status status = far.check();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::bad_offsets);
+}
+
+// Opaque types of every width, known or not.
+TEST(TorchTensor, MovesOpaqueElementsOfAnyWidth) {
+  for (const std::uint8_t width : {1, 2, 4, 8, 16}) {
+    const ElementType type{"future", DType::raw, width};
+    TorchTensor tensor = tensor_over(counting(4 * width), "uint8", {{2, 2}, {1, 2}});
+    tensor.type = &type;
+    ASSERT_TRUE(tensor.check());
+    const std::vector<std::uint8_t> bytes = read_bytes(tensor);
+    ASSERT_EQ(bytes.size(), 4U * width);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(bytes[i * width], (i % 2 * 2 + i / 2) * width) << int{width};
+    }
+  }
+  const ElementType odd{"odd", DType::raw, 3};
+  TorchTensor tensor = tensor_over(counting(12), "uint8", {{2, 2}, {1, 2}});
+  tensor.type = &odd;
+  const Result<TensorSnapshot> refused = tensor.snapshot("t");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported_dtype);
+}
+
 TEST(TorchTensor, MayRepeatItsDataUpToALimit) {
   const TorchTensor repeated = tensor_over("x", "uint8", {{1000}, {0}});
   EXPECT_TRUE(repeated.check());

@@ -2,9 +2,11 @@
 // Data that a source has once is read once, however many parameters take it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -325,6 +327,48 @@ TEST_F(SharedReads, ServeWhatTheFilterTakesWhereItLeavesTheFirstOut) {
   EXPECT_EQ(source->bytes_read(), 16U);
   EXPECT_EQ(test::numbers(loaded.embedding), none);
   EXPECT_EQ(test::numbers(loaded.head), first_four);
+}
+
+// ---- the order of reads ----
+
+// Writes down who is read.
+class Record final : public ByteSource {
+ public:
+  Record(char letter, std::string& log) : letter_(letter), log_(log) {}
+  std::uint64_t size() const noexcept override { return 64; }
+  const std::string& name() const noexcept override { return name_; }
+
+ private:
+  Status do_read_at(std::uint64_t, std::span<std::byte> out) const override {
+    log_ += letter_;
+    std::fill(out.begin(), out.end(), std::byte{0});
+    return {};
+  }
+  char letter_;
+  std::string& log_;
+  std::string name_ = "record";
+};
+
+// A deflated record is inflated whole for the first of several reads.
+TEST(ReadingOrder, WhatLiesInOneRecordIsReadTogether) {
+  std::string log;
+  const ByteSourcePtr records[] = {std::make_shared<Record>('a', log),
+                                   std::make_shared<Record>('b', log),
+                                   std::make_shared<Record>('c', log)};
+  std::vector<Param> model(9);
+  Snapshots tensors;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    tensors.push_back(
+        TensorSnapshot::from_source(std::to_string(i), records[i % 3], i * 4, 4, DType::f32, {1})
+            .value());
+  }
+  const ApplyResult result = apply(model, tensors).value();
+  EXPECT_EQ(log, "aaabbbccc");
+  EXPECT_EQ(result.applied, (Names{"0", "1", "2", "3", "4", "5", "6", "7", "8"}));
+  // In place, each that was read counts as soon as it was.
+  log.clear();
+  ASSERT_TRUE(apply(model, tensors, {.in_place = true}));
+  EXPECT_EQ(log, "abcabcabc");
 }
 
 }  // namespace

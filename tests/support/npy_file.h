@@ -48,6 +48,24 @@ inline std::string npy_file(std::string_view descr, std::string_view shape,
   return npy_of_header(npy_header_of("'" + std::string(descr) + "'", shape, fortran_order), data);
 }
 
+/// Empty arrays, each with a header of 60 KB that deflates to next to nothing.
+inline std::string npz_of_long_headers(int arrays) {
+  const std::string array =
+      npy_of_header(npy_header_of("'<f4'", "(0,)") + std::string(60'000, ' '));
+  const std::string stored = deflated(array);
+  const ZipLies truth{.crc = crc_of_text(array)};
+  ZipWriting npz;
+  for (int i = 0; i < arrays; ++i) {
+    npz.add({.name = std::to_string(i) + ".npy",
+             .content = array,
+             .deflate = true,
+             .stored = stored,
+             .local = truth,
+             .directory = truth});
+  }
+  return npz.finish();
+}
+
 inline Result<Archive> open_numpy(std::string_view file, const OpenOptions& options = {}) {
   return detail::read_numpy({source_of(file, "test.npz"), options});
 }

@@ -25,6 +25,16 @@ inline std::string content(const detail::ZipReaderPtr& zip, std::string_view nam
   return bytes ? std::string(bytes->text()) : bytes.error().to_string();
 }
 
+/// The first bytes of an entry.
+inline Result<std::string> head_of(const detail::ZipReaderPtr& zip, std::uint32_t entry,
+                                   std::size_t count) {
+  detail::MemoryBudget budget(zip->source()->size(), {}, "");
+  detail::ZipHeadMemory memory(budget);
+  const auto head = zip->read_head(entry, count, memory);
+  if (!head) return head.error();
+  return std::string(reinterpret_cast<const char*>(head->data()), head->size());
+}
+
 inline std::string read_range(const ByteSource& source, std::uint64_t offset, std::size_t count) {
   std::string text(count, '\0');
   const Status status = source.read_at(offset, std::as_writable_bytes(std::span(text)));

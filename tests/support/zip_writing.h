@@ -175,7 +175,8 @@ class ZipWriting {
     plan.stored = item.stored ? *item.stored : item.deflate ? deflated(item.content) : item.content;
     plan.stored_bytes = plan.stored.size() + item.hole;
     plan.bytes = item.content.size() + item.hole;
-    plan.crc = item.hole != 0 ? 0 : crc_of_text(item.content);
+    const bool is_crc_given = item.local.crc && item.directory.crc;
+    plan.crc = item.hole != 0 || is_crc_given ? 0 : crc_of_text(item.content);
     plan.flags = item.flags;
     plan.descriptor = item.descriptor;
     if (item.zip64) {

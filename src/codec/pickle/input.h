@@ -62,6 +62,19 @@ class PickleInput {
     return false;
   }
   bool is_hungry() const noexcept { return wanted_end_ != 0; }
+
+  // A frame of so many bytes begins here.
+  void begin_frame(std::uint64_t size) noexcept { frame_end_ = position() + size; }
+  bool is_in_frame() const noexcept { return position() < frame_end_; }
+  // Whether `count` bytes, `ahead` of at(), begin in the frame and end behind it.
+  bool leaves_frame(std::uint64_t count, std::uint64_t ahead = 0) const noexcept {
+    const std::uint64_t begin = position() + ahead;
+    return begin < frame_end_ && count > frame_end_ - begin;
+  }
+  // The end of what is ready, or of the frame if that comes first.
+  const char* ready_end() const noexcept {
+    return is_in_frame() && leaves_frame(ready()) ? at_ + (frame_end_ - position()) : window_end_;
+  }
   // Moves the window on to at(), over at least what is wanted, and tells which part of it is to be
   // read before anything else is done. OutOfMemory.
   struct Unread {
@@ -98,6 +111,7 @@ class PickleInput {
   std::uint64_t next_;  // in the source, what lies behind the window
   std::uint64_t end_;
   std::uint64_t wanted_end_ = 0;  // in the source; 0 when nothing is wanted
+  std::uint64_t frame_end_ = 0;   // in the source; of the last frame, which may lie behind
   const char* at_ = nullptr;
   const char* window_end_ = nullptr;
   std::size_t window_bytes_ = first_window_bytes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -77,20 +78,21 @@ class PickleMachine {
 // input_ has it for all others.
 bool PickleMachine::run() {
   const char* at = input_.at();
-  const char* end = at + input_.ready();
+  const char* end = input_.ready_end();
   const auto position = [&](const char* place) {
     input_.move_to(place);
     return input_.position() - input_.begin();
   };
   for (std::uint64_t left = opcodes_left_; left != 0; --left) {
-    if (static_cast<std::size_t>(end - at) <= longest_fixed_operand) {
+    // Less than nothing is left where an operand began right behind its frame.
+    if (end - at <= static_cast<std::ptrdiff_t>(longest_fixed_operand)) {
       input_.move_to(at);
       if (!operands_.fill()) {
         opcodes_left_ = left;
         return false;
       }
       at = input_.at();
-      end = at + input_.ready();
+      end = input_.ready_end();
     }
     const char* const opcode_at = at;
     const auto opcode = static_cast<Opcode>(*at++);
@@ -169,7 +171,7 @@ bool PickleMachine::run() {
           // Arrays that grow are told here how far the pickle has come.
           input_.move_to(at);
           const auto size = load_number<std::uint32_t>(at);
-          if (size <= kept_pickle_bytes && size <= static_cast<std::size_t>(end - at) - 4) {
+          if (size <= kept_pickle_bytes && static_cast<std::ptrdiff_t>(size) <= end - at - 4) {
             ran = operands_.text_at(at + 4, size, made) && assembler_.push(made);
             at += 4 + size;
             break;
@@ -185,7 +187,7 @@ bool PickleMachine::run() {
             return failure_.add_place(opcode, opcode_position);
           }
           at = input_.at();
-          end = at + input_.ready();
+          end = input_.ready_end();
           continue;
         }
       }

@@ -27,6 +27,15 @@ std::string_view without_spaces(std::string_view text) {
 
 bool PickleOperands::cut_short() { return failure_.cut_short("the pickle ends within an operand"); }
 
+bool PickleOperands::past_frame() {
+  return failure_.bad("an operand goes past the end of its frame");
+}
+
+bool PickleOperands::can_take(std::uint64_t size) {
+  if (size > input_.left()) return cut_short();
+  return !input_.leaves_frame(size) || past_frame();
+}
+
 bool PickleOperands::negative_size() { return failure_.bad("a length is negative"); }
 
 bool PickleOperands::too_long_integer() {
@@ -44,14 +53,14 @@ bool PickleOperands::fill() {
   }
   if (!input_.has(std::min<std::uint64_t>(left, longest_fixed_operand + 1))) return false;
   const auto opcode = static_cast<std::uint8_t>(*input_.at());
-  if (opcode_infos[opcode].fixed_bytes < left) return true;
-  return cut_short() || failure_.add_place(static_cast<Opcode>(opcode), position);
+  const std::uint8_t fixed = opcode_infos[opcode].fixed_bytes;
+  const bool fits = fixed < left ? !input_.leaves_frame(fixed, 1) || past_frame() : cut_short();
+  return fits || failure_.add_place(static_cast<Opcode>(opcode), position);
 }
 
 bool PickleOperands::text(std::uint64_t size, PickleValue& out) {
   if (size > kept_pickle_bytes) return bytes(PickleKind::text, size, out);
-  if (size > input_.left()) return cut_short();
-  if (!input_.has(size)) return false;
+  if (!can_take(size) || !input_.has(size)) return false;
   const char* const begin = input_.at();
   input_.advance(static_cast<std::size_t>(size));
   return text_at(begin, static_cast<std::size_t>(size), out);
@@ -69,7 +78,7 @@ bool PickleOperands::text_at(const char* begin, std::size_t size, PickleValue& o
 }
 
 bool PickleOperands::bytes(PickleKind kind, std::uint64_t size, PickleValue& out) {
-  if (size > input_.left()) return cut_short();
+  if (!can_take(size)) return false;
   PickleBlob blob = {nullptr, size, input_.position()};
   if (size > kept_pickle_bytes) {
     input_.skip(size);
@@ -89,7 +98,7 @@ bool PickleOperands::old_text(std::int64_t size, PickleValue& out) {
 bool PickleOperands::integer(std::int64_t signed_size, PickleValue& out) {
   if (signed_size < 0) return negative_size();
   const auto size = static_cast<std::uint64_t>(signed_size);
-  if (size > input_.left()) return cut_short();
+  if (!can_take(size)) return false;
   if (size > largest_pickle_integer) return too_long_integer();
   if (!input_.has(size)) return false;
   const char* digits = input_.at();
@@ -115,6 +124,7 @@ bool PickleOperands::line(PickleBlob& out) {
     return input_.has(std::min<std::uint64_t>(input_.left(), 2 * ready + 1));
   }
   const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.at());
+  if (input_.leaves_frame(size + 1)) return past_frame();
   out = {input_.at(), size, input_.position()};
   input_.advance(size + 1);
   return true;
@@ -234,7 +244,12 @@ bool PickleOperands::global_lines(PickleValue& out) {
 }
 
 bool PickleOperands::frame(std::uint64_t size) {
-  return size <= input_.left() || failure_.cut_short("a frame extends past the end of the pickle");
+  if (input_.is_in_frame()) return failure_.bad("a frame begins within another");
+  if (size > input_.left()) {
+    return failure_.cut_short("a frame extends past the end of the pickle");
+  }
+  input_.begin_frame(size);
+  return true;
 }
 
 }  // namespace andiron::inline v1::detail

@@ -44,11 +44,15 @@ class PickleOperands {
   bool memo_number_line(std::uint64_t& out);
   bool global_lines(PickleValue& out);
 
-  // Checks the length of a frame, which otherwise means nothing.
+  // A frame means nothing, except that no operand goes across its end and no other begins in it:
+  // Python's unpicklers disagree about what follows then.
   bool frame(std::uint64_t size);
 
  private:
   bool cut_short();
+  bool past_frame();
+  // Whether the pickle, and the frame, have so many bytes more.
+  bool can_take(std::uint64_t size);
   bool negative_size();
   bool too_long_integer();
   // A line without its newline, and where it lies.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/codec/inflate.h"
+#include "src/codec/zip/contents.h"
 #include "src/codec/zip/end.h"
 #include "src/codec/zip/local_header.h"
 #include "src/core/check_limit.h"
@@ -28,78 +29,10 @@ namespace andiron::inline v1::detail {
 
 namespace {
 
-// Contents that were used last. A model of many deflated entries is not to stay in memory
-// whole, and one that tensors view in turn is not to be inflated for each.
-class RecentContents {
- public:
-  std::optional<Bytes> find(std::uint32_t entry) {
-    const Lock lock(mutex_);
-    const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                    [&](const Kept& kept) { return kept.entry == entry; });
-    if (found == kept_.end()) return std::nullopt;
-    std::rotate(found, found + 1, kept_.end());
-    return kept_.back().content;
-  }
-
-  void add(std::uint32_t entry, const Bytes& content) {
-    const Lock lock(mutex_);
-    kept_.push_back({entry, content});
-    bytes_ += content.size();
-    while (kept_.size() > 1 && (bytes_ > most_bytes || kept_.size() > most_entries)) drop_first();
-  }
-
-  // Lets go of contents until there is room for so many bytes more.
-  void make_room(std::uint64_t bytes, std::uint64_t most) {
-    const Lock lock(mutex_);
-    while (!kept_.empty() && bytes_ + bytes > most) drop_first();
-  }
-
- private:
-  void drop_first() {
-    bytes_ -= kept_.front().content.size();
-    kept_.erase(kept_.begin());
-  }
-
-  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-  static constexpr std::size_t most_entries = 64;
-  struct Kept {
-    std::uint32_t entry;
-    Bytes content;
-  };
-  Mutex mutex_;
-  std::vector<Kept> kept_;
-  std::uint64_t bytes_ = 0;
-};
-
-// Contents that are being inflated and used. Those that do not fit beside others wait for them: how
-// many threads read is no reason to refuse a file.
-class ContentsInUse {
- public:
-  class Use {
-   public:
-    Use(ContentsInUse& all, std::uint64_t bytes, std::uint64_t most) : all_(all), bytes_(bytes) {
-      Lock lock(all_.mutex_);
-      all_.changed_.wait(lock, [&] { return all_.bytes_ == 0 || all_.bytes_ + bytes <= most; });
-      all_.bytes_ += bytes;
-    }
-    ~Use() {
-      const Lock lock(all_.mutex_);
-      all_.bytes_ -= bytes_;
-      all_.changed_.notify_all();
-    }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    ContentsInUse& all_;
-    std::uint64_t bytes_;
-  };
-
- private:
-  Mutex mutex_;
-  Condition changed_;
-  std::uint64_t bytes_ = 0;
-};
+// What is read of the file at a time to inflate it, or for its checksum.
+constexpr std::uint64_t read_window_bytes = 256 * 1024;
+// More than there ever is; sums of it fit 64 bits.
+constexpr std::uint64_t plenty = std::uint64_t{1} << 60;
 
 }  // namespace
 
@@ -109,17 +42,20 @@ struct ZipState {
   ZipDirectory directory;
   ZipChecksums checksums = ZipChecksums::of_whole_reads;
   // Where the data of each entry begins, 0 while that is not known; with the bit `checked` once its
-  // local header was seen to agree, and `verified` once its checksum was.
+  // local header was seen to agree, `verified` once its checksum was, and `inflated_before`
+  // once it was.
   std::span<std::atomic<std::uint64_t>> places;
   Bytes places_memory;  // that they lie in
   static constexpr std::uint64_t checked = std::uint64_t{1} << 63;
   static constexpr std::uint64_t verified = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t offset_bits = verified - 1;
+  static constexpr std::uint64_t inflated_before = std::uint64_t{1} << 61;
+  static constexpr std::uint64_t offset_bits = inflated_before - 1;
   // So that threads which read one entry do not all verify it. Entries share them.
   mutable std::array<Mutex, 16> verifying;
 
   mutable RecentContents recent;
   mutable ContentsInUse in_use;
+  mutable InflatedAgain inflated_again;
   mutable Mutex inflated_mutex;
   mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
 
@@ -277,14 +213,28 @@ class ContentSource final : public ByteSource {
     std::optional<Bytes> content = state_.recent.find(index_);
     std::optional<ContentsInUse::Use> use;
     if (!content) {
-      use.emplace(state_.in_use, size(), state_.limits.inflated_bytes);
-      state_.recent.make_room(size(), state_.limits.inflated_bytes);
-      ANDIRON_ASSIGN(content, zip_->read(index_, {state_.limits.inflated_bytes, "inflated_bytes"}));
-      state_.recent.add(index_, *content);
+      const std::uint64_t most = state_.limits.inflated_bytes;
+      const std::uint64_t needed = zip_->memory_to_read(index_);
+      const bool again = (state_.places[index_].load() & ZipState::inflated_before) != 0;
+      if (again) {
+        // In a large file there is much to inflate anyway.
+        ANDIRON_TRY(
+            state_.inflated_again.charge(size(), std::min(most, plenty) + times_file(256), name()));
+      }
+      use.emplace(state_.in_use, needed, most);
+      state_.recent.make_room(needed, most);
+      ANDIRON_ASSIGN(content, zip_->read(index_, {most, "inflated_bytes"}));
+      state_.recent.add(index_, *content, again, times_file(8));
+      state_.places[index_].fetch_or(ZipState::inflated_before);
     }
     lock.unlock();
+    state_.inflated_again.hand_out(out.size());
     if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
     return {};
+  }
+
+  std::uint64_t times_file(std::uint64_t factor) const {
+    return factor * std::min(state_.source->size(), plenty / factor);
   }
 
   const ZipReaderPtr zip_;
@@ -360,8 +310,7 @@ Result<std::uint32_t> ZipState::crc_of_range(std::uint64_t offset, std::uint64_t
     ANDIRON_ASSIGN(const Bytes all, source->view(offset, count));
     return crc_of(all.span());
   }
-  constexpr std::uint64_t window_bytes = 256 * 1024;
-  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(window_bytes, count)));
+  ANDIRON_ASSIGN(Bytes window, Bytes::allocate(std::min(read_window_bytes, count)));
   std::uint32_t crc = 0;
   while (count != 0) {
     const auto part = window.writable().first(
@@ -491,8 +440,7 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
     ANDIRON_TRY(check_inflated_ratio(wanted.bytes, file.size(), state_->limits, file.name()));
   }
   // The header comes along with the data, or with its beginning.
-  constexpr std::uint64_t window_bytes = 256 * 1024;
-  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : window_bytes;
+  const std::uint64_t first = wanted.is_stored() ? wanted.stored_bytes : read_window_bytes;
   ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
                                                      state_->most_header_bytes(index) + first)));
   ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
@@ -526,45 +474,114 @@ Result<Bytes> ZipReader::read(std::uint32_t index, Most most) const {
   return content;
 }
 
-Result<Bytes> ZipReader::read_head(std::uint32_t index, std::size_t count) const {
+std::uint64_t ZipReader::memory_to_read(std::uint32_t index) const {
+  const ZipEntry& wanted = state_->entry(index);
+  const std::uint64_t whole = state_->room_of(index);
+  if (wanted.is_stored()) return whole;
+  return std::min(wanted.bytes, plenty) + inflate_stream_bytes +
+         std::min(whole, state_->most_header_bytes(index) + read_window_bytes);
+}
+
+Result<std::span<const std::byte>> ZipReader::read_head(std::uint32_t index, std::size_t count,
+                                                        ZipHeadMemory& memory) const {
   const ByteSource& file = *source();
   const ZipEntry& wanted = state_->entry(index);
   ANDIRON_TRY(check_zip_entry_is_readable(file, wanted));
   ANDIRON_TRY(state_->check_can_inflate(index));
-  if (state_->checksums == ZipChecksums::of_all && !wanted.is_stored() && wanted.crc != 0) {
-    ANDIRON_ASSIGN(Bytes whole, read(index, {state_->limits.inflated_bytes, "inflated_bytes"}));
-    return whole.slice(0, static_cast<std::size_t>(std::min<std::uint64_t>(count, whole.size())));
-  }
+  const std::uint64_t bytes = std::min<std::uint64_t>(count, wanted.bytes);
+  const bool verifies = state_->checksums == ZipChecksums::of_all && wanted.crc != 0;
+  if (verifies && !wanted.is_stored()) ANDIRON_TRY(verify_inflated(index, memory));
   ANDIRON_TRY(state_->verify(index));
-  ANDIRON_ASSIGN(Bytes raw, Bytes::allocate(std::min(state_->room_of(index),
-                                                     state_->usual_header_bytes(index) + count)));
-  ANDIRON_TRY(file.read_at(wanted.header_offset, raw.writable()));
-  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw.span()));
+  ANDIRON_ASSIGN(const std::span<std::byte> raw,
+                 memory.room(memory.stored_, std::min(state_->room_of(index),
+                                                      state_->usual_header_bytes(index) + count)));
+  ANDIRON_TRY(file.read_at(wanted.header_offset, raw));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index, raw));
   const std::uint64_t end = offset + wanted.stored_bytes;
-  ANDIRON_ASSIGN(Bytes content, Bytes::allocate(std::min<std::uint64_t>(count, wanted.bytes)));
   // What follows the header in what was read.
   const std::uint64_t lead = std::min<std::uint64_t>(offset - wanted.header_offset, raw.size());
-  std::span<std::byte> part = raw.writable().subspan(static_cast<std::size_t>(lead));
-  if (wanted.is_stored()) {
-    if (part.size() < content.size()) {
-      ANDIRON_TRY(file.read_at(offset, content.writable()));
-    } else if (!content.empty()) {
-      std::memcpy(content.writable().data(), part.data(), content.size());
-    }
-    return content;
+  std::span<std::byte> part = raw.subspan(static_cast<std::size_t>(lead));
+  if (wanted.is_stored() && part.size() >= bytes) {
+    return std::span<const std::byte>(part.first(static_cast<std::size_t>(bytes)));
   }
-  Inflater inflater(content.writable(), Inflater::Wanted::head);
+  ANDIRON_ASSIGN(const std::span<std::byte> content, memory.room(memory.content_, bytes));
+  if (wanted.is_stored()) {
+    ANDIRON_TRY(file.read_at(offset, content));
+    return std::span<const std::byte>(content);
+  }
+  ANDIRON_ASSIGN(InflateStream* const stream, memory.stream());
+  Inflater inflater(content, Inflater::Wanted::head, *stream);
   while (!inflater.is_full()) {
     part = part.first(static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), end - offset)));
     offset += part.size();
     Status status = part.empty() && offset == end ? inflater.finish() : inflater.take(part);
     if (!status) return state_->not_inflated(index, std::move(status).error());
     if (inflater.is_full()) break;
-    part = raw.writable().first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
+    part = raw.first(static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - offset)));
     ANDIRON_TRY(file.read_at(offset, part));
   }
-  return content;
+  return std::span<const std::byte>(content);
+}
+
+// Part by part: the content may be large, and is not kept.
+Status ZipReader::verify_inflated(std::uint32_t index, ZipHeadMemory& memory) const {
+  const ZipEntry& wanted = state_->entry(index);
+  ANDIRON_TRY(
+      check_inflated_ratio(wanted.bytes, source()->size(), state_->limits, source()->name()));
+  ANDIRON_ASSIGN(std::uint64_t offset, state_->checked_offset(index));
+  const std::uint64_t end = offset + wanted.stored_bytes;
+  ANDIRON_ASSIGN(const std::span<std::byte> stored,
+                 memory.room(memory.stored_, std::min(wanted.stored_bytes, read_window_bytes)));
+  ANDIRON_ASSIGN(const std::span<std::byte> made,
+                 memory.room(memory.content_, std::min(wanted.bytes + 1, read_window_bytes)));
+  ANDIRON_ASSIGN(InflateStream* const stream, memory.stream());
+  stream->reset();
+  std::uint64_t left = wanted.bytes;
+  std::uint32_t crc = 0;
+  std::span<std::byte> part;
+  for (;;) {
+    if (part.empty()) {
+      part = stored.first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(stored.size(), end - offset)));
+      ANDIRON_TRY(source()->read_at(offset, part));
+      offset += part.size();
+    }
+    const InflateStream::Step step = stream->step(part, made);
+    if (step.state == InflateStream::State::out_of_memory) return no_memory_for_deflate();
+    const bool has_ended = step.state == InflateStream::State::ended;
+    const bool stands = step.taken == 0 && step.made == 0 && !has_ended;
+    part = part.subspan(step.taken);
+    const bool is_whole = step.made == left && part.empty() && offset == end;
+    if (step.state == InflateStream::State::damaged || step.made > left || stands ||
+        (has_ended && !is_whole)) {
+      return state_->error(ErrorCode::bad_archive, index, "cannot be inflated",
+                           "its deflated data is damaged, or not as long as the directory says");
+    }
+    crc = crc_of(made.first(step.made), crc);
+    left -= step.made;
+    if (has_ended) break;
+  }
+  if (crc == wanted.crc) return {};
+  return state_->wrong_checksum(index, crc, "copy or download the file again");
+}
+
+Result<std::span<std::byte>> ZipHeadMemory::room(Bytes& memory, std::uint64_t count) {
+  if (memory.size() < count) {
+    const std::uint64_t grown = std::max<std::uint64_t>(count, 2 * memory.size());
+    ANDIRON_TRY(budget_.charge(grown - memory.size(), "beginnings of entries"));
+    memory = {};
+    ANDIRON_ASSIGN(memory, Bytes::allocate(grown));
+  }
+  return memory.writable().first(static_cast<std::size_t>(count));
+}
+
+Result<InflateStream*> ZipHeadMemory::stream() {
+  if (stream_ == nullptr) {
+    ANDIRON_TRY(budget_.charge(inflate_stream_bytes, "a window to inflate"));
+    stream_ = new_inflate_stream();
+    if (stream_ == nullptr) return no_memory_for_deflate();
+  }
+  return stream_.get();
 }
 
 ByteSourcePtr ZipReader::inflated_source(std::uint32_t entry) const {

@@ -19,7 +19,9 @@
 #include "andiron/bytes.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
+#include "src/codec/deflate/streams.h"
 #include "src/codec/zip/directory.h"
+#include "src/core/memory_budget.h"
 
 namespace andiron::inline v1::detail {
 
@@ -31,6 +33,25 @@ enum class ZipChecksums : std::uint8_t {
 constexpr ZipChecksums zip_checksums(bool verify) noexcept {
   return verify ? ZipChecksums::of_all : ZipChecksums::of_whole_reads;
 }
+
+// In which the beginnings of entries are read one after the other: memory of its own for each would
+// leave a heap of holes. What it takes is charged to the budget.
+class ZipHeadMemory {
+ public:
+  explicit ZipHeadMemory(MemoryBudget& budget) : budget_(budget) {}
+
+ private:
+  friend class ZipReader;
+
+  // The first `count` bytes of one of the two, which grows.
+  Result<std::span<std::byte>> room(Bytes& memory, std::uint64_t count);
+  Result<InflateStream*> stream();
+
+  MemoryBudget& budget_;
+  Bytes stored_;   // as it lies in the file
+  Bytes content_;  // and what that is
+  std::unique_ptr<InflateStream> stream_;
+};
 
 struct ZipState;
 class ZipReader;
@@ -92,17 +113,25 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   // disagrees, LimitExceeded beyond `most`.
   Result<Bytes> read(std::uint32_t entry, Most most) const;
 
-  // Returns the first `count` bytes of an entry, or all if there are fewer, with one small read.
-  // Checks the local header; compares the CRC only for ZipChecksums::of_all.
-  Result<Bytes> read_head(std::uint32_t entry, std::size_t count) const;
+  // What read() takes: the content, and while it runs a window into the file, and the stream that
+  // inflates.
+  std::uint64_t memory_to_read(std::uint32_t entry) const;
 
-  // The content of a deflated entry, decompressed when it is read. Keeps the last result, so that
+  // Returns the first `count` bytes of an entry, or all if there are fewer, with one small read.
+  // They stay until the memory is used again. Checks the local header; compares the CRC only for
+  // ZipChecksums::of_all.
+  Result<std::span<const std::byte>> read_head(std::uint32_t entry, std::size_t count,
+                                               ZipHeadMemory& memory) const;
+
+  // The content of a deflated entry, decompressed when it is read. Keeps the last results, so that
   // reading the views of one storage decompresses it once. Fails with LimitExceeded beyond
-  // limits.inflated_bytes.
+  // limits.inflated_bytes, and if entries are inflated again and again for little that is read.
   ByteSourcePtr inflated_source(std::uint32_t entry) const;
 
  private:
   explicit ZipReader(std::shared_ptr<const ZipState> state);
+  // Compares the checksum of a deflated entry.
+  Status verify_inflated(std::uint32_t entry, ZipHeadMemory& memory) const;
 
   std::shared_ptr<const ZipState> state_;
   ByteSourcePtr checked_source_;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "andiron/limits.h"
 #include "src/core/kernels/convert.h"
 #include "src/core/sort.h"
+#include "src/core/strides.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -27,9 +27,7 @@ struct Dim {
   std::uint64_t size;
   std::int64_t source_stride;
   std::int64_t out_stride;
-  std::uint64_t source_step() const {
-    return static_cast<std::uint64_t>(std::llabs(source_stride));
-  }
+  std::uint64_t source_step() const { return stride_size(source_stride); }
 };
 
 // Dimensions of a block, most significant first.
@@ -316,7 +314,9 @@ Dims make_box(const StridedView& view, std::size_t dim, std::uint64_t count, std
     if (size == 1) continue;
     if (reversed.count != 0) {
       Dim& inner = reversed.items[reversed.count - 1];
-      if (next.source_stride == static_cast<std::int64_t>(inner.size) * inner.source_stride) {
+      const std::uint64_t inner_extent =
+          inner.size * static_cast<std::uint64_t>(inner.source_stride);
+      if (next.source_stride == static_cast<std::int64_t>(inner_extent)) {
         inner.size *= size;
         continue;
       }

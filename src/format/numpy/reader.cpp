@@ -4,7 +4,9 @@
 // Tested by tests/format/numpy_reader_test.cpp and numpy_hostile_test.cpp
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,7 @@ std::string shown(std::string_view text) {
 }
 
 struct Array {
-  Bytes head;  // that the header is a view of
-  NpyHeader header;
+  NpyHeader header;  // a view of the array's head
   NpyType type;
   std::uint64_t data_offset = 0;  // from the array's first byte
   std::uint64_t data_bytes = 0;
@@ -55,9 +56,13 @@ struct Array {
   }
 };
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // How many bytes of an array tell all about it: of its first ones, `head`, none are missing.
-Result<std::size_t> header_bytes(const Bytes& head, std::uint64_t bytes, const Limits& limits) {
-  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(head.text(), limits));
+Result<std::size_t> header_bytes(std::string_view head, std::uint64_t bytes, const Limits& limits) {
+  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(head, limits));
   if (frame.data_offset <= bytes) return static_cast<std::size_t>(frame.data_offset);
   return Error{.code = ErrorCode::truncated,
                .message = "the array ends within its header",
@@ -68,13 +73,11 @@ Result<std::size_t> header_bytes(const Bytes& head, std::uint64_t bytes, const L
 
 // An array, by its header, which must tell of one that fits the `bytes` there are. An array of what
 // no tensor holds has a type that says so. REQUIRES: `head` has all header_bytes().
-Result<Array> array_of(Bytes head, std::uint64_t bytes, const Limits& limits) {
+Result<Array> array_of(std::string_view head, std::uint64_t bytes, const Limits& limits) {
   Array array;
-  array.head = std::move(head);
-  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(array.head.text(), limits));
-  const std::string_view text = array.head.text()
-                                    .substr(0, static_cast<std::size_t>(frame.data_offset))
-                                    .substr(frame.text_offset);
+  ANDIRON_ASSIGN(const NpyFrame frame, read_npy_frame(head, limits));
+  const std::string_view text =
+      head.substr(0, static_cast<std::size_t>(frame.data_offset)).substr(frame.text_offset);
   if (frame.is_utf8 && !is_utf8(text)) {
     return Error{.code = ErrorCode::bad_header, .message = "the header is not UTF-8"};
   }
@@ -114,20 +117,21 @@ class NumpyReader {
       : source_(context.source),
         options_(context.options),
         budget_(*context.budget),
+        heads_(budget_),
         builder_(source_->name(), std::string(format_name(Format::numpy)), packaging) {}
 
   Result<Archive> read_npy() {
     const std::uint64_t size = source_->size();
     ANDIRON_ASSIGN(Bytes head, Bytes::allocate(std::min<std::uint64_t>(usual_head_bytes, size)));
     ANDIRON_TRY(source_->read_at(0, head.writable()));
-    ANDIRON_ASSIGN(const std::size_t wanted, header_bytes(head, size, options_.limits));
+    ANDIRON_ASSIGN(const std::size_t wanted, header_bytes(head.text(), size, options_.limits));
     if (head.size() < wanted) {
       ANDIRON_ASSIGN(head, Bytes::allocate(wanted));
       ANDIRON_TRY(source_->read_at(0, head.writable()));
     }
     const std::uint32_t file = builder_.add_file(source_);
     if (options_.verify) builder_.state().notes.emplace_back(no_checksums);
-    ANDIRON_ASSIGN(const Array array, array_of(std::move(head), size, options_.limits));
+    ANDIRON_ASSIGN(const Array array, array_of(head.text(), size, options_.limits));
     ANDIRON_ASSIGN(const bool is_tensor, is_taken("", array, size));
     if (is_tensor) ANDIRON_TRY(add("", array, {source_, 0, file}));
     return finish();
@@ -205,12 +209,13 @@ class NumpyReader {
       skip(name, "its name is not UTF-8");
       return {};
     }
-    ANDIRON_ASSIGN(Bytes head, zip_->read_head(index, usual_head_bytes));
-    ANDIRON_ASSIGN(const std::size_t wanted, header_bytes(head, entry.bytes, options_.limits));
+    ANDIRON_ASSIGN(auto head, zip_->read_head(index, usual_head_bytes, heads_));
+    ANDIRON_ASSIGN(const std::size_t wanted,
+                   header_bytes(text_of(head), entry.bytes, options_.limits));
     if (head.size() < wanted) {
-      ANDIRON_ASSIGN(head, zip_->read_head(index, wanted));
+      ANDIRON_ASSIGN(head, zip_->read_head(index, wanted, heads_));
     }
-    ANDIRON_ASSIGN(const Array array, array_of(std::move(head), entry.bytes, options_.limits));
+    ANDIRON_ASSIGN(const Array array, array_of(text_of(head), entry.bytes, options_.limits));
     ANDIRON_ASSIGN(const bool is_tensor, is_taken(name, array, entry.bytes));
     if (!is_tensor) return {};
     // A few bytes can inflate to a long one.
@@ -314,6 +319,7 @@ class NumpyReader {
   const ByteSourcePtr& source_;
   const OpenOptions& options_;
   MemoryBudget& budget_;
+  ZipHeadMemory heads_;
   ArchiveBuilder builder_;
   ZipReaderPtr zip_;
   std::string_view last_descr_;

@@ -244,6 +244,9 @@ class Pt2Reader {
   Status read_pickled(std::uint32_t entry, const std::string& name) {
     const auto known = pickled_.find(entry);
     if (known != pickled_.end()) return repeat(known->second, name);
+    if (!zip_->entries()[entry].is_stored()) {
+      ANDIRON_TRY(budget_.charge(zip_->memory_to_read(entry), "an inflated archive"));
+    }
     ANDIRON_ASSIGN(const Storage bytes, storage(entry));
     ANDIRON_ASSIGN(
         const ZipReaderPtr inner,

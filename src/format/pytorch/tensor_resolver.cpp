@@ -219,11 +219,12 @@ Status TensorResolver::take(Resolution& out) const {
   }
   ANDIRON_TRY(tensor.check());
   if (!tensor.is_run()) {
-    ANDIRON_TRY(tensor.check_view());
+    // First: a size whose bits do not fit 64 bits is no view.
     if (Status size = tensor.check_size(most_bytes_); !size) {
       if (!lenient_) return size;
       return skip(sentence_of(size.error()), out);
     }
+    ANDIRON_TRY(tensor.check_view());
   }
   out.kind = Resolution::Kind::taken;
   return {};

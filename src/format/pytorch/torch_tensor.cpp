@@ -3,6 +3,7 @@
 #include "src/format/pytorch/torch_tensor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "src/core/check_limit.h"
@@ -12,6 +13,24 @@ namespace andiron::inline v1::detail {
 namespace {
 
 std::string text_of(std::span<const std::uint64_t> numbers) { return Shape(numbers).to_string(); }
+
+// What moves elements that are not taken apart; raw for a width that nothing has.
+DType as_wide_as(std::uint8_t bytes) {
+  switch (bytes) {
+    case 1:
+      return DType::u8;
+    case 2:
+      return DType::u16;
+    case 4:
+      return DType::u32;
+    case 8:
+      return DType::u64;
+    case 16:
+      return DType::c128;
+    default:
+      return DType::raw;
+  }
+}
 
 // Stands for a storage where nothing is read.
 class UnreadSource : public ByteSource {
@@ -94,6 +113,8 @@ Status TorchTensor::check() const {
         our_shape().byte_count(dtype() == DType::raw ? DType::u8 : dtype());
     return none ? Status() : Status(Error(none.error()));
   }
+  // Strides count bytes with a sign.
+  fits = fits && storage.bytes <= INT64_MAX;
   if (!fits || last >= elements) {
     return Error{.code = ErrorCode::bad_offsets,
                  .message = "the tensor extends past its storage",
@@ -149,13 +170,17 @@ Result<TensorSnapshot> TorchTensor::snapshot(std::string path) const {
                  .message = "cannot change the elements of this dtype",
                  .found = std::string(type->torch_name)};
   }
-  // Of types that are not taken apart, bytes are moved.
-  constexpr DType by_width[] = {DType::u8, DType::u16, DType::raw, DType::u32};
-  const DType moved = taken_apart ? ours : by_width[type->bytes - 1];
+  const DType moved = taken_apart ? ours : as_wide_as(type->bytes);
+  if (moved == DType::raw) {
+    return Error{.code = ErrorCode::unsupported_dtype,
+                 .message = "cannot move elements of this width",
+                 .found = std::string(type->torch_name)};
+  }
   std::vector<std::int64_t> byte_strides(rank);
-  // The stride of a single element may be any number.
+  // The stride of a single element, or of none, may be any number.
+  const bool is_empty = byte_size() == 0;
   for (std::size_t d = 0; d < rank; ++d) {
-    byte_strides[d] = shape[d] > 1 ? strides[d] * type->bytes : 0;
+    byte_strides[d] = is_empty || shape[d] == 1 ? 0 : strides[d] * type->bytes;
   }
   ANDIRON_ASSIGN(
       TensorSnapshot view,
