@@ -60,7 +60,8 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                                         [](const Slot& slot) { return !slot.other_path.empty(); });
   std::vector<WantedTensor> wanted_other;
   if (has_variants) wanted_other = wanted_tensors(module.slots, plan.skipped, true);
-  Guidance guidance = guide({wanted, has_variants ? wanted_other : wanted, source, options});
+  Guidance guidance = guide(
+      {wanted, has_variants ? wanted_other : wanted, source, options, !plan.shape_reason.empty()});
   result.proposals = std::move(guidance.proposals);
   // A proposal that changes names knows better what the model is under.
   const bool names_key =
@@ -103,7 +104,7 @@ Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& sou
   const ModuleSlots& chosen = alternatives.module();
   ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(chosen, source, options));
   alternatives.add_notes(plan.result);
-  ANDIRON_TRY(check_load(plan.result, source.named, options));
+  ANDIRON_TRY(check_load(plan, source.named, options));
   Loader loader(plan, chosen.slots, source.named, options);
   for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
   ApplyResult result = std::move(loader).finish();

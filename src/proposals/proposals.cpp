@@ -260,7 +260,7 @@ Guidance guide(const ProposalInput& input) {
   }
   const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
   const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
-  if (!fits && is_far_off && !search.difference.empty()) {
+  if (!fits && is_far_off && !search.difference.empty() && !input.tells_shapes) {
     guidance.notes.push_back((proposals.empty() ? "no settings make it fit: " : "") +
                              search.difference);
   } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {

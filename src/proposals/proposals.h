@@ -23,6 +23,7 @@ struct ProposalInput {
   std::span<const WantedTensor> wanted_other;  // the same places with the flag flipped
   const LoadSource& source;
   const ApplyOptions& options;
+  bool tells_shapes = false;  // the report says already what other shapes have in common
 };
 
 // What can be said about a load that does not match.
