@@ -74,7 +74,8 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   if (names_key) drop_key_note();
   std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
   // Both speak of the same tensors. If nothing fits, similar names are chance.
-  const bool is_hopeless = result.proposals.empty() && 2 * result.missing.size() > wanted.size();
+  const bool is_hopeless = guidance.is_other_family ||
+                           (result.proposals.empty() && 2 * result.missing.size() > wanted.size());
   for (std::size_t i = 0; i < result.missing.size(); ++i) {
     MissingTensor& missing = result.missing[i];
     const auto meant = guidance.meant.find(missing.path);

@@ -199,6 +199,12 @@ Guidance guide(const ProposalInput& input) {
   const Result<Trial> present = pass_on_out_of_memory(try_recipe(input, {}));
   if (!present || present->unfed.empty()) return {};
   SearchResult search = search_recipes(input);
+  if (!search.other_family.empty()) {
+    Guidance guidance;
+    guidance.notes.push_back(std::move(search.other_family));
+    guidance.is_other_family = true;
+    return guidance;
+  }
 
   std::vector<TriedRecipe> tried;
   tried.push_back({{}, *present});

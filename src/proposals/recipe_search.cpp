@@ -17,6 +17,7 @@
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
 #include "src/proposals/differences.h"
+#include "src/proposals/families.h"
 #include "src/proposals/fused_layers.h"
 #include "src/proposals/model_root.h"
 #include "src/proposals/module_views.h"
@@ -81,6 +82,8 @@ class Search {
       const AlignedView& best = aligned.front();
       result.wanted_naming = naming_of(best.view->asked);
       result.difference = difference_between(source_, best.view->asked, !is_sample_);
+      result.other_family =
+          difference_of_families(source_, best.view->asked, best.plan, best.root.prefix);
       note_meant(best, result);
     }
     const std::size_t most_matched = aligned.empty() ? 0 : aligned.front().plan.matched;
