@@ -33,5 +33,7 @@ struct SearchResult {
 // same without them. Large models are judged by some of their names: the first of
 // each numbered list, and every kind of name.
 SearchResult search_recipes(const ProposalInput& input);
+// The same for names that are taken as they are (wrapped_names.h).
+SearchResult search_plain_names(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail
