@@ -95,7 +95,7 @@ class Planner {
       result.missing.push_back({slots_[i].path, slots_[i].container});
     }
     tell_what_was_meant(unused);
-    plan_.shape_reason = shared_reason(plan_.wrong_shapes);
+    plan_.shape_reason = shared_reason(plan_.misfits);
     if (!plan_.shape_reason.empty()) result.notes.push_back(plan_.shape_reason);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
     add_load_notes(module_, source_, options_, plan_);
@@ -126,7 +126,7 @@ class Planner {
     throw_if_out_of_memory(tensor);
     if (!tensor) {
       if (tensor.error().code == ErrorCode::shape_mismatch) {
-        plan_.wrong_shapes.push_back({shape, info.shape});
+        plan_.misfits.push_back({shape, info.shape});
       }
       return fail(index, first_source, with_stored_shape(std::move(tensor).error(), first_source));
     }
