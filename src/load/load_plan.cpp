@@ -95,6 +95,8 @@ class Planner {
       result.missing.push_back({slots_[i].path, slots_[i].container});
     }
     tell_what_was_meant(unused);
+    plan_.shape_reason = shared_reason(plan_.misfits);
+    if (!plan_.shape_reason.empty()) result.notes.push_back(plan_.shape_reason);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
     add_load_notes(module_, source_, options_, plan_);
     plan_.skipped = std::move(skipped_);
@@ -119,9 +121,13 @@ class Planner {
       return leave(index, first_source, KeyOutcome::refused, "the adapter makes no tensor of it");
     }
     const LeafInfo info = slot.ops->info(slot.leaf);
+    const Shape shape = (*found)->shape();
     Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
     throw_if_out_of_memory(tensor);
     if (!tensor) {
+      if (tensor.error().code == ErrorCode::shape_mismatch) {
+        plan_.misfits.push_back({shape, info.shape});
+      }
       return fail(index, first_source, with_stored_shape(std::move(tensor).error(), first_source));
     }
     const bool changes_dtype = !info.accepts_any_shape && info.dtype != tensor->dtype();
@@ -278,13 +284,15 @@ Error with_report(Error error, ApplyResult result, std::string note) {
   return error;
 }
 
-Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options) {
+Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options) {
+  const ApplyResult& result = plan.result;
   Error refused;
   if (options.validate && !result.errors.empty()) {
     refused = result.errors.front();
     if (result.errors.size() > 1) {
-      refused.message +=
-          " (and " + count_of(result.errors.size() - 1, "other tensor") + " cannot be loaded)";
+      refused.message += " (and " + count_of(result.errors.size() - 1, "other tensor") +
+                         " cannot be loaded" +
+                         (plan.shape_reason.empty() ? "" : "; " + plan.shape_reason) + ")";
     }
   } else if (!options.allow_partial && !result.missing.empty()) {
     refused.code = ErrorCode::missing_tensor;

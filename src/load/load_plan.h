@@ -13,6 +13,7 @@
 #include "andiron/error.h"
 #include "andiron/key_map.h"
 #include "andiron/module.h"
+#include "src/load/shape_reason.h"
 
 namespace andiron::inline v1::detail {
 
@@ -43,6 +44,8 @@ struct NotTaken {
 struct LoadPlan {
   std::vector<Assignment> assignments;  // in slot order, one for each of result.applied
   std::vector<std::uint32_t> sources;   // tensors of the source, by index
+  std::vector<WrongShape> misfits;      // of the errors
+  std::string shape_reason;             // what these have in common; empty if nothing
   std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
   std::vector<NotTaken> not_taken;      // in slot order
   std::uint64_t byte_size = 0;
@@ -55,7 +58,7 @@ Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source
 // Returns the error with the report of the load, and a note about it.
 Error with_report(Error error, ApplyResult result, std::string note);
 
-// Fails if a load with this result must not go ahead.
-Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
+// Fails if a load by this plan must not go ahead.
+Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options);
 
 }  // namespace andiron::inline v1::detail

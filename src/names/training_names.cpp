@@ -33,4 +33,16 @@ bool is_weight_part(std::string_view name) {
                      [&](std::string_view part) { return last.ends_with(part); });
 }
 
+std::string partner_in_weight_norm(std::string_view name) {
+  constexpr std::string_view pairs[][2] = {{"_g", "_v"}, {".original0", ".original1"}};
+  if (!is_weight_part(name)) return {};
+  for (const auto& [magnitude, direction] : pairs) {
+    const bool is_magnitude = name.ends_with(magnitude);
+    if (!is_magnitude && !name.ends_with(direction)) continue;
+    name.remove_suffix(magnitude.size());
+    return std::string(name).append(is_magnitude ? direction : magnitude);
+  }
+  return {};
+}
+
 }  // namespace andiron::inline v1::detail

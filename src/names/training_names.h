@@ -2,6 +2,7 @@
 // Recognizes names in PyTorch checkpoints whose tensors have the shape of a weight but are not one.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace andiron::inline v1::detail {
@@ -12,5 +13,9 @@ bool is_optimizer_state(std::string_view name);
 // A part that a weight is computed from, by weight norm and other parametrizations: "fc.weight_v",
 // "fc.parametrizations.weight.original1".
 bool is_weight_part(std::string_view name);
+
+// The name of the other part, for a part of weight norm: "fc.weight_v" for "fc.weight_g"; empty for
+// other names.
+std::string partner_in_weight_norm(std::string_view name);
 
 }  // namespace andiron::inline v1::detail

@@ -60,7 +60,8 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                                         [](const Slot& slot) { return !slot.other_path.empty(); });
   std::vector<WantedTensor> wanted_other;
   if (has_variants) wanted_other = wanted_tensors(module.slots, plan.skipped, true);
-  Guidance guidance = guide({wanted, has_variants ? wanted_other : wanted, source, options});
+  Guidance guidance = guide(
+      {wanted, has_variants ? wanted_other : wanted, source, options, !plan.shape_reason.empty()});
   result.proposals = std::move(guidance.proposals);
   // A proposal that changes names knows better what the model is under.
   const bool names_key =
@@ -73,7 +74,8 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   if (names_key) drop_key_note();
   std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
   // Both speak of the same tensors. If nothing fits, similar names are chance.
-  const bool is_hopeless = result.proposals.empty() && 2 * result.missing.size() > wanted.size();
+  const bool is_hopeless = guidance.is_other_family ||
+                           (result.proposals.empty() && 2 * result.missing.size() > wanted.size());
   for (std::size_t i = 0; i < result.missing.size(); ++i) {
     MissingTensor& missing = result.missing[i];
     const auto meant = guidance.meant.find(missing.path);
@@ -103,7 +105,7 @@ Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& sou
   const ModuleSlots& chosen = alternatives.module();
   ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(chosen, source, options));
   alternatives.add_notes(plan.result);
-  ANDIRON_TRY(check_load(plan.result, source.named, options));
+  ANDIRON_TRY(check_load(plan, source.named, options));
   Loader loader(plan, chosen.slots, source.named, options);
   ANDIRON_TRY(loader.take_all());
   ApplyResult result = std::move(loader).finish();

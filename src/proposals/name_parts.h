@@ -20,6 +20,15 @@ inline std::string_view last_segment(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(at + 1);
 }
 
+// Whether a module above the tensor has this name.
+inline bool has_segment(std::string_view name, std::string_view segment) {
+  for (std::size_t at = name.find(segment); at != name.npos; at = name.find(segment, at + 1)) {
+    const std::size_t end = at + segment.size();
+    if ((at == 0 || name[at - 1] == '.') && end < name.size() && name[end] == '.') return true;
+  }
+  return false;
+}
+
 // Stands for a number in name_kind(); no name that is looked at has it.
 inline constexpr char number_mark = '\x01';
 

@@ -117,7 +117,11 @@ const Naming namings[] = {
 }  // namespace
 
 std::string_view naming_of(std::span<const TreeTensor> tensors) {
-  const Naming* best = nullptr;
+  const std::vector<std::string_view> all = namings_of(tensors);
+  return all.empty() ? std::string_view() : all.front();
+}
+
+std::vector<std::string_view> namings_of(std::span<const TreeTensor> tensors) {
   std::unordered_set<std::string_view> endings;
   for (const TreeTensor& tensor : tensors) {
     const std::string_view name = tensor.name;
@@ -131,14 +135,18 @@ std::string_view naming_of(std::span<const TreeTensor> tensors) {
       endings.insert(name.substr(begin));
     }
   }
+  std::vector<const Naming*> found;
   for (const Naming& naming : namings) {
     const bool is_there = std::all_of(naming.endings.begin(), naming.endings.end(),
                                       [&](std::string_view one) { return endings.contains(one); });
-    if (is_there && (best == nullptr || naming.endings.size() > best->endings.size())) {
-      best = &naming;
-    }
+    if (is_there) found.push_back(&naming);
   }
-  return best == nullptr ? std::string_view() : best->name;
+  std::stable_sort(found.begin(), found.end(), [](const Naming* a, const Naming* b) {
+    return a->endings.size() > b->endings.size();
+  });
+  std::vector<std::string_view> names;
+  for (const Naming* naming : found) names.push_back(naming->name);
+  return names;
 }
 
 std::string_view caveat_between(std::string_view naming, std::string_view other) {

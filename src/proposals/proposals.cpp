@@ -133,7 +133,9 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
   proposal.wanted = wanted.size();
   proposal.text = recipe.text();
   if (is_averaged(tried.found.root)) proposal.text += " (averaged weights)";
-  if (!trial.unfed.empty()) {
+  // What another alternative lacks is not to be left out.
+  const bool has_other = trial.is_other_variant && recipe.cost() > 0;
+  if (!trial.unfed.empty() && !has_other) {
     const std::string rest = exclude_rest(wanted, trial, recipe);
     if (!proposal.text.empty() && !rest.empty()) proposal.text += ", ";
     proposal.text += rest;
@@ -154,6 +156,15 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
                      (guesses == 1 ? " is a guess: check it" : " are guesses: check them");
   }
   return proposal;
+}
+
+// Whether one of them makes the same calls: a rule without the guessed names may take them, too.
+bool has_calls_of(const std::vector<Proposal>& proposals, const Proposal& proposal) {
+  return std::any_of(proposals.begin(), proposals.end(), [&](const Proposal& one) {
+    return std::equal(
+        one.steps.begin(), one.steps.end(), proposal.steps.begin(), proposal.steps.end(),
+        [](const ProposedStep& a, const ProposedStep& b) { return a.code == b.code; });
+  });
 }
 
 // How many parameters are fed, from 0 to 1. Those that differ in numbers alone count once: a deeper
@@ -199,6 +210,12 @@ Guidance guide(const ProposalInput& input) {
   const Result<Trial> present = pass_on_out_of_memory(try_recipe(input, {}));
   if (!present || present->unfed.empty()) return {};
   SearchResult search = search_recipes(input);
+  if (!search.other_family.empty()) {
+    Guidance guidance;
+    guidance.notes.push_back(std::move(search.other_family));
+    guidance.is_other_family = true;
+    return guidance;
+  }
 
   std::vector<TriedRecipe> tried;
   tried.push_back({{}, *present});
@@ -222,6 +239,14 @@ Guidance guide(const ProposalInput& input) {
     if (a.trial.matched != b.trial.matched) return a.trial.matched > b.trial.matched;
     return a.found.recipe.cost() < b.found.recipe.cost();
   });
+  // Rather than a guess, names for another alternative of a variant: a load chooses that one.
+  const auto for_other = std::find_if(tried.begin(), tried.end(), [](const TriedRecipe& one) {
+    return one.trial.is_other_variant && one.found.recipe.skips_variants &&
+           !one.found.recipe.is_guess();
+  });
+  if (tried.front().found.recipe.is_guess() && for_other != tried.end()) {
+    std::rotate(tried.begin(), for_other, for_other + 1);
+  }
 
   std::vector<Proposal> proposals;
   const TriedRecipe& best = tried.front();
@@ -239,7 +264,7 @@ Guidance guide(const ProposalInput& input) {
                                   : one.trial.matched > present->matched &&
                                         !may_be_chance(one, wanted_by(input, one.found.recipe),
                                                        input.source.named.size());
-    if (helps) proposals.push_back(std::move(proposal));
+    if (helps && !has_calls_of(proposals, proposal)) proposals.push_back(std::move(proposal));
     if (is_sure_part) break;
   }
 
@@ -260,7 +285,7 @@ Guidance guide(const ProposalInput& input) {
   }
   const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
   const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
-  if (!fits && is_far_off && !search.difference.empty()) {
+  if (!fits && is_far_off && !search.difference.empty() && !input.tells_shapes) {
     guidance.notes.push_back((proposals.empty() ? "no settings make it fit: " : "") +
                              search.difference);
   } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {

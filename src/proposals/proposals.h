@@ -23,6 +23,7 @@ struct ProposalInput {
   std::span<const WantedTensor> wanted_other;  // the same places with the flag flipped
   const LoadSource& source;
   const ApplyOptions& options;
+  bool tells_shapes = false;  // the report says already what other shapes have in common
 };
 
 // What can be said about a load that does not match.
@@ -32,6 +33,7 @@ struct Guidance {
   // For parameters of the module the tensor of the source that was meant, if that is sure.
   std::map<std::string, std::string> meant = {};
   std::map<std::string, std::string> guessed = {};  // the same, where it is a guess
+  bool is_other_family = false;                     // names that are alike mean other things
 };
 
 // Returns at most three complete recipes, best first. Each was tried on the source with the stages

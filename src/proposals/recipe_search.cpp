@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "andiron/text.h"
@@ -17,6 +18,8 @@
 #include "src/names/rename.h"
 #include "src/names/training_names.h"
 #include "src/proposals/differences.h"
+#include "src/proposals/extended_names.h"
+#include "src/proposals/families.h"
 #include "src/proposals/fused_layers.h"
 #include "src/proposals/model_root.h"
 #include "src/proposals/module_views.h"
@@ -24,7 +27,9 @@
 #include "src/proposals/name_sample.h"
 #include "src/proposals/namings.h"
 #include "src/proposals/renaming_plan.h"
+#include "src/proposals/variant_names.h"
 #include "src/proposals/work_budget.h"
+#include "src/proposals/wrapped_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -71,6 +76,7 @@ class Search {
                        return count_changes(a) < count_changes(b);
                      });
     prefer_layout_of_file(aligned);
+    prefer_variants_of_file(aligned);
     if (aligned.size() > most_written) aligned.resize(most_written);
     if (!averaged_.empty() && !aligned.empty()) {
       aligned.push_back(align_view(*aligned.front().view, averaged_));
@@ -81,6 +87,8 @@ class Search {
       const AlignedView& best = aligned.front();
       result.wanted_naming = naming_of(best.view->asked);
       result.difference = difference_between(source_, best.view->asked, !is_sample_);
+      result.other_family =
+          difference_of_families(source_, best.view->asked, best.plan, best.root.prefix);
       note_meant(best, result);
     }
     const std::size_t most_matched = aligned.empty() ? 0 : aligned.front().plan.matched;
@@ -123,6 +131,19 @@ class Search {
     }
   }
 
+  // Where no name of the file has the name of a variant, rules need not put it in.
+  void prefer_variants_of_file(std::vector<AlignedView>& aligned) const {
+    if (input_.options.skip_enum_variants || aligned.empty()) return;
+    const std::size_t most = aligned.front().plan.matched;
+    const auto is_right = [&](const AlignedView& one) {
+      return one.view->flips_variants && one.plan.matched == most;
+    };
+    if (std::none_of(aligned.begin(), aligned.end(), is_right)) return;
+    if (!names_variants(source_, input_.wanted, input_.wanted_other)) {
+      std::erase_if(aligned, [&](const AlignedView& one) { return !is_right(one); });
+    }
+  }
+
   // The tensors that parameters get by an alignment.
   void note_meant(const AlignedView& aligned, SearchResult& result) const {
     std::unordered_map<std::string_view, std::size_t> places;
@@ -142,15 +163,17 @@ class Search {
     }
   }
 
-  // A file with the parts of weight norm for a module that wants the weights.
+  // A file with the parts of weight norm for a module that wants the weights, or most of them.
   void fold_weights() {
-    const auto has_parts = [](const auto& names) {
-      return std::any_of(names.begin(), names.end(),
-                         [](const auto& name) { return is_weight_part(name); });
+    const auto count_parts = [](const auto& names) {
+      return static_cast<std::size_t>(
+          std::count_if(names.begin(), names.end(), [](std::string_view name) {
+            return is_weight_part(name) && (name.ends_with("_g") || name.ends_with(".original0"));
+          }));
     };
     std::vector<std::string_view> wanted;
     for (const WantedTensor& one : input_.wanted) wanted.push_back(one.place.path);
-    if (has_parts(wanted) || !has_parts(names_and_aliases(base_))) return;
+    if (count_parts(names_and_aliases(base_)) <= count_parts(wanted)) return;
     Result<Archive> folded = pass_on_out_of_memory(fold_weight_norm(base_));
     if (!folded || folded->size() == base_.size()) return;
     base_ = *std::move(folded);
@@ -168,6 +191,7 @@ class Search {
       return name.size() > longest_name || !is_plain_name(name) || is_optimizer_state(name) ||
              (is_weight_part(name) && !wants_weight_parts);
     });
+    leave_out_extensions(names, input_.wanted);
     const bool wants_booleans =
         std::any_of(input_.wanted.begin(), input_.wanted.end(),
                     [](const WantedTensor& wanted) { return wanted.leaf.dtype == DType::boolean; });
@@ -193,9 +217,13 @@ class Search {
     // Names that a rule could not be written for are left to the trial.
     std::vector<std::string_view> paths;
     std::vector<std::size_t> plain;
+    std::unordered_set<std::string_view> asked;
+    for (const WantedTensor& one : input_.wanted) asked.insert(one.place.path);
     for (std::size_t i = 0; i < input_.wanted.size(); ++i) {
       const std::string_view path = input_.wanted[i].place.path;
       if (path.size() > longest_name || !is_plain_name(path)) continue;
+      // Nothing is left of these in a file whose weights are computed.
+      if (folds_weight_norm_ && asked.contains(partner_in_weight_norm(path))) continue;
       paths.push_back(path);
       plain.push_back(i);
     }
@@ -272,6 +300,7 @@ class Search {
         is_settled[same->second] = true;
         settled.push_back({names[same->second], one.name, Evidence::name, false});
       }
+      if (!closes) settle_extended(source, wanted, is_settled, rest, settled);
       if (2 * settled.size() < wanted.size()) continue;
       std::vector<TreeTensor> left;
       for (std::size_t i = 0; i < source.size(); ++i) {
@@ -380,6 +409,11 @@ class Search {
 
 }  // namespace
 
-SearchResult search_recipes(const ProposalInput& input) { return Search(input).run(); }
+SearchResult search_plain_names(const ProposalInput& input) { return Search(input).run(); }
+
+SearchResult search_recipes(const ProposalInput& input) {
+  const std::optional<UnwrappedNames> unwrapped = UnwrappedNames::of(input);
+  return unwrapped ? unwrapped->search(input) : search_plain_names(input);
+}
 
 }  // namespace andiron::inline v1::detail

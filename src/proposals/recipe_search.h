@@ -23,6 +23,7 @@ struct SearchResult {
   std::string_view naming;         // of the source, if it is a known one
   std::string_view wanted_naming;  // of the module
   std::string difference;          // between both, if one stands out
+  std::string other_family = {};   // why the source is another model, if it is
   // For parameters the tensor of the source that was meant, if that is sure.
   std::map<std::string, std::string> meant = {};
   std::map<std::string, std::string> guessed = {};  // the same, where it is a guess
@@ -32,5 +33,7 @@ struct SearchResult {
 // same without them. Large models are judged by some of their names: the first of
 // each numbered list, and every kind of name.
 SearchResult search_recipes(const ProposalInput& input);
+// The same for names that are taken as they are (wrapped_names.h).
+SearchResult search_plain_names(const ProposalInput& input);
 
 }  // namespace andiron::inline v1::detail

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "src/proposals/name_parts.h"
 #include "src/proposals/trade_words.h"
 #include "src/proposals/word_similarity.h"
 
@@ -16,13 +15,7 @@ namespace andiron::inline v1::detail {
 namespace {
 
 std::uint16_t answer_of(std::string_view name, Question question) {
-  std::vector<std::string> path;
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
-    path.push_back(plain_segment(name.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return meaning_of(path, 0)[static_cast<std::size_t>(question)];
+  return meaning_of(plain_segments(name), 0)[static_cast<std::size_t>(question)];
 }
 
 }  // namespace

@@ -635,6 +635,28 @@ std::optional<double> place_of_norm(const Meaning& meaning) {
   return count == 0 || is_either ? std::nullopt : std::optional(sum / count);
 }
 
+std::string_view input_told_by(std::span<const std::string> segments, std::size_t rank) {
+  std::uint16_t inputs = meaning_of(segments, 0)[static_cast<std::size_t>(medium)];
+  for (const std::string& segment : segments) {
+    const auto [begin, end] = told_by_segments().equal_range(segment);
+    for (auto at = begin; at != end; ++at) {
+      if (at->second.question != embedding) continue;
+      if (at->second.answer == token && rank == 2) inputs |= text;
+      if (at->second.answer == patch && rank >= 2) inputs |= image;
+    }
+  }
+  switch (inputs) {
+    case text:
+      return "text";
+    case image:
+      return "images";
+    case sound:
+      return "sound";
+    default:
+      return {};
+  }
+}
+
 TensorRole role_of(std::string_view last_segment, bool is_in_module) {
   const std::string plain = plain_segment(last_segment);
   static const std::unordered_set<std::string_view> biases = {"bias", "beta", "shift", "offset"};

@@ -47,6 +47,10 @@ Meaning meaning_of(std::span<const std::string> segments, std::size_t begin);
 // words do not tell.
 std::optional<double> place_of_norm(const Meaning& meaning);
 
+// What the model takes in by a tensor: "text" by a table of words, "images" by a kernel of patches;
+// empty for most tensors.
+std::string_view input_told_by(std::span<const std::string> segments, std::size_t rank);
+
 // What the last segment of a name says a tensor is in its module.
 enum class TensorRole : std::uint8_t { weight, bias, mean, variance, counter };
 TensorRole role_of(std::string_view last_segment, bool is_in_module = true);

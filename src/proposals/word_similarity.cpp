@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "src/proposals/name_parts.h"
+
 namespace andiron::inline v1::detail {
 namespace {
 
@@ -48,6 +50,16 @@ std::string plain_segment(std::string_view segment) {
     plain += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
   }
   return plain;
+}
+
+std::vector<std::string> plain_segments(std::string_view name) {
+  std::vector<std::string> segments;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
+    segments.push_back(plain_segment(name.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return segments;
 }
 
 std::vector<std::string> words_in(std::string_view name) {

@@ -11,6 +11,9 @@ namespace andiron::inline v1::detail {
 // A segment in lower case, words apart: "self_attn" for selfAttn, "layer_norm" for LayerNorm.
 std::string plain_segment(std::string_view segment);
 
+// All segments of a name, in that form.
+std::vector<std::string> plain_segments(std::string_view name);
+
 // The words of a name in lower case: "self" and "attn" for both selfAttn and self_attn.
 std::vector<std::string> words_in(std::string_view name);
 

@@ -148,6 +148,22 @@ TEST_F(PytorchNames, OfObjectsAreTheirAttributes) {
   EXPECT_EQ(names(py::with_state(old, state)), (Names{"x", "y.0"}));
 }
 
+TEST_F(PytorchNames, OfConfigNodesAreThoseOfWhatTheyHold) {
+  const auto node = [](const char* module, const char* kind, const char* field, const Py& held) {
+    return py::with_state(py::new_object(py::global(module, kind)),
+                          py::dict({{"_metadata", py::dict({{"key", "k"}})}, {field, held}}));
+  };
+  const Py leaf = node("omegaconf.nodes", "AnyNode", "_val", next());
+  const Py list = node("omegaconf.listconfig", "ListConfig", "_content", py::list({leaf}));
+  EXPECT_EQ(names(node("omegaconf.dictconfig", "DictConfig", "_content",
+                       py::dict({{"a", leaf}, {"b", list}}))),
+            (Names{"a", "b.0"}));
+  const Py own = py::put(0, py::new_object(py::global("omegaconf.dictconfig", "DictConfig")));
+  EXPECT_EQ(names(py::with_state(own, py::dict({{"_content", py::get(0)}, {"a", next()}}))),
+            (Names{"a"}))
+      << "a node that holds itself";
+}
+
 TEST_F(PytorchNames, OfObjectsWithSlotsAreTheirAttributesToo) {
   const Py kind = py::new_object(py::global("mine", "Slots"));
   EXPECT_EQ(names(py::with_state(kind, py::tuple({nullptr, py::dict({{"x", next()}})}))),

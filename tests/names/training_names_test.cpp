@@ -28,5 +28,15 @@ TEST(NamesOfTorch, PartsOfAWeightAreNamedByItsParametrization) {
   }
 }
 
+TEST(NamesOfTorch, PartsOfWeightNormAreTwo) {
+  EXPECT_EQ(partner_in_weight_norm("fc.weight_g"), "fc.weight_v");
+  EXPECT_EQ(partner_in_weight_norm("rnn.weight_hh_l0_v"), "rnn.weight_hh_l0_g");
+  EXPECT_EQ(partner_in_weight_norm("parametrizations.weight.original1"),
+            "parametrizations.weight.original0");
+  for (const char* name : {"", "fc.weight", "fc.weight_orig", "fc.bias_g", "fc.original0"}) {
+    EXPECT_EQ(partner_in_weight_norm(name), "") << name;
+  }
+}
+
 }  // namespace
 }  // namespace andiron::detail

@@ -132,6 +132,29 @@ TEST(Propose, ComputesTheWeightsOfWeightNorm) {
             ".with_top_level_key(\"net\")\n.fold_weight_norm(true)");
 }
 
+TEST(Propose, ComputesWeightsThoughOtherPartsAreWanted) {
+  // Attention that calls its projections so, spectral norm, and weight norm in one layer.
+  const std::vector<NamedShape> parts = {
+      {"conv1.weight_g", {4, 1, 1, 1}}, {"conv1.weight_v", {4, 3, 3, 3}}, {"conv1.bias", {4}},
+      {"conv2.weight_g", {8, 1, 1, 1}}, {"conv2.weight_v", {8, 4, 3, 3}}, {"conv2.bias", {8}}};
+  for (const std::vector<std::string>& others :
+       {std::vector<std::string>{"attn.weight_q", "attn.weight_k", "attn.weight_v"},
+        std::vector<std::string>{"disc.weight_orig", "disc.weight_u"}}) {
+    std::vector<WantedTensor> module = two_convolutions;
+    std::vector<NamedShape> tensors = parts;
+    for (const std::string& name : others) {
+      module.push_back(wanted(name, {5, 5}));
+      tensors.push_back({name, {5, 5}});
+    }
+    EXPECT_EQ(code_for(module, file_of(tensors)), ".fold_weight_norm(true)");
+  }
+  const std::vector<WantedTensor> mixed = {
+      wanted("conv1.weight", {4, 3, 3, 3}), wanted("conv1.bias", {4}),
+      wanted("conv2.weight_g", {8, 1, 1, 1}), wanted("conv2.weight_v", {8, 4, 3, 3}),
+      wanted("conv2.bias", {8})};
+  EXPECT_EQ(code_for(mixed, file_of(parts)).find("weight_v\""), std::string::npos);
+}
+
 TEST(Propose, CutsABiasOfWhichTheModuleLacksAPart) {
   std::vector<WantedTensor> module;
   for (const char* name : {"q_proj", "k_proj", "v_proj", "o_proj"}) {
@@ -214,6 +237,29 @@ TEST(Propose, PutsTheNamesOfVariantsInOrLeavesThemOut) {
                                     .options = {.skip_enum_variants = true}});
   ASSERT_FALSE(put_in.empty());
   EXPECT_EQ(put_in[0].code, ".skip_enum_variants(false)");
+}
+
+TEST(Propose, LeavesTheNamesOfVariantsOutRatherThanPuttingThemInByRules) {
+  std::vector<WantedTensor> with_variants = {wanted("head.weight", {7})};
+  std::vector<WantedTensor> without_variants = with_variants;
+  std::vector<NamedShape> tensors = {{"head.weight", {7}}};
+  for (const char* number : {"0", "1", "2"}) {
+    const std::string n = number;
+    with_variants.push_back(wanted("blocks." + n + ".Plain.conv.weight", {4, 4, 3, 3}));
+    without_variants.push_back(wanted("blocks." + n + ".conv.weight", {4, 4, 3, 3}));
+    tensors.push_back({"layers." + n + ".conv.weight", {4, 4, 3, 3}});
+  }
+  with_variants.push_back(wanted("stem.Plain.weight", {4, 3, 3, 3}));
+  without_variants.push_back(wanted("stem.weight", {4, 3, 3, 3}));
+  tensors.push_back({"conv_in.weight", {4, 3, 3, 3}});
+  const Archive file = file_of(tensors);
+  const std::vector<Proposal> proposals = proposals_of({.wanted = with_variants,
+                                                        .wanted_other = without_variants,
+                                                        .source = LoadSource::as_it_is(file),
+                                                        .options = ApplyOptions()});
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].matched, with_variants.size());
+  EXPECT_EQ(proposals[0].steps.back().code, ".skip_enum_variants(true)");
 }
 
 TEST(Propose, LearnsRulesThatHoldForAllNumbers) {
@@ -368,6 +414,16 @@ TEST(Propose, RemindsOfChooseVariants) {
   EXPECT_FALSE(advice(with_names, file_of({{"head.weight", {5}}}), false));
   const std::vector<WantedTensor> without_names = {wanted("head.weight", {5}),
                                                    in_variant("body.weight")};
+  // What another alternative lacks is not left out.
+  const Archive other = file_of({{"head.weight", {5}}, {"body.weight", {3}}});
+  const std::vector<Proposal> skips = proposals_of({.wanted = with_names,
+                                                    .wanted_other = without_names,
+                                                    .source = LoadSource::as_it_is(other),
+                                                    .options = ApplyOptions()});
+  for (const Proposal& one : skips) {
+    const bool excludes = one.code.find("exclude") != std::string::npos;
+    EXPECT_FALSE(excludes && one.code.find("skip_enum_variants") != std::string::npos) << one.code;
+  }
   EXPECT_TRUE(advice(without_names, file_of({{"head.weight", {5}}, {"body.weight", {3}}}), true));
   EXPECT_FALSE(advice(without_names, file_of({{"head.weight", {5}}}), true));
 }

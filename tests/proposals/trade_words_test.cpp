@@ -73,6 +73,18 @@ TEST(TradeWords, TellTheProjectionsOfAttentionApart) {
                      {"qkv", "Wqkv", "c_attn", "in_proj", "query_key_value", "to_kv"}});
 }
 
+TEST(TradeWords, TellWhatAModelTakesIn) {
+  const auto input = [](std::string_view name, std::size_t rank) {
+    return detail::input_told_by(detail::plain_segments(name), rank);
+  };
+  EXPECT_EQ(input("bert.embeddings.word_embeddings.weight", 2), "text");
+  EXPECT_EQ(input("embedder.embedder.convolution.weight", 4), "") << "a table has two dimensions";
+  EXPECT_EQ(input("patch_embed.proj.weight", 4), "images");
+  EXPECT_EQ(input("vision_model.encoder.layers.0.mlp.fc1.weight", 2), "images");
+  EXPECT_EQ(input("audio_encoder.conv1.weight", 3), "sound");
+  EXPECT_EQ(input("encoder.layers.0.mlp.fc1.weight", 2), "");
+}
+
 TEST(TradeWords, TellTheNormsOfABlockApart) {
   expect_told_apart(Question::norm,
                     {{"0.ln_1", "attention_norm", "input_layernorm", "0.norm1", "layernorm_before"},

@@ -10,10 +10,16 @@ namespace andiron {
 namespace {
 
 using detail::plain_segment;
+using detail::plain_segments;
 using detail::word_similarity;
 using detail::words_in;
 using detail::words_similarity;
 using Words = std::vector<std::string>;
+
+TEST(PlainSegments, AreAllOfAName) {
+  EXPECT_EQ(plain_segments("encoder/layerNorm.weight"), (Words{"encoder", "layer_norm", "weight"}));
+  EXPECT_TRUE(plain_segments("").empty());
+}
 
 TEST(PlainSegment, IsInLowerCaseWithWordsApart) {
   EXPECT_EQ(plain_segment("selfAttn"), "self_attn");

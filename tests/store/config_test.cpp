@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -148,6 +149,33 @@ TEST(Config, OfTheDocumentsIsReadFromBurnsOwnFile) {
   EXPECT_EQ(config.some_str, "hello");
   EXPECT_EQ(config.some_list_int, (std::vector<std::int32_t>{1, 2, 3}));
   EXPECT_EQ(config.some_dict.at("some_key"), "some_value");
+}
+
+// As tests/data/omegaconf-2.3/lightning.pkl has it.
+struct Optimizer {
+  std::string name;
+  double lr;
+  int steps;
+  bool nesterov = true;
+  std::vector<double> betas;
+  std::optional<std::string> schedule;
+  ANDIRON_CONFIG(Optimizer, name, lr, steps, nesterov, betas, schedule)
+};
+
+TEST(Config, OfOmegaConfIsReadThroughItsNodes) {
+  const std::string folder = test_data() + "/omegaconf-2.3/";
+  const std::string path = folder + "lightning.pkl";
+  const auto optimizer = config_from_file<Optimizer>(path, "hyper_parameters.optimizer").value();
+  EXPECT_EQ(optimizer.name, "adamw");
+  EXPECT_EQ(optimizer.lr, 0.001);
+  EXPECT_EQ(optimizer.steps, 1000);
+  EXPECT_FALSE(optimizer.nesterov);
+  EXPECT_EQ(optimizer.betas, (std::vector<double>{0.9, 0.95}));
+  EXPECT_FALSE(optimizer.schedule.has_value());
+
+  const auto truth = nlohmann::json::parse(read_file(folder + "truth.json"))["lightning.pkl"];
+  const auto all = config_from_file<Value>(path, "hyper_parameters").value();
+  EXPECT_EQ(nlohmann::json::parse(to_json(all)), truth["hyper_parameters"]);
 }
 
 TEST(Config, InJsonThatIsBrokenNamesTheFile) {

@@ -11,8 +11,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "andiron/nn/linear.h"
 #include "andiron/stores.h"
 #include "andiron/write.h"
 #include "tests/store/puzzle_models.h"
@@ -558,6 +560,40 @@ TEST(Proposals, PutTheNamesOfVariantsBackIn) {
   Puzzles puzzles([](SafetensorsStore& store) { store.skip_enum_variants(true); });
   puzzles.add("names with variants", choice, as_burn, [](File&) {});
   EXPECT_EQ(puzzles.solved(), puzzles.count());
+}
+
+struct OneLayer {
+  nn::Linear fc;
+  ANDIRON_MODULE(OneLayer, fc)
+};
+struct TwoLayers {
+  OneLayer first, second;
+  ANDIRON_MODULE(TwoLayers, first, second)
+};
+struct LayersNet {
+  std::vector<std::variant<OneLayer, TwoLayers>> blocks;
+  nn::Linear head;
+  ANDIRON_MODULE(LayersNet, blocks, head)
+};
+
+TEST(Proposals, LeaveTheChoiceOfAnAlternativeToTheLoad) {
+  const auto layer = [] { return OneLayer{nn::LinearConfig(4, 4).init()}; };
+  LayersNet saved{{layer()}, nn::LinearConfig(4, 2).init()};
+  LayersNet model = saved;
+  for (int i = 0; i < 3; ++i) {
+    saved.blocks.emplace_back(TwoLayers{layer(), layer()});
+    model.blocks.emplace_back(layer());
+  }
+  auto store = SafetensorsStore::from_bytes().skip_enum_variants(true);
+  ASSERT_TRUE(save_into(saved, store));
+  store.skip_enum_variants(false);
+  const Result<ApplyResult> refused = load_from(model, store);
+  ASSERT_FALSE(refused);
+  const std::vector<Proposal>& proposals = refused.error().report->proposals;
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals.front().code, ".skip_enum_variants(true)");
+  ASSERT_TRUE(load_from(model, store.apply(proposals.front())));
+  EXPECT_TRUE(std::holds_alternative<TwoLayers>(model.blocks[1]));
 }
 
 }  // namespace

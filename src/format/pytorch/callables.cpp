@@ -95,7 +95,7 @@ Callable callable_named(const PickleGlobal& global) {
   if (found != std::end(table)) return found->callable;
   const bool is_of_torch = module == "torch" || module == "torch.cuda";
   if (is_of_torch && tensor_class_elements(global.name) != nullptr) return Callable::tensor_class;
-  return Callable::other;
+  return module.starts_with("omegaconf.") ? Callable::config_node : Callable::other;
 }
 
 Callable Callables::look_up(PickleValue global) const {

@@ -19,6 +19,8 @@ enum class Callable : std::uint8_t {
   encode,          // _codecs.encode: how bytes are spelled up to protocol 2
   new_object,      // copyreg.__newobj__(class, ...)
   reconstructor,   // copyreg._reconstructor(class, base, content)
+  // OmegaConf
+  config_node,  // DictConfig, ListConfig, AnyNode ...: what it holds is in its state
   // PyTorch, in the order of formats
   rebuild_tensor,       // (storage, offset, size, stride)
   rebuild_tensor_v2,    // (... requires_grad, hooks[, metadata])

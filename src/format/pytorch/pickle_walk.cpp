@@ -112,7 +112,7 @@ void PickleWalk::set_place(std::size_t key_begin) {
 }
 
 Status PickleWalk::visit(PickleValue value, const char* skip) {
-  value = without_type_tag(content_, value);
+  value = without_config_nodes(content_, without_type_tag(content_, value));
   if (resolver_.is_tensor(value)) return visit_tensor(value, skip);
   if (skip == nullptr && is_again(value)) return {};
   if (value.kind == PickleKind::object) return open_object(value, skip);

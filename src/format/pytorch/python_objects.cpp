@@ -36,6 +36,19 @@ PickleValue without_type_tag(const PickleDocument& content, PickleValue value) {
   return value;
 }
 
+PickleValue without_config_nodes(const PickleDocument& content, PickleValue value) {
+  for (unsigned i = 0; i < most_wrappers; ++i) {
+    if (content.callable_of(value) != Callable::config_node) break;
+    const auto state = content.state(value);
+    if (!state) break;
+    auto held = attribute(content, *state, "_content");
+    if (!held) held = attribute(content, *state, "_val");
+    if (!held) break;
+    value = *held;
+  }
+  return value;
+}
+
 bool is_plain_call(const PickleDocument& content, PickleValue object) {
   const Callable callable = content.callable_of(object);
   if (callable == Callable::numpy_scalar || callable == Callable::encode ||

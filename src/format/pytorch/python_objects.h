@@ -17,6 +17,10 @@ inline bool is_container(PickleValue value) {
 // TorchScript's lists and dicts are arguments of a call that tells their type: what is inside.
 PickleValue without_type_tag(const PickleDocument& content, PickleValue value);
 
+// What a node of an OmegaConf config holds: a value, or a dict or list of further nodes. Any other
+// value is returned as it is.
+PickleValue without_config_nodes(const PickleDocument& content, PickleValue value);
+
 // A call with nothing but plain arguments: a device, a path, a date, a member of an enum. REQUIRES:
 // the value is an object.
 bool is_plain_call(const PickleDocument& content, PickleValue object);
