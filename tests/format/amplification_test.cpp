@@ -306,6 +306,14 @@ TEST(Amplification, ByATorchExportWithADeflatedArchive) {
                 {.name = "a/data/weights/w", .content = zip_file(items), .deflate = true}}))));
 }
 
+TEST(Amplification, ByATorchExportWhoseListIsBlank) {
+  EXPECT_TRUE(
+      is_refused(expect_modest(zip_file({{.name = "a/archive_format", .content = "pt2"},
+                                         {.name = "a/data/weights/m_weights_config.json",
+                                          .content = "{\"config\":{}}" + std::string(60 << 20, ' '),
+                                          .deflate = true}}))));
+}
+
 TEST(Amplification, ByATorchExportWhoseListInflates) {
   std::string list = "{\"config\":{";
   for (int i = 0; i < 300'000; ++i) list += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";

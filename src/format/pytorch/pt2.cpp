@@ -244,9 +244,7 @@ class Pt2Reader {
   Status read_pickled(std::uint32_t entry, const std::string& name) {
     const auto known = pickled_.find(entry);
     if (known != pickled_.end()) return repeat(known->second, name);
-    if (!zip_->entries()[entry].is_stored()) {
-      ANDIRON_TRY(budget_.charge(zip_->memory_to_read(entry), "an inflated archive"));
-    }
+    ANDIRON_TRY(charge_if_deflated(*zip_, entry, "an inflated archive", budget_));
     ANDIRON_ASSIGN(const Storage bytes, storage(entry));
     ANDIRON_ASSIGN(
         const ZipReaderPtr inner,
@@ -306,16 +304,19 @@ class Pt2Reader {
 
 Status read_pt2(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t file,
                 const OpenOptions& options, MemoryBudget& budget, ArchiveBuilder& builder) {
-  const ZipReader::Most most_bytes{options.limits.index_bytes, "index_bytes"};
+  const auto read_list = [&](std::uint32_t entry) -> Result<Bytes> {
+    ANDIRON_TRY(charge_if_deflated(*zip, entry, "an inflated list of tensors", budget));
+    return zip->read(entry, {options.limits.index_bytes, "index_bytes"});
+  };
   Pt2Reader reader(zip, content, file, options, budget, builder);
   budget.add_data(zip->locate_data(content.data_alignment()));
   ANDIRON_TRY(reader.start());
   for (const std::uint32_t entry : reader.constant_lists()) {
-    ANDIRON_ASSIGN(const Bytes list, zip->read(entry, most_bytes));
+    ANDIRON_ASSIGN(const Bytes list, read_list(entry));
     ANDIRON_TRY(reader.take_constants(list.text()));
   }
   for (const std::uint32_t entry : reader.models()) {
-    ANDIRON_ASSIGN(const Bytes list, zip->read(entry, most_bytes));
+    ANDIRON_ASSIGN(const Bytes list, read_list(entry));
     ANDIRON_TRY(reader.take_weights(entry, list.text()));
   }
   return reader.finish();

@@ -164,12 +164,6 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   return error;
 }
 
-// Before a pickle is read.
-Status charge_if_deflated(const ZipReader& zip, std::uint32_t pickle, MemoryBudget& budget) {
-  if (zip.entries()[pickle].is_stored()) return {};
-  return budget.charge(zip.memory_to_read(pickle), "the inflated pickle");
-}
-
 ZipReader::Most most_pickle_bytes(const OpenOptions& options) {
   return {options.limits.inflated_bytes, "inflated_bytes"};
 }
@@ -251,6 +245,12 @@ TorchZip content_by_names(const ZipReader& zip) {
 
 }  // namespace
 
+Status charge_if_deflated(const ZipReader& zip, std::uint32_t entry, std::string_view what,
+                          MemoryBudget& budget) {
+  if (zip.entries()[entry].is_stored()) return {};
+  return budget.charge(zip.memory_to_read(entry), what);
+}
+
 Result<TorchZip> read_torch_zip(const ZipReader& zip) {
   TorchZip content = content_by_names(zip);
   if (content.kind == TorchZip::Kind::other) return content;
@@ -288,7 +288,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, cons
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
   // It is there: the archive was recognized by it.
   const std::uint32_t entry = *zip->find(content.root + "data.pkl");
-  ANDIRON_TRY(charge_if_deflated(*zip, entry, budget));
+  ANDIRON_TRY(charge_if_deflated(*zip, entry, "the inflated pickle", budget));
   ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, most_pickle_bytes(options)));
   ANDIRON_ASSIGN(auto object,
                  pickled_file(std::move(pickle), zip,
@@ -304,7 +304,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         MemoryBudget& budget,
                                                         std::vector<std::string>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
-  ANDIRON_TRY(charge_if_deflated(*zip, entry, budget));
+  ANDIRON_TRY(charge_if_deflated(*zip, entry, "the inflated pickle", budget));
   ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, most_pickle_bytes(options)));
   return pickled_file(std::move(pickle), zip,
                       std::make_unique<ZipStorages>(zip, content, "constants/", Storage::no_file),

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "andiron/error.h"
@@ -29,6 +30,10 @@ struct TorchZip {
   Result<bool> is_big_endian(const ZipReader& zip) const;
   std::uint64_t data_alignment() const;
 };
+
+// Before an entry is read whole.
+Status charge_if_deflated(const ZipReader& zip, std::uint32_t entry, std::string_view what,
+                          MemoryBudget& budget);
 
 Result<TorchZip> read_torch_zip(const ZipReader& zip);
 
