@@ -174,7 +174,7 @@ void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& 
 /// What a load will do with one parameter.
 struct PlannedTensor {
   std::string path;                  ///< of the parameter
-  std::vector<std::string> sources;  ///< the tensors it is made from
+  std::vector<std::string> sources;  ///< the tensors it is made from, by their names in the file
   DType dtype = DType::f32;          ///< after the load
   Shape shape;
   std::uint64_t byte_size = 0;

@@ -146,7 +146,9 @@ class StoreBuilder : public Store {
   Self& edit_tensors(TensorEdit edit) & {
     return change_names().names.edits.push_back(std::move(edit)), self();
   }
-  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. Ignored by saves.
+  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. A list of the module
+  /// that has gaps itself, as a std::tuple with the layers without parameters, gets the file's
+  /// numbers. Ignored by saves.
   Self& map_indices_contiguous(bool map = true) & {
     return change_names().names.close_gaps = map, self();
   }

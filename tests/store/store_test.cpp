@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -500,6 +501,24 @@ TEST(Store, AMissingTensorIsAnErrorWhoseHintNamesTheWayToLoadTheRest) {
     EXPECT_TRUE(hint.starts_with("try ")) << hint;
     EXPECT_TRUE(hint.ends_with("; or load the rest with .allow_partial(true)")) << hint;
   }
+}
+
+// Only a record without names is opened again, with the names of a module.
+TEST(Store, AFileThatIsNotSupportedIsOpenedOnce) {
+  class Unsupported final : public FileSet {
+   public:
+    std::string name() const override { return "odd"; }
+    Result<ByteSourcePtr> open(const std::string&) const override {
+      ++opened;
+      return Error{.code = ErrorCode::unsupported, .message = "odd"};
+    }
+    mutable int opened = 0;
+  };
+  const auto files = std::make_shared<Unsupported>();
+  Pair model = pair_of(0);
+  EXPECT_EQ(load_from(model, SafetensorsStore::from_files(files, "model.safetensors")).error().code,
+            ErrorCode::unsupported);
+  EXPECT_EQ(files->opened, 1);
 }
 
 TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
