@@ -125,8 +125,11 @@ class LoadArgs {
   /// If nothing changed, the first two lines are one: "Key: conv1.bias". REQUIRES: `out` lives
   /// until load() returns.
   LoadArgs& with_debug_print(std::ostream& out) & { return debug_print_ = &out, *this; }
-  /// Reports parameters that the file lacks, instead of failing with MissingTensor.
+  /// Reports parameters that the file lacks, instead of failing with MissingTensor, and tensors
+  /// that the module is too short for.
   LoadArgs& allow_partial(bool allow = true) & { return allow_partial_ = allow, *this; }
+  /// Reports tensors that the module is too short for, instead of failing with UnusedTensor.
+  LoadArgs& allow_unused(bool allow = true) & { return allow_unused_ = allow, *this; }
 
   // The same for a temporary, by value.
   LoadArgs with_key_remap(std::string_view pattern, std::string replacement) && {
@@ -138,6 +141,7 @@ class LoadArgs {
   LoadArgs with_adapter_type(AdapterType type) && { return std::move(with_adapter_type(type)); }
   LoadArgs with_debug_print(std::ostream& out) && { return std::move(with_debug_print(out)); }
   LoadArgs allow_partial(bool allow = true) && { return std::move(allow_partial(allow)); }
+  LoadArgs allow_unused(bool allow = true) && { return std::move(allow_unused(allow)); }
 
  private:
   friend class FileRecorder;
@@ -148,6 +152,7 @@ class LoadArgs {
   std::optional<AdapterType> adapter_type_;
   std::ostream* debug_print_ = nullptr;
   bool allow_partial_ = false;
+  std::optional<bool> allow_unused_;
 };
 
 // ---- Records ----

@@ -46,6 +46,7 @@ struct LoadPlan {
   std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
   std::vector<NotTaken> not_taken;      // in slot order
   std::uint64_t byte_size = 0;
+  std::optional<Error> too_short;  // tensors go on where the module ends (vacancies.h)
   ApplyResult result;
 };
 
@@ -55,7 +56,7 @@ Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source
 // Returns the error with the report of the load, and a note about it.
 Error with_report(Error error, ApplyResult result, std::string note);
 
-// Fails if a load with this result must not go ahead.
-Status check_load(const ApplyResult& result, const Archive& source, const ApplyOptions& options);
+// Fails if a load by this plan must not go ahead.
+Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options);
 
 }  // namespace andiron::inline v1::detail

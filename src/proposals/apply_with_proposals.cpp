@@ -103,7 +103,7 @@ Result<ApplyResult> apply_slots(const ModuleSlots& module, const LoadSource& sou
   const ModuleSlots& chosen = alternatives.module();
   ANDIRON_ASSIGN(LoadPlan plan, plan_with_proposals(chosen, source, options));
   alternatives.add_notes(plan.result);
-  ANDIRON_TRY(check_load(plan.result, source.named, options));
+  ANDIRON_TRY(check_load(plan, source.named, options));
   Loader loader(plan, chosen.slots, source.named, options);
   for (const Assignment& assignment : plan.assignments) ANDIRON_TRY(loader.take(assignment));
   ApplyResult result = std::move(loader).finish();

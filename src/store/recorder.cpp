@@ -197,6 +197,7 @@ Result<Record> FileRecorder::load(const LoadArgs& args) const ANDIRON_NO_THROW {
         .skip_enum_variants(recorder.is_foreign())
         .with_from_adapter(detail::adapter_for(layout, precision_))
         .allow_partial(args.allow_partial_);
+    if (args.allow_unused_) store.allow_unused(*args.allow_unused_);
     Result<Archive> tensors = store.archive();
     // A parameter can become quantized, but data cannot be converted to or from that.
     const bool keeps_dtypes = !tensors || !detail::has_quantized(*tensors);

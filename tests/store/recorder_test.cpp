@@ -77,6 +77,17 @@ TEST(Recorder, ARecordInPytorchsLayoutIsNotWrittenAndTheErrorSaysWhatToDo) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(Recorder, AModuleThatIsTooShortIsRefusedUnlessToldOtherwise) {
+  const TempDir folder;
+  const std::string path = folder.file("long.mpk");
+  save_file(std::vector<nn::Linear>(3, nn::LinearConfig(2, 2).init()), path, DefaultRecorder())
+      .value();
+  std::vector<nn::Linear> two(2, nn::LinearConfig(2, 2).init());
+  EXPECT_EQ(load_file(two, path, DefaultRecorder()).error().code, ErrorCode::unused_tensor);
+  EXPECT_TRUE(load_file(two, LoadArgs(path).allow_unused(), DefaultRecorder()));
+  EXPECT_TRUE(load_file(two, LoadArgs(path).allow_partial(), DefaultRecorder()));
+}
+
 TEST(Recorder, ARecordWithoutAnAdapterIsWrittenDirectly) {
   const TempDir folder;
   const std::string path = folder.file("burn.safetensors");
