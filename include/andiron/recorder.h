@@ -23,7 +23,8 @@
 // * A parameter without a tensor is an error, with the report of the load, even if a std::optional
 //   holds it. LoadArgs::allow_partial() permits it.
 // * A record of a file of another framework is in that framework's layout until it is loaded into a
-//   module. Only a module tells which weights to transpose.
+//   module. Only a module tells which weights to transpose. A record of convolutions alone is the
+//   same in both.
 // * A file is opened by load(), and its tensors are read by load_record() and record().
 //
 // Proposals in a report (apply.h) name the builders of stores: with_key_remapping() there is
@@ -215,8 +216,8 @@ class FileRecorder {
 
   /// Writes a record, and replaces an existing file; the folder must exist. The file appears whole
   /// or not at all. Fails with Unsupported, saying what to use instead, if this recorder only
-  /// loads, or if the record is still in PyTorch's layout. Also fails with the errors of write()
-  /// and of Record::archive().
+  /// loads, or if the record is still in PyTorch's layout and has more than convolutions. Also
+  /// fails with the errors of write() and of Record::archive().
   Result<WriteReport> record(const Record& tensors, const std::string& path) const;
 
  protected:
