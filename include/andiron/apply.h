@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -135,12 +136,16 @@ struct ApplyOptions {
   PathFilter filter = {};           ///< sees the module's paths and containers
   AnyAdapter adapter = {};          ///< how the source stores tensors
   bool skip_enum_variants = false;  ///< leave the names of variants out of paths
-  /// True: report missing tensors instead of failing with MissingTensor.
+  /// True: report missing tensors instead of failing with MissingTensor, and tensors of the source
+  /// that the module is too short for.
   bool allow_partial = false;
   /// False: report tensors that do not fit and leave them out, instead of failing.
   bool validate = true;
-  /// False: fail with UnusedTensor if no parameter uses a tensor.
-  bool allow_unused = true;
+  /// True: report tensors that no parameter uses. False: fail with UnusedTensor. Not set: fail for
+  /// those that go on where the module ends, and report the others. These are tensors beyond the
+  /// end of a list, under another key of a map, or for a list, map, optional or pointer that is
+  /// empty; of what the filter takes.
+  std::optional<bool> allow_unused = {};
   DTypePolicy dtype_policy = DTypePolicy::from_file;
   /// Borrow data from the source (a mapping, memory) if it can lend it; the parameter keeps it
   /// alive. Otherwise, and if false, parameters get their own memory.
@@ -174,7 +179,7 @@ void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& 
 /// What a load will do with one parameter.
 struct PlannedTensor {
   std::string path;                  ///< of the parameter
-  std::vector<std::string> sources;  ///< the tensors it is made from
+  std::vector<std::string> sources;  ///< the tensors it is made from, by their names in the file
   DType dtype = DType::f32;          ///< after the load
   Shape shape;
   std::uint64_t byte_size = 0;

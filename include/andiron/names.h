@@ -212,6 +212,8 @@ struct IndexGapOptions {
   /// with the file's own numbers: "flows.2.layers" for flows.2.layers.4.weight. For a number at the
   /// start of a name, that path is empty.
   std::vector<std::string> except = {};
+  /// More lists to keep, by the paths that they have afterwards: "flows.1.layers".
+  std::vector<std::string> kept_lists = {};
 };
 
 /// Closes gaps in numbered names, as PyTorch's Sequential leaves them: fc.0 fc.2 fc.4 become fc.0
@@ -280,6 +282,9 @@ struct NameOptions {
   bool close_gaps = false;
   /// Regular expressions for the lists that keep their numbers (IndexGapOptions).
   std::vector<std::string> except = {};
+  /// The same by their paths in the module. A load from a store adds the module's lists whose own
+  /// numbers have gaps, such as a std::tuple that has the layers without parameters too.
+  std::vector<std::string> kept_lists = {};
 
   /// Fails with InvalidPattern for the first pattern that does not parse.
   Status status() const;

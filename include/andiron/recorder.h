@@ -23,7 +23,8 @@
 // * A parameter without a tensor is an error, with the report of the load, even if a std::optional
 //   holds it. LoadArgs::allow_partial() permits it.
 // * A record of a file of another framework is in that framework's layout until it is loaded into a
-//   module. Only a module tells which weights to transpose.
+//   module. Only a module tells which weights to transpose. A record of convolutions alone is the
+//   same in both.
 // * A file is opened by load(), and its tensors are read by load_record() and record().
 //
 // Proposals in a report (apply.h) name the builders of stores: with_key_remapping() there is
@@ -125,8 +126,11 @@ class LoadArgs {
   /// If nothing changed, the first two lines are one: "Key: conv1.bias". REQUIRES: `out` lives
   /// until load() returns.
   LoadArgs& with_debug_print(std::ostream& out) & { return debug_print_ = &out, *this; }
-  /// Reports parameters that the file lacks, instead of failing with MissingTensor.
+  /// Reports parameters that the file lacks, instead of failing with MissingTensor, and tensors
+  /// that the module is too short for.
   LoadArgs& allow_partial(bool allow = true) & { return allow_partial_ = allow, *this; }
+  /// Reports tensors that the module is too short for, instead of failing with UnusedTensor.
+  LoadArgs& allow_unused(bool allow = true) & { return allow_unused_ = allow, *this; }
 
   // The same for a temporary, by value.
   LoadArgs with_key_remap(std::string_view pattern, std::string replacement) && {
@@ -138,6 +142,7 @@ class LoadArgs {
   LoadArgs with_adapter_type(AdapterType type) && { return std::move(with_adapter_type(type)); }
   LoadArgs with_debug_print(std::ostream& out) && { return std::move(with_debug_print(out)); }
   LoadArgs allow_partial(bool allow = true) && { return std::move(allow_partial(allow)); }
+  LoadArgs allow_unused(bool allow = true) && { return std::move(allow_unused(allow)); }
 
  private:
   friend class FileRecorder;
@@ -148,6 +153,7 @@ class LoadArgs {
   std::optional<AdapterType> adapter_type_;
   std::ostream* debug_print_ = nullptr;
   bool allow_partial_ = false;
+  std::optional<bool> allow_unused_;
 };
 
 // ---- Records ----
@@ -210,8 +216,8 @@ class FileRecorder {
 
   /// Writes a record, and replaces an existing file; the folder must exist. The file appears whole
   /// or not at all. Fails with Unsupported, saying what to use instead, if this recorder only
-  /// loads, or if the record is still in PyTorch's layout. Also fails with the errors of write()
-  /// and of Record::archive().
+  /// loads, or if the record is still in PyTorch's layout and has more than convolutions. Also
+  /// fails with the errors of write() and of Record::archive().
   Result<WriteReport> record(const Record& tensors, const std::string& path) const;
 
  protected:

@@ -120,6 +120,7 @@ class Store {
   // What a module is loaded from.
   struct Source {
     Archive opened;
+    NameOptions names;
     Archive named;
   };
   Result<Source> source_for(const std::vector<detail::Slot>& slots, Result<Archive> file) const;

@@ -146,7 +146,9 @@ class StoreBuilder : public Store {
   Self& edit_tensors(TensorEdit edit) & {
     return change_names().names.edits.push_back(std::move(edit)), self();
   }
-  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. Ignored by saves.
+  /// Closes gaps in numbered names: fc.0 fc.2 fc.4 load as fc.0 fc.1 fc.2. A list of the module
+  /// that has gaps itself, as a std::tuple with the layers without parameters, gets the file's
+  /// numbers. Ignored by saves.
   Self& map_indices_contiguous(bool map = true) & {
     return change_names().names.close_gaps = map, self();
   }
@@ -190,12 +192,14 @@ class StoreBuilder : public Store {
   Self& zero_copy(bool borrow = true) & { return change().apply.zero_copy = borrow, self(); }
 
   // ---- What is refused ----
-  /// Reports parameters that the file lacks, instead of failing with MissingTensor.
+  /// Reports parameters that the file lacks, instead of failing with MissingTensor, and tensors
+  /// that the module is too short for.
   Self& allow_partial(bool allow = true) & { return change().apply.allow_partial = allow, self(); }
   /// If false, reports tensors that do not fit and leaves them out, instead of failing. Default:
   /// true.
   Self& validate(bool validate) & { return change().apply.validate = validate, self(); }
-  /// If false, fails with UnusedTensor if no parameter uses a tensor. Default: true.
+  /// If false, fails with UnusedTensor if no parameter uses a tensor. If true, never does. By
+  /// default, fails only for tensors that the module is too short for (ApplyOptions).
   Self& allow_unused(bool allow) & { return change().apply.allow_unused = allow, self(); }
   /// Replaces tensors one by one and reuses their memory. See ApplyOptions.
   Self& in_place(bool in_place = true) & { return change().apply.in_place = in_place, self(); }

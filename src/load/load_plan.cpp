@@ -13,45 +13,12 @@
 #include "src/core/try.h"
 #include "src/load/fit.h"
 #include "src/load/load_notes.h"
+#include "src/load/source_lookup.h"
 #include "src/load/suggested_name.h"
 #include "src/names/training_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
-
-// The tensors of the source by name; remembers which were asked for.
-class SourceLookup final : public TensorLookup {
- public:
-  explicit SourceLookup(const Archive& source) : source_(source), used_(source.size(), false) {}
-
-  Result<std::optional<TensorSnapshot>> find(std::string_view name) override ANDIRON_NO_THROW {
-    const std::optional<std::size_t> index = source_.find(name);
-    if (!index) return std::optional<TensorSnapshot>();
-    used_[*index] = true;
-    found_.push_back(static_cast<std::uint32_t>(*index));
-    return std::make_optional(source_.snapshot(*index));
-  }
-  ANDIRON_OR_OUT_OF_MEMORY
-
-  // All that was found, in order, as often as it was.
-  std::vector<std::uint32_t>& found() noexcept { return found_; }
-  // Indices of tensors that were never found, in the order of their names.
-  std::vector<std::size_t> unused() const {
-    std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      if (!used_[i]) indices.push_back(i);
-    }
-    std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
-      return source_.info(a).name < source_.info(b).name;
-    });
-    return indices;
-  }
-
- private:
-  const Archive& source_;
-  std::vector<bool> used_;
-  std::vector<std::uint32_t> found_;
-};
 
 // Builds a plan slot by slot.
 class Planner {
@@ -271,6 +238,15 @@ class Planner {
   std::unordered_map<const void*, std::size_t> fed_;  // identity of a leaf to its assignment
 };
 
+// Whether parameters are missing under a proposal, too, and it does not leave them out.
+bool leaves_missing(const Proposal& proposal) {
+  const auto leaves_out = [](const ProposedStep& step) {
+    return step.kind == ProposedStep::Kind::exclude;
+  };
+  return proposal.matched < proposal.wanted &&
+         std::none_of(proposal.steps.begin(), proposal.steps.end(), leaves_out);
+}
+
 }  // namespace
 
 Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source,
@@ -315,7 +291,7 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       }
     }
     refused.hint = "see the report, or load the rest with .allow_partial(true)";
-  } else if (!options.allow_unused && !result.unused.empty()) {
+  } else if (options.allow_unused == false && !result.unused.empty()) {
     refused.code = ErrorCode::unused_tensor;
     refused.tensor = result.unused.front();
     refused.message = "the module has no parameter for this tensor";
@@ -323,17 +299,20 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
     refused.hint = "pass .allow_unused(true) to ignore it";
+  } else if (!options.allow_unused && !options.allow_partial && plan.too_short) {
+    refused = *plan.too_short;
   } else {
     return {};
   }
   if (!result.proposals.empty()) {
     const Proposal& best = result.proposals.front();
-    refused.hint = "try " + best.text;
-    // A proposal that leaves parameters out may say so itself.
-    if (refused.code == ErrorCode::missing_tensor &&
-        best.code.find("allow_partial") == std::string::npos) {
-      refused.hint += "; or load the rest with .allow_partial(true)";
+    std::string otherwise;
+    if (refused.code == ErrorCode::missing_tensor && leaves_missing(best)) {
+      otherwise = "; or load the rest with .allow_partial(true)";
+    } else if (refused.code == ErrorCode::unused_tensor) {
+      otherwise = "; or " + refused.hint;
     }
+    refused.hint = "try " + best.text + otherwise;
   }
   if (refused.file.empty()) refused.file = source.origin();
   return with_report(

@@ -49,6 +49,7 @@ struct LoadPlan {
   std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
   std::vector<NotTaken> not_taken;      // in slot order
   std::uint64_t byte_size = 0;
+  std::optional<Error> too_short;  // tensors go on where the module ends (vacancies.h)
   ApplyResult result;
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 
 #include "src/core/parse_index.h"
 #include "src/core/sort.h"
@@ -46,7 +47,8 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
-                                                  std::span<const Pattern> except) {
+                                                  std::span<const Pattern> except,
+                                                  std::span<const std::string> kept) {
   std::vector<Index> indices;
   std::vector<std::vector<std::uint64_t>> numbers;  // below each parent
 
@@ -100,6 +102,7 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
     values.erase(std::unique(values.begin(), values.end()), values.end());
   }
 
+  const std::unordered_set<std::string_view> kept_lists(kept.begin(), kept.end());
   std::vector<std::string> renamed(names.begin(), names.end());
   for (std::size_t k = 0; k < indices.size();) {
     const std::size_t i = indices[k].name;
@@ -111,8 +114,10 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
       const std::vector<std::uint64_t>& values = numbers[index.parent];
       const auto rank = std::lower_bound(values.begin(), values.end(), index.value);
       out += names[i].substr(copied, index.begin - copied);
-      out += std::to_string(rank - values.begin());
-      copied = index.end;
+      const std::string_view list =
+          std::string_view(out).substr(0, out.empty() ? 0 : out.size() - 1);
+      copied = kept_lists.contains(list) ? index.begin : index.end;
+      if (copied == index.end) out += std::to_string(rank - values.begin());
     }
     out += names[i].substr(copied);
   }
@@ -128,8 +133,8 @@ Result<Archive> close_index_gaps(const Archive& archive, const IndexGapOptions& 
     ANDIRON_ASSIGN(Pattern pattern, Pattern::regex(text));
     except.push_back(std::move(pattern));
   }
-  std::vector<std::string> closed =
-      detail::names_without_index_gaps(detail::names_and_aliases(archive), except);
+  std::vector<std::string> closed = detail::names_without_index_gaps(
+      detail::names_and_aliases(archive), except, options.kept_lists);
   return detail::rename_tensors(
       archive, {std::make_move_iterator(closed.begin()), std::make_move_iterator(closed.end())},
       NameStage::index_gaps);

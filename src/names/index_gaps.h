@@ -13,8 +13,9 @@ namespace andiron::inline v1::detail {
 
 // Replaces each segment that is a number with its rank among the numbers that follow the same
 // original segments in any of the names. Keeps numbers that follow a path matched by one of
-// `except`. Two names may become one.
+// `except`, or that now follow one of the paths `kept`. Two names may become one.
 std::vector<std::string> names_without_index_gaps(std::span<const std::string_view> names,
-                                                  std::span<const Pattern> except = {});
+                                                  std::span<const Pattern> except = {},
+                                                  std::span<const std::string> kept = {});
 
 }  // namespace andiron::inline v1::detail

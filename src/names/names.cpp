@@ -43,7 +43,7 @@ Result<Archive> in_order(Archive archive, const NameOptions& options) {
     ANDIRON_ASSIGN(archive, edit_tensors(archive, options.edits));
   }
   if (!options.close_gaps) return archive;
-  return close_index_gaps(archive, {.except = options.except});
+  return close_index_gaps(archive, {.except = options.except, .kept_lists = options.kept_lists});
 }
 
 }  // namespace

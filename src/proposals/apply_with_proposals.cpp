@@ -127,7 +127,7 @@ Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
     planned.path = module.slots[assignment.slot].path;
     for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
       const std::uint32_t index = load.sources[assignment.first_source + i];
-      planned.sources.emplace_back(source.named.info(index).name);
+      planned.sources.emplace_back(source.named.name_in_file(index));
     }
     planned.dtype = assignment.tensor.dtype();
     planned.shape = assignment.tensor.shape();

@@ -8,6 +8,7 @@
 
 #include "andiron/apply.h"
 #include "src/core/try.h"
+#include "src/load/module_lists.h"
 
 namespace andiron::inline v1 {
 
@@ -57,8 +58,9 @@ Result<Plan> plan_listing(const std::vector<ListedParameter>& model, const Archi
     const std::string& kind = model[positions[slot.path]].kind;
     slot.container = kind.empty() ? Container() : Container({"Struct:" + kind});
   }
-  ANDIRON_ASSIGN(const Archive named, apply_names(file, names));
-  return detail::plan_slots(listed, {file, names, named}, options);
+  const NameOptions names_of_model = detail::names_for(listed.slots, names);
+  ANDIRON_ASSIGN(const Archive named, apply_names(file, names_of_model));
+  return detail::plan_slots(listed, {file, names_of_model, named}, options);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

@@ -8,9 +8,11 @@
 
 #include "andiron/stores.h"
 #include "andiron/text.h"
+#include "src/core/path_segments.h"
 #include "src/core/sort.h"
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
+#include "src/format/record/bincode.h"
 #include "src/format/record/precision.h"
 #include "src/format/write_with_notes.h"
 
@@ -156,6 +158,20 @@ Error only_loads(const RecorderInfo& recorder, const std::string& path) {
                .hint = std::string(recorder.instead)};
 }
 
+// Of all layers with a weight and a bias, only convolutions have weights of three dimensions and
+// more, and those are the same in PyTorch and Burn.
+bool has_convolutions_alone(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const std::string_view name = archive.info(i).name;
+    const std::string_view last = detail::last_segments(name, 1);
+    if (last != "weight" && last != "bias") return false;
+    const std::string weight = std::string(name.substr(0, name.size() - last.size())) + "weight";
+    const std::optional<std::size_t> found = archive.find(weight);
+    if (!found || archive.info(*found).shape.size() < 3) return false;
+  }
+  return !archive.empty();
+}
+
 constexpr std::string_view through_a_module =
     "load it into the model first: load_record(model, record), then write into_record(model)";
 
@@ -197,6 +213,7 @@ Result<Record> FileRecorder::load(const LoadArgs& args) const ANDIRON_NO_THROW {
         .skip_enum_variants(recorder.is_foreign())
         .with_from_adapter(detail::adapter_for(layout, precision_))
         .allow_partial(args.allow_partial_);
+    if (args.allow_unused_) store.allow_unused(*args.allow_unused_);
     Result<Archive> tensors = store.archive();
     // A parameter can become quantized, but data cannot be converted to or from that.
     const bool keeps_dtypes = !tensors || !detail::has_quantized(*tensors);
@@ -209,7 +226,7 @@ Result<Record> FileRecorder::load(const LoadArgs& args) const ANDIRON_NO_THROW {
                              ? with_settings(SafetensorsStore::from_file(path))
                              : with_settings(MpkStore::from_file(path).auto_extension(false));
   const bool is_nameless =
-      !opened && opened.error().code == ErrorCode::unsupported && detail::has_no_names(kind_);
+      !opened && detail::asks_for_module(opened.error()) && detail::has_no_names(kind_);
   if (!opened && !is_nameless) {
     Error error = std::move(opened).error();
     if (error.code == ErrorCode::not_found && path != args.path_) {
@@ -235,19 +252,19 @@ Result<WriteReport> FileRecorder::record(const Record& tensors, const std::strin
     ANDIRON_NO_THROW {
   const detail::RecorderInfo& recorder = detail::info_of(kind_);
   if (!recorder.instead.empty()) return detail::only_loads(recorder, path);
-  if (tensors.layout_ == AdapterType::PyTorch) {
+  Result<Archive> archive = tensors.archive();
+  if (!archive) {
+    Error error = std::move(archive).error();
+    if (error.code == ErrorCode::unsupported) error.hint = detail::through_a_module;
+    return error;
+  }
+  if (tensors.layout_ == AdapterType::PyTorch && !detail::has_convolutions_alone(*archive)) {
     return Error{.code = ErrorCode::unsupported,
                  .message =
                      "this record still has PyTorch's layout, and only a module tells which "
                      "weights to transpose",
                  .file = path,
                  .hint = std::string(detail::through_a_module)};
-  }
-  Result<Archive> archive = tensors.archive();
-  if (!archive) {
-    Error error = std::move(archive).error();
-    if (error.code == ErrorCode::unsupported) error.hint = detail::through_a_module;
-    return error;
   }
   return detail::write_with_notes(
       *archive, detail::with_extension(path, recorder.extension),

@@ -12,7 +12,9 @@
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/format/model_in_folder.h"
+#include "src/format/record/bincode.h"
 #include "src/format/write_with_notes.h"
+#include "src/load/module_lists.h"
 
 namespace andiron::inline v1 {
 namespace detail {
@@ -207,11 +209,16 @@ Result<Store::Source> Store::source_for(const std::vector<detail::Slot>& slots,
                                         Result<Archive> file) const {
   if (file) {
     ANDIRON_ASSIGN(Archive archive, named(*file));
-    return Source{*std::move(file), std::move(archive)};
+    NameOptions names = detail::names_for(slots, settings_.names);
+    const bool keeps_more = names.kept_lists.size() > settings_.names.kept_lists.size();
+    if (keeps_more && archive.before(NameStage::index_gaps)) {
+      ANDIRON_ASSIGN(archive, apply_names(*file, names));
+    }
+    return Source{*std::move(file), std::move(names), std::move(archive)};
   }
-  if (file.error().code != ErrorCode::unsupported) return std::move(file).error();
+  if (!detail::asks_for_module(file.error())) return std::move(file).error();
   ANDIRON_ASSIGN(const Archive in_order, opened(&slots));
-  return Source{in_order, in_order};
+  return Source{in_order, settings_.names, in_order};
 }
 
 Result<Archive> Store::archive() const ANDIRON_NO_THROW {
@@ -287,14 +294,12 @@ ANDIRON_OR_OUT_OF_MEMORY
 
 Result<ApplyResult> Store::load(const detail::ModuleSlots& module) const {
   ANDIRON_ASSIGN(const Source source, source_for(module.slots, opened()));
-  return detail::apply_slots(module, {source.opened, settings_.names, source.named},
-                             settings_.apply);
+  return detail::apply_slots(module, {source.opened, source.names, source.named}, settings_.apply);
 }
 
 Result<Plan> Store::plan_load(const detail::ModuleSlots& module) const {
   ANDIRON_ASSIGN(const Source source, source_for(module.slots, opened()));
-  return detail::plan_slots(module, {source.opened, settings_.names, source.named},
-                            settings_.apply);
+  return detail::plan_slots(module, {source.opened, source.names, source.named}, settings_.apply);
 }
 
 Result<KeyMap> Store::map_keys(const detail::ModuleSlots& module) const {

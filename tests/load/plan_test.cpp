@@ -46,6 +46,14 @@ TEST(Plan, TellsWhatALoadWouldDoWithoutReadingOrChangingAnything) {
   EXPECT_EQ(fingerprint(net), before);
 }
 
+TEST(Plan, NamesTensorsAsTheFileDoes) {
+  const LayerNorm norm{Param(f32({3}, 1))};
+  Archive file;
+  file.add(TensorSnapshot("net.norm.gamma", f32({3}, 5))).value();
+  const Archive named = apply_names(file, {.top_level_key = "net.norm"}).value();
+  EXPECT_EQ(plan(norm, named).value().tensors.at(0).sources, Names{"net.norm.gamma"});
+}
+
 TEST(Plan, NamesTheTensorThatIsTakenUnderAnotherName) {
   const LayerNorm norm{Param(f32({3}, 1))};
   Snapshots tensors;

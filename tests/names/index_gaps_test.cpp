@@ -59,6 +59,14 @@ TEST(IndexGaps, StayUnderExceptedParents) {
   EXPECT_EQ(closed({"a.007.w", "a.7.w"}, {"a"}), (Names{"a.007.w", "a.7.w"}));
 }
 
+TEST(IndexGaps, StayInKeptListsByTheirNewPaths) {
+  const Archive file = archive_of({"b.1.fc.2", "b.4.fc.3", "b.4.fc.5", "7.x"});
+  EXPECT_EQ(names_of(close_index_gaps(file, {.kept_lists = {"b.1.fc"}}).value()),
+            (Names{"b.0.fc.0", "b.1.fc.3", "b.1.fc.5", "0.x"}));
+  EXPECT_EQ(names_of(apply_names(file, {.close_gaps = true, .kept_lists = {"b", ""}}).value()),
+            (Names{"b.1.fc.0", "b.4.fc.0", "b.4.fc.1", "7.x"}));
+}
+
 TEST(IndexGaps, AreExceptedLevelByLevelByTheOriginalPath) {
   const Names names = {"flows.0.enc.in_layers.0", "flows.0.enc.in_layers.2",
                        "flows.2.enc.in_layers.1", "flows.2.enc.in_layers.4"};

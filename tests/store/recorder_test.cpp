@@ -25,6 +25,7 @@
 #include "tests/support/module_fingerprint.h"
 #include "tests/support/param_numbers.h"
 #include "tests/support/places.h"
+#include "tests/support/state_dict.h"
 #include "tests/support/temp_dir.h"
 
 namespace andiron::test::recorder_cases {
@@ -75,6 +76,45 @@ TEST(Recorder, ARecordInPytorchsLayoutIsNotWrittenAndTheErrorSaysWhatToDo) {
   EXPECT_TRUE(contains(refusal(refused), "PyTorch's layout")) << refusal(refused);
   EXPECT_TRUE(contains(refusal(refused), "load_record(model, record), then write into_record"));
   EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(Recorder, ARecordOfConvolutionsAloneIsTheSameInBothLayoutsAndIsWritten) {
+  const TempDir folder;
+  struct Convolutions {
+    nn::Conv2d conv1 = nn::Conv2dConfig({2, 3}, {2, 2}).init();
+    nn::ConvTranspose2d conv2 = nn::ConvTranspose2dConfig({3, 1}, {2, 2}).with_bias(false).init();
+    ANDIRON_MODULE(Convolutions, conv1, conv2)
+  } model;
+  StateDict dict;
+  dict.add("conv1.weight", {3, 2, 2, 2}).add("conv1.bias", {3}, 50);
+  dict.add("conv2.weight", {3, 1, 2, 2}, 80);
+  write_file(folder.file("model.pt"), dict.file());
+  const Record record = PyTorchFileRecorder().load(folder.file("model.pt")).value();
+  NamedMpkFileRecorder().record(record, folder.file("model.mpk")).value();
+  load_file(model, folder.file("model.mpk"), NamedMpkFileRecorder()).value();
+  EXPECT_EQ(numbers(*model.conv1.bias), (Floats{50, 51, 52}));
+  EXPECT_EQ(numbers(model.conv2.weight)[11], 91);
+
+  // A bias alone, or a norm beside them, is not known to be a convolution's.
+  for (const char* name : {"scale.bias", "norm.weight", "conv1.running_mean"}) {
+    StateDict more = dict;
+    more.add(name, {3});
+    write_file(folder.file("more.pt"), more.file());
+    const Record other = PyTorchFileRecorder().load(folder.file("more.pt")).value();
+    EXPECT_EQ(NamedMpkFileRecorder().record(other, folder.file("more")).error().code,
+              ErrorCode::unsupported);
+  }
+}
+
+TEST(Recorder, AModuleThatIsTooShortIsRefusedUnlessToldOtherwise) {
+  const TempDir folder;
+  const std::string path = folder.file("long.mpk");
+  save_file(std::vector<nn::Linear>(3, nn::LinearConfig(2, 2).init()), path, DefaultRecorder())
+      .value();
+  std::vector<nn::Linear> two(2, nn::LinearConfig(2, 2).init());
+  EXPECT_EQ(load_file(two, path, DefaultRecorder()).error().code, ErrorCode::unused_tensor);
+  EXPECT_TRUE(load_file(two, LoadArgs(path).allow_unused(), DefaultRecorder()));
+  EXPECT_TRUE(load_file(two, LoadArgs(path).allow_partial(), DefaultRecorder()));
 }
 
 TEST(Recorder, ARecordWithoutAnAdapterIsWrittenDirectly) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -494,12 +495,41 @@ TEST(Store, AMissingTensorIsAnErrorWhoseHintNamesTheWayToLoadTheRest) {
     return error.hint;
   };
   EXPECT_EQ(hint_for({}), "see the report, or load the rest with .allow_partial(true)");
-  // A proposal does not hide it.
+  // A proposal that feeds all parameters, or leaves the others out, does not need it.
   for (const Names& names : {Names{"a"}, Names{"net.a", "net.b"}}) {
     const std::string hint = hint_for(names);
     EXPECT_TRUE(hint.starts_with("try ")) << hint;
-    EXPECT_TRUE(hint.ends_with("; or load the rest with .allow_partial(true)")) << hint;
+    EXPECT_EQ(hint.find("allow_partial"), std::string::npos) << hint;
   }
+}
+
+TEST(Store, AProposalThatLeavesParametersMissingDoesNotHideTheWayToLoadTheRest) {
+  std::vector<Param> model(12, Param(f32({2}, 0)));
+  auto store = SafetensorsStore::from_bytes();
+  save_into(model, store.with_regex("^[0-7]$").with_key_remapping("^", "net.")).value();
+  const Error error =
+      load_from(model, SafetensorsStore::from_bytes(store.get_bytes().value())).error();
+  ASSERT_EQ(error.code, ErrorCode::missing_tensor);
+  EXPECT_TRUE(error.hint.starts_with("try ")) << error.hint;
+  EXPECT_TRUE(error.hint.ends_with("; or load the rest with .allow_partial(true)")) << error.hint;
+}
+
+// Only a record without names is opened again, with the names of a module.
+TEST(Store, AFileThatIsNotSupportedIsOpenedOnce) {
+  class Unsupported final : public FileSet {
+   public:
+    std::string name() const override { return "odd"; }
+    Result<ByteSourcePtr> open(const std::string&) const override {
+      ++opened;
+      return Error{.code = ErrorCode::unsupported, .message = "odd"};
+    }
+    mutable int opened = 0;
+  };
+  const auto files = std::make_shared<Unsupported>();
+  Pair model = pair_of(0);
+  EXPECT_EQ(load_from(model, SafetensorsStore::from_files(files, "model.safetensors")).error().code,
+            ErrorCode::unsupported);
+  EXPECT_EQ(files->opened, 1);
 }
 
 TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {

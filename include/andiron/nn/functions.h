@@ -121,7 +121,7 @@ Result<Tensor> cast(const Result<Tensor>& input, DType dtype);
 
 /// Passes the input through the layers of a std::tuple, std::array or std::vector, in their order,
 /// as PyTorch's Sequential does. If a tuple has the layers without parameters too, its numbers are
-/// those of the file: load it with .map_indices_contiguous(false).
+/// those of the file, and a load keeps them.
 template <class Layers>
 Result<Tensor> forward_through(const Layers& layers, const Result<Tensor>& input);
 

@@ -22,6 +22,13 @@ inline std::string count_of(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+// "'a' and 3 others"
+inline std::string in_quotes_and_others(const std::vector<std::string_view>& names) {
+  std::string text = in_quotes(names.front());
+  if (names.size() > 1) text += " and " + count_of(names.size() - 1, "other");
+  return text;
+}
+
 // "'a', 'b' and 12 more": enough of them to recognize the rest by.
 inline std::string list_in_quotes(const std::vector<std::string_view>& names) {
   constexpr std::size_t most = 8;

@@ -32,6 +32,8 @@
 namespace andiron::inline v1::detail {
 namespace {
 
+constexpr std::string_view tensors_without_names = "the tensors of a bincode record have no names";
+
 constexpr std::string_view recorder = "burn_core::record::";
 // More structure than this between two parameters is no record.
 constexpr std::uint64_t most_between = std::uint64_t{1} << 20;
@@ -294,10 +296,14 @@ bool is_bincode_record(std::string_view head) {
 
 Error needs_module(const std::string& file) {
   return Error{.code = ErrorCode::unsupported,
-               .message = "the tensors of a bincode record have no names",
+               .message = std::string(tensors_without_names),
                .file = file,
                .expected = "a module whose fields are in the order of the Rust struct",
                .hint = "load it with load_from(model, BurnpackStore::from_file(...))"};
+}
+
+bool asks_for_module(const Error& error) {
+  return error.code == ErrorCode::unsupported && error.message == tensors_without_names;
 }
 
 Result<Archive> read_bincode(const ByteSourcePtr& source, const OpenOptions& options) {

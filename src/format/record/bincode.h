@@ -18,6 +18,8 @@ bool is_bincode_record(std::string_view head);
 
 // What to say to those who open one without a module.
 Error needs_module(const std::string& file);
+// Whether an error is that one.
+bool asks_for_module(const Error& error);
 
 // The tensors of a record under the names that are expected, one for each, in order. ShapeMismatch
 // when the tensors do not fit. REQUIRES: options.expected.

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tested by tests/load/vacancies_test.cpp
+#include "src/load/vacancies.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "src/core/parse_index.h"
+#include "src/core/path_segments.h"
+#include "src/core/text/digit.h"
+#include "src/core/text/in_quotes.h"
+#include "src/core/try.h"
+#include "src/load/module_lists.h"
+#include "src/load/source_lookup.h"
+
+namespace andiron::inline v1::detail {
+namespace {
+
+// What PyTorch keeps beside a norm and nobody else has: no part of the model is passed over.
+bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tracked"); }
+
+bool is_for_one(const Vacancy& vacancy) {
+  return vacancy.kind == Vacancy::Kind::optional || vacancy.kind == Vacancy::Kind::pointer;
+}
+
+std::string_view noun_of(Vacancy::Kind kind) {
+  constexpr std::string_view nouns[] = {"list", "map", "optional", "pointer"};
+  return nouns[static_cast<unsigned>(kind)];
+}
+
+// "the module's list 'blocks'", "the module"
+std::string part_in_words(std::string_view noun, std::string_view path) {
+  if (path.empty()) return "the module";
+  return "the module's " + std::string(noun) + " " + in_quotes(path);
+}
+
+// The parts of a module that are empty, and the tensors that the source has for them.
+class Vacancies {
+ public:
+  explicit Vacancies(const std::vector<Vacancy>& all) {
+    for (const Vacancy& vacancy : all) {
+      found_.try_emplace(vacancy.path, Found{&vacancy});
+      longest_ = std::max(longest_, vacancy.path.size());
+      if (is_for_one(vacancy)) parents_.insert(parent_path(vacancy.path));
+      if (vacancy.kind == Vacancy::Kind::list && !parent_path(vacancy.path).empty()) {
+        lists_.try_emplace(parent_path(vacancy.path), vacancy.path);
+      }
+    }
+  }
+
+  // The outermost vacancy that a tensor is in, or nullptr.
+  const Vacancy* around(std::string_view name) const {
+    if (found_.empty()) return nullptr;
+    if (const Vacancy* whole = at("", name)) return whole;
+    for (std::size_t dot = name.find('.'); dot <= longest_; dot = name.find('.', dot + 1)) {
+      if (const Vacancy* part = at(name.substr(0, dot), name.substr(dot + 1))) return part;
+    }
+    const auto exact = found_.find(name);  // an optional parameter
+    const bool is_there = exact != found_.end() && is_for_one(*exact->second.vacancy);
+    return is_there ? exact->second.vacancy : nullptr;
+  }
+
+  // A list beside a tensor, whose elements an adapter numbers within a name: the layers of an LSTM,
+  // weight_ih_l0.
+  const Vacancy* list_beside(std::string_view name) const {
+    const auto list = lists_.find(parent_path(name));
+    const std::string_view last = last_segments(name, 1);
+    if (list == lists_.end() || std::none_of(last.begin(), last.end(), is_digit)) return nullptr;
+    return found_.at(list->second).vacancy;
+  }
+
+  // Counts a tensor that is for it.
+  void count(const Vacancy& vacancy) { ++found_.at(vacancy.path).tensors; }
+
+  // Whether an optional or a pointer beside a tensor is empty. An adapter may feed it from a tensor
+  // of another name.
+  bool has_beside(std::string_view name) const { return parents_.contains(parent_path(name)); }
+
+  // One note for each kind.
+  void add_notes(const std::vector<Vacancy>& in_order, ApplyResult& result) {
+    using Kind = Vacancy::Kind;
+    for (const Kind kind : {Kind::list, Kind::map, Kind::optional, Kind::pointer}) {
+      std::vector<std::string_view> paths;
+      std::size_t tensors = 0;
+      for (const Vacancy& vacancy : in_order) {
+        const Found& found = found_.at(vacancy.path);
+        if (found.vacancy != &vacancy || vacancy.kind != kind || found.tensors == 0) continue;
+        paths.push_back(vacancy.path);
+        tensors += found.tensors;
+      }
+      if (!paths.empty()) result.notes.push_back(note(kind, paths, tensors));
+    }
+  }
+
+ private:
+  struct Found {
+    const Vacancy* vacancy;
+    std::size_t tensors = 0;
+  };
+
+  const Vacancy* at(std::string_view path, std::string_view rest) const {
+    const auto found = found_.find(path);
+    if (found == found_.end()) return nullptr;
+    const Vacancy* vacancy = found->second.vacancy;
+    const bool is_list = vacancy->kind == Vacancy::Kind::list;
+    return is_list && !parse_index(rest.substr(0, rest.find('.'))) ? nullptr : vacancy;
+  }
+
+  static std::string note(Vacancy::Kind kind, const std::vector<std::string_view>& paths,
+                          std::size_t tensors) {
+    const std::string noun(noun_of(kind));
+    const bool is_container = kind == Vacancy::Kind::list || kind == Vacancy::Kind::map;
+    std::string text = "the source has " + count_of(tensors, "tensor") + " for ";
+    if (paths.front().empty()) {
+      text += "the module, which is an empty " + noun;
+    } else if (paths.size() == 1) {
+      text += in_quotes(paths.front()) + ", which is an empty " + noun + " in the module";
+    } else {
+      text += in_quotes_and_others(paths) + ", which are empty " + noun + "s in the module";
+    }
+    text += "; loading does not grow containers";
+    return is_container ? text : text + " or fill optionals and pointers";
+  }
+
+  std::unordered_map<std::string_view, Found> found_;             // by path
+  std::unordered_set<std::string_view> parents_;                  // of optionals and pointers
+  std::unordered_map<std::string_view, std::string_view> lists_;  // by their parents
+  std::size_t longest_ = 0;                                       // of the paths
+};
+
+// The maps of a module that are not empty, and what they have.
+class FilledMaps {
+ public:
+  FilledMaps(const std::vector<Slot>& slots, bool skip_enum_variants) {
+    for (const Slot& slot : slots) {
+      const std::string_view path = slot.path;
+      std::size_t begin = 0;
+      for (const std::string& kind : slot.container.kinds()) {
+        if (begin > path.size()) break;  // the kinds are not known
+        if (skip_enum_variants && kind.starts_with("Enum:")) continue;
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        if (kind == "Map") {
+          longest_ = std::max(longest_, begin);
+          maps_.insert(path.substr(0, begin == 0 ? 0 : begin - 1));
+          entries_.insert(path.substr(0, end));
+        }
+        begin = end + 1;
+      }
+    }
+  }
+
+  // The map that lacks the key of a tensor.
+  std::optional<std::string_view> map_around(std::string_view name) const {
+    if (maps_.empty()) return std::nullopt;
+    for (std::size_t begin = 0; begin < name.size() && begin <= longest_;) {
+      const std::size_t end = std::min(name.find('.', begin), name.size());
+      const std::string_view parent = name.substr(0, begin == 0 ? 0 : begin - 1);
+      if (maps_.contains(parent) && !entries_.contains(name.substr(0, end))) return parent;
+      begin = end + 1;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::unordered_set<std::string_view> maps_;
+  std::unordered_set<std::string_view> entries_;
+  std::size_t longest_ = 0;  // of the paths of maps, with a dot
+};
+
+class Finder {
+ public:
+  Finder(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
+         LoadPlan& plan)
+      : module_(module),
+        source_(source),
+        options_(options),
+        plan_(plan),
+        lookup_(source),
+        vacancies_(module.vacancies),
+        maps_(module.slots, options.skip_enum_variants),
+        lists_(numbers_in_lists(module.slots)) {
+    for (const Slot& slot : module.slots) {
+      parents_.try_emplace(slot.parent(), &slot.container);
+      longest_ = std::max(longest_, slot.path.size());
+    }
+  }
+
+  void run() {
+    for (const std::string& name : plan_.result.unused) classify(name);
+    vacancies_.add_notes(module_.vacancies, plan_.result);
+    add_notes();
+    if (count_ == 0) return;
+    Error& error = plan_.too_short.emplace();
+    error.code = ErrorCode::unused_tensor;
+    error.tensor = first_;
+    error.message = std::move(why_);
+    if (count_ > 1) {
+      error.message += " (and " + count_of(count_ - 1, "other") + (count_ == 2 ? " has" : " have") +
+                       " no place)";
+    }
+    error.hint =
+        "pass .allow_unused(true) to load without it, or give the module its parts first, as "
+        "grow_to_fit() does";
+  }
+
+ private:
+  void classify(std::string_view name) {
+    if (const Vacancy* vacancy = vacancies_.around(name)) return note_empty(name, *vacancy);
+    if (const auto map = maps_.map_around(name)) {
+      if (goes_on(name, part_in_words("map", *map) + " does not have its key")) {
+        beyond_maps_.push_back(name);
+      }
+      return;
+    }
+    if (const auto list = list_that_ends_before(name)) {
+      return note_beyond(name, list_too_short(*list));
+    }
+    if (is_counter(name)) return;
+    if (options_.adapter.is_set()) {
+      ask_adapter();
+      const auto asked = asked_.find(name);
+      if (asked != asked_.end()) {
+        const Wanted& wanted = asked->second;
+        if (wanted.vacancy == nullptr) return note_beyond(name, list_too_short(wanted.list));
+        return note_empty(name, *wanted.vacancy);
+      }
+      if (const auto first = first_layer_of(name)) {
+        return note_beyond(name, "the module ends with " + in_quotes(*first));
+      }
+      const bool is_beside = parents_.contains(parent_path(name));
+      const Vacancy* list = is_beside ? nullptr : vacancies_.list_beside(name);
+      if (list != nullptr) return note_empty(name, *list);
+    }
+    if (name.find('.') != std::string_view::npos && parents_.contains(parent_path(name))) {
+      beside_.push_back(name);
+      may_be_optional_ = may_be_optional_ || vacancies_.has_beside(name);
+    }
+  }
+
+  std::optional<std::string_view> list_that_ends_before(std::string_view name) const {
+    for (std::size_t begin = 0; begin < name.size() && begin <= longest_;) {
+      const std::size_t end = std::min(name.find('.', begin), name.size());
+      if (const auto index = parse_index(name.substr(begin, end - begin))) {
+        const auto list = lists_.find(name.substr(0, begin == 0 ? 0 : begin - 1));
+        if (list != lists_.end() && *index > list->second.back()) return list->first;
+      }
+      begin = end + 1;
+    }
+    return std::nullopt;
+  }
+
+  // The used tensor with a 0 in place of a number of this one, as weight_ih_l0 is for weight_ih_l1,
+  // if an adapter has another name for it.
+  std::optional<std::string> first_layer_of(std::string_view name) const {
+    if (name.size() > longest_renamed_ + std::numeric_limits<std::uint64_t>::digits10) {
+      return std::nullopt;
+    }
+    const std::size_t last = name.size() - last_segments(name, 1).size();
+    for (std::size_t begin = last; begin < name.size();) {
+      if (!is_digit(name[begin])) {
+        ++begin;
+        continue;
+      }
+      std::size_t end = begin;
+      while (end < name.size() && is_digit(name[end])) ++end;
+      std::string first(name);
+      first.replace(begin, end - begin, "0");
+      if (renamed_.contains(first)) return first;
+      begin = end;
+    }
+    return std::nullopt;
+  }
+
+  // What the adapter would take for the next element of each list, and for what is empty. It may
+  // have other names in the source, such as weight_ih_l1 for a second layer.
+  void ask_adapter() {
+    if (std::exchange(has_asked_, true)) return;
+    for (const std::uint32_t used : plan_.sources) renamed_.insert(source_.info(used).name);
+    for (const Slot& slot : module_.slots) renamed_.erase(slot.path);
+    for (const std::string_view name : renamed_) {
+      longest_renamed_ = std::max(longest_renamed_, name.size());
+    }
+    for (const Vacancy& vacancy : module_.vacancies) {
+      const auto beside = parents_.find(parent_path(vacancy.path));
+      if (is_for_one(vacancy) && beside != parents_.end()) {
+        ask({vacancy.path, *beside->second}, {&vacancy, {}});
+      }
+    }
+    for (const Slot& slot : module_.slots) {
+      const std::string_view path = slot.path;
+      for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        const auto number = parse_index(path.substr(begin, end - begin));
+        const std::string_view list = path.substr(0, begin == 0 ? 0 : begin - 1);
+        if (number && lists_.at(list).back() == *number) {
+          std::string next(path.substr(0, begin));
+          next.append(std::to_string(*number + 1)).append(path.substr(end));
+          ask({std::move(next), slot.container}, {nullptr, list});
+        }
+        begin = end + 1;
+      }
+    }
+  }
+
+  // What an unused tensor is wanted for.
+  struct Wanted {
+    const Vacancy* vacancy;
+    std::string_view list;  // if there is no vacancy
+  };
+
+  void ask(const Place& place, const Wanted& wanted) {
+    lookup_.found().clear();
+    const Result<std::optional<TensorSnapshot>> tensor = options_.adapter->load(place, lookup_);
+    throw_if_out_of_memory(tensor);
+    if (!tensor || !*tensor) return;
+    for (const std::uint32_t index : lookup_.found()) {
+      asked_.try_emplace(source_.info(index).name, wanted);
+    }
+  }
+
+  static std::string list_too_short(std::string_view list) {
+    return part_in_words("list", list) + " is too short for it";
+  }
+
+  void note_empty(std::string_view name, const Vacancy& vacancy) {
+    const std::string noun(noun_of(vacancy.kind));
+    const bool is_module = vacancy.path.empty();
+    const bool counts = goes_on(name, is_module ? "the module is an empty " + noun
+                                                : part_in_words(noun, vacancy.path) + " is empty");
+    if (counts) vacancies_.count(vacancy);
+  }
+
+  void note_beyond(std::string_view name, std::string why) {
+    if (goes_on(name, std::move(why))) beyond_lists_.push_back(name);
+  }
+
+  // Counts a tensor that goes on where the module ends, unless the filter leaves it out.
+  bool goes_on(std::string_view name, std::string why) {
+    if (!options_.filter.matches(name)) return false;
+    if (count_++ == 0) {
+      first_ = name;
+      why_ = std::move(why);
+    }
+    return true;
+  }
+
+  void add_notes() {
+    std::vector<std::string>& notes = plan_.result.notes;
+    if (!beside_.empty()) {
+      notes.push_back("the module has no parameter for " + in_quotes_and_others(beside_) +
+                      ", though it has others beside it" +
+                      (may_be_optional_ ? "; loading does not fill empty optionals" : ""));
+    }
+    if (!beyond_lists_.empty()) {
+      notes.push_back("the module's lists are too short for " +
+                      in_quotes_and_others(beyond_lists_) + "; loading does not extend lists");
+    }
+    if (!beyond_maps_.empty()) {
+      notes.push_back("the module's maps do not have the keys of " +
+                      in_quotes_and_others(beyond_maps_) + "; loading does not add to maps");
+    }
+  }
+
+  const ModuleSlots& module_;
+  const Archive& source_;
+  const ApplyOptions& options_;
+  LoadPlan& plan_;
+  SourceLookup lookup_;
+  Vacancies vacancies_;
+  FilledMaps maps_;
+  std::unordered_map<std::string_view, std::vector<std::uint64_t>> lists_;
+  std::unordered_map<std::string_view, const Container*> parents_;  // of slots
+  std::unordered_map<std::string_view, Wanted> asked_;              // by the names of tensors
+  std::unordered_set<std::string_view> renamed_;                    // used under other names
+  std::size_t longest_ = 0;                                         // of the paths of slots
+  std::size_t longest_renamed_ = 0;
+  bool has_asked_ = false;
+  std::vector<std::string_view> beside_;
+  std::vector<std::string_view> beyond_lists_;
+  std::vector<std::string_view> beyond_maps_;
+  bool may_be_optional_ = false;
+  std::size_t count_ = 0;  // of tensors that go on
+  std::string_view first_;
+  std::string why_;
+};
+
+}  // namespace
+
+void find_vacancies(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
+                    LoadPlan& plan) {
+  Finder(module, source, options, plan).run();
+}
+
+}  // namespace andiron::inline v1::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tensors that go on where the module ends.
+#include "src/load/vacancies.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "andiron/adapter.h"
+#include "andiron/apply.h"
+#include "andiron/nn/linear.h"
+#include "andiron/nn/norm.h"
+#include "andiron/nn/recurrent.h"
+#include "tests/support/sample_net.h"
+
+namespace andiron {
+namespace {
+
+using test::f32;
+using test::fingerprint;
+
+struct BlockNet {
+  std::vector<nn::Linear> blocks;
+  ANDIRON_MODULE(BlockNet, blocks)
+};
+
+BlockNet blocks(std::size_t count, float first = 1) {
+  BlockNet net;
+  for (std::size_t i = 0; i < count; ++i) {
+    net.blocks.emplace_back();
+    net.blocks.back().weight = Param(f32({2, 2}, first));
+  }
+  return net;
+}
+
+Snapshots zeros_named(const std::vector<const char*>& names) {
+  Snapshots tensors;
+  for (const char* name : names) tensors.push_back(TensorSnapshot(name, f32({2}, 0)));
+  return tensors;
+}
+
+template <class M>
+Error refusal_of(M& module, const Snapshots& source, const ApplyOptions& options = {}) {
+  const std::string before = fingerprint(module);
+  Result<ApplyResult> refused = apply(module, source, options);
+  if (refused) return Error{.message = "not refused"};
+  EXPECT_EQ(fingerprint(module), before);
+  EXPECT_EQ(refused.error().code, ErrorCode::unused_tensor) << refused.error();
+  EXPECT_NE(refused.error().hint.find(".allow_unused(true)"), std::string::npos);
+  EXPECT_NE(refused.error().report, nullptr);
+  return std::move(refused).error();
+}
+
+TEST(Vacancies, AModelThatLacksABlockIsRefused) {
+  const Snapshots four = collect(blocks(4, 5)).value();
+  BlockNet two = blocks(2);
+  const Error error = refusal_of(two, four);
+  EXPECT_EQ(error.tensor, "blocks.2.weight");
+  EXPECT_EQ(error.message,
+            "the module's list 'blocks' is too short for it (and 1 other has no place)");
+  BlockNet three = blocks(3);
+  EXPECT_EQ(refusal_of(three, four).message, "the module's list 'blocks' is too short for it");
+}
+
+TEST(Vacancies, AllowUnusedOrAllowPartialLoadsTheRestWithANote) {
+  const Snapshots four = collect(blocks(4, 5)).value();
+  for (const ApplyOptions& options :
+       {ApplyOptions{.allow_unused = true}, ApplyOptions{.allow_partial = true}}) {
+    BlockNet net = blocks(2);
+    const ApplyResult result = apply(net, four, options).value();
+    EXPECT_EQ(result.applied.size(), 2u);
+    EXPECT_EQ(result.notes,
+              std::vector<std::string>{"the module's lists are too short for 'blocks.2.weight' and "
+                                       "1 other; loading does not extend lists"});
+  }
+}
+
+TEST(Vacancies, APlanTellsOfThemInItsNotes) {
+  EXPECT_EQ(plan(blocks(1), collect(blocks(2)).value()).value().result.notes.size(), 1u);
+}
+
+TEST(Vacancies, TensorsThatContinueNothingAreOnlyReported) {
+  BlockNet net = blocks(1);
+  Snapshots tensors = collect(net).value();
+  for (const char* name : {"blocks.0.num_batches_tracked", "blocks.0.scale", "blocks.extra",
+                           "decoder.0.weight", "decoder.1.weight", "step", "7.weight"}) {
+    tensors.push_back(TensorSnapshot(name, f32({1}, 0)));
+  }
+  EXPECT_EQ(apply(net, tensors).value().unused.size(), 7u);
+}
+
+struct Empties {
+  Param scale = Param(f32({2}, 1));
+  std::vector<nn::Linear> blocks;
+  std::map<std::string, nn::Linear> heads;
+  std::optional<nn::Linear> extra;
+  std::unique_ptr<nn::Linear> pointer;
+  nn::Linear fc = {Param(f32({2, 2}, 1)), std::nullopt};
+  ANDIRON_MODULE(Empties, scale, blocks, heads, extra, pointer, fc)
+};
+
+TEST(Vacancies, WhatIsForAnEmptyPartIsRefused) {
+  for (const auto& [name, message] :
+       {std::pair("blocks.0.weight", "the module's list 'blocks' is empty"),
+        {"heads.a.weight", "the module's map 'heads' is empty"},
+        {"extra.weight", "the module's optional 'extra' is empty"},
+        {"pointer.bias", "the module's pointer 'pointer' is empty"},
+        {"fc.bias", "the module's optional 'fc.bias' is empty"}}) {
+    Empties module;
+    Snapshots tensors = collect(module).value();
+    tensors.push_back(TensorSnapshot(name, f32({2}, 0)));
+    const Error error = refusal_of(module, tensors);
+    EXPECT_EQ(error.tensor, name);
+    EXPECT_EQ(error.message, message);
+  }
+}
+
+TEST(Vacancies, AnotherKeyOfAMapIsRefused) {
+  struct Heads {
+    std::map<std::string, nn::Linear> heads;
+    ANDIRON_MODULE(Heads, heads)
+  } module;
+  module.heads["a"].weight = Param(f32({2, 2}, 1));
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("heads.a.scale", f32({2}, 0)));
+  EXPECT_TRUE(apply(module, tensors));
+  tensors.push_back(TensorSnapshot("heads.b.weight", f32({2, 2}, 0)));
+  EXPECT_EQ(refusal_of(module, tensors).message, "the module's map 'heads' does not have its key");
+  EXPECT_EQ(apply(module, tensors, {.allow_unused = true}).value().notes.back(),
+            "the module's maps do not have the keys of 'heads.b.weight'; loading does not add to "
+            "maps");
+}
+
+TEST(Vacancies, AModuleThatIsAListItselfMayBeTooShort) {
+  std::vector<nn::Linear> list = blocks(1).blocks;
+  Snapshots tensors = collect(list).value();
+  tensors.push_back(TensorSnapshot("1.weight", f32({2, 2}, 0)));
+  EXPECT_EQ(refusal_of(list, tensors).message, "the module is too short for it");
+}
+
+TEST(Vacancies, WhatTheFilterLeavesOutIsNotMissed) {
+  struct Two {
+    BlockNet encoder = blocks(1);
+    BlockNet decoder = blocks(1);
+    ANDIRON_MODULE(Two, encoder, decoder)
+  } module;
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("decoder.blocks.1.weight", f32({2, 2}, 0)));
+  const ApplyResult result =
+      apply(module, tensors, {.filter = PathFilter().with_regex("^encoder")}).value();
+  EXPECT_TRUE(result.notes.empty());
+  EXPECT_EQ(refusal_of(module, tensors).tensor, "decoder.blocks.1.weight");
+}
+
+// A tuple with a layer without a bias: its list is long enough.
+TEST(Vacancies, AnElementThatLacksOneParameterDoesNotMakeItsListTooShort) {
+  struct Norm {
+    Param weight = Param(f32({2}, 1));
+    ANDIRON_MODULE(Norm, weight)
+  };
+  struct Stem {
+    std::tuple<nn::Linear, Norm> stem = {{Param(f32({2, 2}, 1)), Param(f32({2}, 1))}, {}};
+    ANDIRON_MODULE(Stem, stem)
+  } module;
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("stem.1.bias", f32({2}, 0)));
+  EXPECT_EQ(apply(module, tensors).value().notes,
+            std::vector<std::string>{"the module has no parameter for 'stem.1.bias', though it has "
+                                     "others beside it"});
+}
+
+TEST(Vacancies, NamesOfManySegmentsAndNumbersAreLookedThroughOnce) {
+  std::string dots = "blocks";
+  std::string digits = "rnn.a";
+  for (int i = 0; i < 200'000; ++i) {
+    dots += ".1";
+    digits += "1_";
+  }
+  BlockNet net = blocks(2);
+  Snapshots tensors = collect(net).value();
+  for (const std::string& name : {dots, digits}) {
+    tensors.push_back(TensorSnapshot(name, f32({1}, 0)));
+  }
+  EXPECT_EQ(apply(net, tensors, {.adapter = PyTorchToBurnAdapter()}).value().unused.size(), 2u);
+}
+
+// ---- Through adapters, which have other names for them ----
+
+TEST(Vacancies, AnAdapterTellsWhichTensorAnEmptyOptionalWants) {
+  struct Normed {
+    nn::LayerNorm norm = {.gamma = Param(f32({2}, 1)), .beta = {}};
+    ANDIRON_MODULE(Normed, norm)
+  } module;
+  const Snapshots tensors = zeros_named({"norm.weight", "norm.bias"});
+  EXPECT_EQ(refusal_of(module, tensors, {.adapter = PyTorchToBurnAdapter()}).message,
+            "the module's optional 'norm.beta' is empty");
+}
+
+struct Recurrent {
+  nn::LstmStack rnn;
+  ANDIRON_MODULE(Recurrent, rnn)
+};
+
+Snapshots tensors_of_layers(std::size_t layers) {
+  const Recurrent net{nn::LstmConfig(3, 2, true).init_stack(layers)};
+  return collect(net, {.adapter = BurnToPyTorchAdapter()}).value();
+}
+
+TEST(Vacancies, RecurrentLayersBeyondTheLastAreRefused) {
+  Recurrent stack{nn::LstmConfig(3, 2, true).init_stack(1)};
+  EXPECT_EQ(refusal_of(stack, tensors_of_layers(3), {.adapter = PyTorchToBurnAdapter()}).tensor,
+            "rnn.bias_hh_l1");
+  struct Single {
+    nn::Lstm rnn = nn::LstmConfig(3, 2, true).init();
+    ANDIRON_MODULE(Single, rnn)
+  } single;
+  const Error error = refusal_of(single, tensors_of_layers(2), {.adapter = PyTorchToBurnAdapter()});
+  EXPECT_EQ(error.message, "the module ends with 'rnn.bias_hh_l0' (and 3 others have no place)");
+  EXPECT_TRUE(apply(single, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}));
+}
+
+TEST(Vacancies, BiasesOfARecurrentLayerWithoutAnyAreRefused) {
+  Recurrent net{nn::LstmConfig(3, 2, false).init_stack(1)};
+  EXPECT_EQ(refusal_of(net, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}).tensor,
+            "rnn.bias_hh_l0");
+}
+
+TEST(Vacancies, AnAdapterTellsWhichTensorsAreOfTheNextElement) {
+  const RuleAdapter adapter(
+      {{.module_type = "BlockNet", .from = {"h.*.kernel"}, .to = {"blocks.*.weight"}}}, true);
+  Snapshots tensors;
+  tensors.push_back(TensorSnapshot("h.0.kernel", f32({2, 2}, 0)));
+  tensors.push_back(TensorSnapshot("h.1.kernel", f32({2, 2}, 0)));
+  BlockNet net = blocks(1);
+  const Error error = refusal_of(net, tensors, {.adapter = adapter});
+  EXPECT_EQ(error.tensor, "h.1.kernel");
+  EXPECT_EQ(error.message, "the module's list 'blocks' is too short for it");
+}
+
+}  // namespace
+}  // namespace andiron
