@@ -207,6 +207,15 @@ TEST(MultiHeadAttention, KeepsDoublesAndWidensSmallFloats) {
   EXPECT_EQ(layer.forward(cast(x, DType::f16)).value().dtype(), DType::f32);
 }
 
+TEST(MultiHeadAttention, OfNoWidthIsDoneWithAnyNumberOfHeads) {
+  MultiHeadAttention layer = MultiHeadAttentionConfig(0, 1).init();
+  for (Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output}) {
+    *linear = {.weight = Param(Tensor::zeros(DType::f32, {0, 0}).value())};
+  }
+  layer.n_heads = test::huge_size;
+  expect_near(layer.forward(Tensor::zeros(DType::f32, {1, 3, 0})), {1, 3, 0}, {});
+}
+
 TEST(MultiHeadAttention, RefusesWhatDoesNotFit) {
   const MultiHeadAttention layer = MultiHeadAttentionConfig(4, 2).init();
   const Tensor x = counting({1, 3, 4});

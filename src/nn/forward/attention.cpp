@@ -121,6 +121,8 @@ Status attend(const Heads<T>& query, const Heads<T>& key, const Heads<T>& value,
   const std::size_t served = heads / key.layout.heads;
   HeadLayout out_layout = query.layout;
   out_layout.d_head = value.layout.d_head;
+  // Any number of heads has nothing to write then.
+  if (queries == 0 || (out_layout.d_head == 0 && weights == nullptr)) return {};
   const SoftmaxKind kind = settings.quiet_softmax ? SoftmaxKind::quiet : SoftmaxKind::plain;
   std::atomic<bool> has_failed = false;
   parallel_for(
