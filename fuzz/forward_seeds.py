@@ -69,6 +69,8 @@ def forward_seeds():
         ("rotary", 25, b"\x05\x04\x50" + tensor(2, 3, 4)),
         ("lstm", 26, gate(3, 2) * 4 + b"\x00\x07" + b"\x01\x00" + maybe(half) + b"\x06\x07" + tensor(2, 6, 3)),
         ("gru", 27, gate(3, 2) * 3 + b"\x01" + b"\x01\x01" + zeros + b"\x06\x07" + tensor(2, 6, 3)),
+        ("unknown_activation", 27, gate(3, 2) * 3 + b"\x01" + b"\x01\x01" + zeros + b"\x0d\x07" + tensor(2, 6, 3)),
+        ("heads_of_no_width", 28, linear(0, 0) * 4 + b"\xf3" + half + b"\x00" + tensor(2, 3, 0)),
         ("attention", 28, linear(4, 4) * 4 + b"\x02" + half + b"\x00" + tensor(2, 3, 4)),
         ("cross_attention", 29, linear(4, 4) + linear(3, 2) * 2 + linear(4, 4) + b"\x02" + half + b"\x01" + b"\x01" +
          tensor(2, 3, 4) + tensor(2, 5, 3)),
