@@ -121,8 +121,6 @@ Status attend(const Heads<T>& query, const Heads<T>& key, const Heads<T>& value,
   const std::size_t served = heads / key.layout.heads;
   HeadLayout out_layout = query.layout;
   out_layout.d_head = value.layout.d_head;
-  // Any number of heads has nothing to write then.
-  if (queries == 0 || (out_layout.d_head == 0 && weights == nullptr)) return {};
   const SoftmaxKind kind = settings.quiet_softmax ? SoftmaxKind::quiet : SoftmaxKind::plain;
   std::atomic<bool> has_failed = false;
   parallel_for(
@@ -216,9 +214,11 @@ Result<MhaOutput> attend_after_projection(const Projections& layer, const Operan
                        "[batch, length, width], for the key " + k.shape().to_string() +
                            " and the value " + v.shape().to_string());
   }
-  if (layer.heads == 0 || layer.key_heads == 0 || layer.heads % layer.key_heads != 0 ||
-      q.dim(2) % layer.heads != 0 || k.dim(2) % layer.key_heads != 0 ||
-      v.dim(2) % layer.key_heads != 0 || q.dim(2) / layer.heads != k.dim(2) / layer.key_heads) {
+  // Any number divides a width of 0.
+  if (layer.heads == 0 || layer.heads > std::max<std::uint64_t>(q.dim(2), 1) ||
+      layer.key_heads == 0 || layer.heads % layer.key_heads != 0 || q.dim(2) % layer.heads != 0 ||
+      k.dim(2) % layer.key_heads != 0 || v.dim(2) % layer.key_heads != 0 ||
+      q.dim(2) / layer.heads != k.dim(2) / layer.key_heads) {
     return argument_error(layer.layer, "the projections cannot be divided into heads",
                           std::to_string(layer.heads) + " heads and " +
                               std::to_string(layer.key_heads) + " of keys for widths of " +
