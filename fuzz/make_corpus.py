@@ -11,6 +11,7 @@ import struct
 import zlib
 
 import burn_seeds
+import forward_seeds
 import numpy_seeds
 import pytorch_seeds
 from burn_seeds import data_of
@@ -262,6 +263,7 @@ def main():
                           ("layers_fuzz", layers_seeds()), ("pattern_fuzz", pattern_seeds()), ("index_fuzz", index_seeds()),
                           ("regex_fuzz", pattern_seeds()), ("inflate_fuzz", inflate_seeds()),
                           ("load_fuzz", load_seeds()), ("bind_fuzz", bind_seeds()),
+                          ("forward_fuzz", forward_seeds.forward_seeds()),
                           ("burnpack_fuzz", burn_seeds.burnpack_seeds()),
                           ("cbor_fuzz", burn_seeds.cbor_seeds()),
                           ("msgpack_fuzz", burn_seeds.msgpack_seeds()),

@@ -126,11 +126,18 @@ TEST(Activation, KeepsNanAndKnowsItsLimits) {
   }
 }
 
+TEST(Activation, HardSigmoidHasBurnsAlphaAsALayerAndPyTorchsAsAFunction) {
+  expect_near(HardSigmoid().forward(vector_of({-9, 0, 1, 9})), {4}, {0, 0.5, 0.7, 1});
+  const Values of_pytorch = {0, 0.5, 2.0 / 3, 1};
+  expect_near(hard_sigmoid(vector_of({-9, 0, 1, 9})), {4}, of_pytorch);
+  expect_near(activate(Activation::hard_sigmoid, vector_of({-9, 0, 1, 9})), {4}, of_pytorch);
+  expect_near(HardSigmoid{1.0 / 6}.forward(vector_of({-9, 0, 1, 9})), {4}, of_pytorch);
+  expect_near(hard_swish(vector_of({1})), {1}, {2.0 / 3});
+}
+
 TEST(Activation, TakesItsSettings) {
   expect_near(leaky_relu(vector_of({-2, 3}), 0.5), {2}, {-1, 3});
   expect_near(LeakyRelu{0.25}.forward(vector_of({-2, 3})), {2}, {-0.5, 3});
-  expect_near(hard_sigmoid(vector_of({-9, 0, 1, 9})), {4}, {0, 0.5, 2.0 / 3, 1});
-  expect_near(HardSigmoid().forward(vector_of({1, -1})), {2}, {0.7, 0.3});
   expect_near(hard_sigmoid(vector_of({1}), 0.25, 0.125), {1}, {0.375});
   expect_near(softplus(vector_of({1, 30}), 2), {2}, {std::log1p(std::exp(2)) / 2, 30});
   expect_near(Softplus{2}.forward(vector_of({1})), {1}, {std::log1p(std::exp(2)) / 2});

@@ -207,6 +207,18 @@ TEST(MultiHeadAttention, KeepsDoublesAndWidensSmallFloats) {
   EXPECT_EQ(layer.forward(cast(x, DType::f16)).value().dtype(), DType::f32);
 }
 
+TEST(MultiHeadAttention, OfNoWidthHasOneHead) {
+  MultiHeadAttention layer = MultiHeadAttentionConfig(0, 1).init();
+  for (Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output}) {
+    *linear = {.weight = Param(Tensor::zeros(DType::f32, {0, 0}).value())};
+  }
+  const Tensor nothing = Tensor::zeros(DType::f32, {1, 3, 0}).value();
+  expect_near(layer.forward(nothing), {1, 3, 0}, {});
+  layer.n_heads = test::huge_size;
+  expect_error(layer.forward(nothing), ErrorCode::invalid_argument,
+               {"MultiHeadAttention", "heads"});
+}
+
 TEST(MultiHeadAttention, RefusesWhatDoesNotFit) {
   const MultiHeadAttention layer = MultiHeadAttentionConfig(4, 2).init();
   const Tensor x = counting({1, 3, 4});

@@ -209,6 +209,31 @@ TEST(Linear, WidensSmallFloats) {
   }
 }
 
+TEST(Linear, WidensSmallFloatsInParts) {
+  // More rows than are widened at a time.
+  const Tensor wide = random_tensor({601, 701}, 1);
+  const Param bias(random_tensor({701}, 2));
+  const Tensor input = random_tensor({3, 601}, 3);
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const Tensor small = cast(wide, dtype).value();
+    const Tensor widened = cast(small, DType::f64).value();
+    const Result<Tensor> exact = matmul(cast(input, DType::f64), widened);
+    expect_near(linear_of(small).forward(input), exact, 1e-4);
+    expect_near(linear_of(small).forward(cast(input, DType::f64)), exact, 1e-12);
+    expect_near(linear_of(small, bias).forward(input), add(exact, bias.val()), 1e-4);
+    // Tied to an embedding, it is stored the other way round.
+    Embedding embedding = {.weight = Param(cast(swap_dims(small, 0, 1), dtype).value())};
+    Linear output = LinearConfig(601, 701).with_bias(false).init();
+    tie_transposed(embedding.weight, output.weight).value();
+    expect_near(output.forward(input), exact, 1e-4);
+  }
+  for (const Shape& empty : {Shape({0, 2}), Shape({2, 0})}) {
+    const Linear layer = linear_of(Tensor::zeros(DType::f16, empty).value());
+    const Tensor nothing = Tensor::zeros(DType::f32, {3, empty[0]}).value();
+    expect_near(layer.forward(nothing), {3, empty[1]}, test::Values(3 * empty[1], 0));
+  }
+}
+
 TEST(Linear, IsComputedWithAnEmbeddingThatItIsTiedTo) {
   Embedding embedding = {.weight = Param(random_tensor({7, 3}, 1))};
   Linear output = LinearConfig(3, 7).with_bias(false).init();

@@ -367,6 +367,15 @@ INSTANTIATE_TEST_SUITE_P(All, PlainConvolutions, testing::Values(false, true),
                            return kind.param ? std::string("Transposed") : std::string("Plain");
                          });
 
+TEST(UnrolledConvolutions, WithoutInputAreTheBias) {
+  // Few channels, a long kernel: a layer that would be unrolled.
+  const Conv2d conv = {.weight = test::filled({16, 0, 8, 8}, 1),
+                       .bias = Param(test::filled({16}, 7)),
+                       .kernel_size = {8, 8}};
+  const Tensor empty = Tensor::zeros(DType::f32, {1, 0, 8, 8}).value();
+  test::expect_near(conv.forward(empty), test::filled({1, 16, 1, 1}, 7), 0);
+}
+
 TEST(PlainLoops, ConvolveNothingButPadding) {
   const Conv1d conv = {.weight = test::filled({1, 1, 3}, 1),
                        .bias = Param(test::vector_of({7})),

@@ -328,5 +328,22 @@ TEST(Recurrent, RefusesStatesThatDoNotFit) {
                ErrorCode::invalid_argument, {"nn.GruStack", "1 states", "2"});
 }
 
+TEST(Recurrent, RefusesUnknownActivations) {
+  const Tensor input = counting({1, 4, 2});
+  const auto unknown = static_cast<Activation>(13);
+  Lstm lstm = LstmConfig(2, 3).init();
+  for (Activation* one : {&lstm.gate_activation, &lstm.cell_activation, &lstm.hidden_activation}) {
+    const Activation known = std::exchange(*one, unknown);
+    expect_error(lstm.forward(input), ErrorCode::invalid_argument, {"Lstm", "activation", "13"});
+    *one = known;
+  }
+  Gru gru = GruConfig(2, 3).init();
+  for (Activation* one : {&gru.gate_activation, &gru.hidden_activation}) {
+    const Activation known = std::exchange(*one, unknown);
+    expect_error(gru.forward(input), ErrorCode::invalid_argument, {"Gru", "activation", "13"});
+    *one = known;
+  }
+}
+
 }  // namespace
 }  // namespace andiron::nn

@@ -34,10 +34,10 @@ Result<Tensor> silu(const Result<Tensor>& input);
 /// 1 / (1 + exp(-x))
 Result<Tensor> sigmoid(const Result<Tensor>& input);
 Result<Tensor> tanh(const Result<Tensor>& input);
-/// alpha * x + beta, limited to 0 and 1. The defaults are PyTorch's; Burn's layer has an alpha of
-/// 0.2.
+/// alpha * x + beta, limited to 0 and 1. The defaults are those of PyTorch's function; the layer
+/// HardSigmoid has Burn's.
 Result<Tensor> hard_sigmoid(const Result<Tensor>& input, double alpha = 1.0 / 6, double beta = 0.5);
-/// x * hard_sigmoid(x)
+/// x * hard_sigmoid(x), with PyTorch's alpha of 1/6.
 Result<Tensor> hard_swish(const Result<Tensor>& input);
 /// x * tanh(softplus(x))
 Result<Tensor> mish(const Result<Tensor>& input);
@@ -72,7 +72,7 @@ enum class Activation : std::uint8_t {
   silu,
   sigmoid,
   tanh,
-  hard_sigmoid,  ///< with PyTorch's alpha of 1/6
+  hard_sigmoid,  ///< with PyTorch's alpha of 1/6, not the layer's 0.2
   hard_swish,
   mish,
   softplus,
@@ -123,7 +123,8 @@ struct Tanh {
   static void fields(auto&, auto&&) {}
 };
 
-/// With Burn's defaults; PyTorch's alpha is 1.0 / 6.
+/// alpha * x + beta, limited to 0 and 1. The defaults are those of Burn's layer. nn.Hardsigmoid of
+/// PyTorch is HardSigmoid{1.0 / 6}, and what hard_sigmoid() computes.
 struct HardSigmoid {
   double alpha = 0.2;
   double beta = 0.5;

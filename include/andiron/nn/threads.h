@@ -10,7 +10,8 @@ namespace nn {
 /// at once. More than 1024 count as 1024. Of the rest of the library, only statistics() and
 /// compare() start threads, as their options say.
 void set_threads(unsigned count) noexcept;
-/// The number in use: at least 1. Without OpenMP it is always 1.
+/// The number in use: at least 1. It is 1 without OpenMP and within a parallel region of the
+/// caller, and not more than OMP_THREAD_LIMIT allows (1 if OMP_MAX_ACTIVE_LEVELS is 0).
 unsigned threads() noexcept;
 /// "oneDNN 2.6.3", or "plain loops" where the library was built without oneDNN.
 const char* backend() noexcept;

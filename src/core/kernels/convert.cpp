@@ -17,6 +17,15 @@
 namespace andiron::inline v1 {
 namespace {
 
+// The loops that layers wait for: g++ makes them for several vector units, and the machine's own is
+// chosen when the program starts. Sanitizers start later than that choice.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ANDIRON_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ANDIRON_VECTOR_CLONES
+#endif
+
 constexpr std::size_t tile = 512;
 
 template <class T>
@@ -33,13 +42,14 @@ void store(std::byte* at, T value) {
 
 // Applies `op` to each element; the loop body is small enough to vectorise.
 template <class From, class To, class Op>
-void each(const std::byte* source, std::byte* out, std::size_t count, Op op) {
+inline __attribute__((always_inline)) void each(const std::byte* source, std::byte* out,
+                                                std::size_t count, Op op) {
   for (std::size_t i = 0; i < count; ++i) {
     store<To>(out + i * sizeof(To), op(load<From>(source + i * sizeof(From))));
   }
 }
 
-std::uint32_t half_to_single(std::uint16_t half) {
+inline __attribute__((always_inline)) std::uint32_t half_to_single(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
   std::uint32_t bits = static_cast<std::uint32_t>(half & 0x7fff) << 13;
   const std::uint32_t exponent = bits & 0x0f800000;
@@ -68,17 +78,27 @@ std::uint16_t single_to_brain(std::uint32_t single) {
   return static_cast<std::uint16_t>(nan ? single >> 16 | 0x40 : rounded);
 }
 
+ANDIRON_VECTOR_CLONES
+void widen_halves(const std::byte* source, std::byte* out, std::size_t count) {
+  each<std::uint16_t, std::uint32_t>(source, out, count, half_to_single);
+}
+
+ANDIRON_VECTOR_CLONES
+void widen_brains(const std::byte* source, std::byte* out, std::size_t count) {
+  each<std::uint16_t, std::uint32_t>(
+      source, out, count, [](std::uint16_t b) { return static_cast<std::uint32_t>(b) << 16; });
+}
+
 bool convert_common(DType from, const std::byte* source, DType to, std::byte* out,
                     std::size_t count) {
   using Route = std::pair<DType, DType>;
   const Route route{from, to};
   if (route == Route{DType::f16, DType::f32}) {
-    each<std::uint16_t, std::uint32_t>(source, out, count, half_to_single);
+    widen_halves(source, out, count);
   } else if (route == Route{DType::f32, DType::f16}) {
     each<std::uint32_t, std::uint16_t>(source, out, count, single_to_half);
   } else if (route == Route{DType::bf16, DType::f32}) {
-    each<std::uint16_t, std::uint32_t>(
-        source, out, count, [](std::uint16_t b) { return static_cast<std::uint32_t>(b) << 16; });
+    widen_brains(source, out, count);
   } else if (route == Route{DType::f32, DType::bf16}) {
     each<std::uint32_t, std::uint16_t>(source, out, count, single_to_brain);
   } else if (route == Route{DType::f16, DType::f64}) {

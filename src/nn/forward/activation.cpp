@@ -150,19 +150,21 @@ Result<Tensor> multiply(const Result<Tensor>& a, double number) ANDIRON_NO_THROW
 }
 ANDIRON_OR_OUT_OF_MEMORY
 
+Status check_activation(std::string_view layer, Activation activation) {
+  if (static_cast<std::size_t>(activation) < activation_functions.size()) return {};
+  return argument_error(layer, "unknown activation",
+                        std::to_string(static_cast<unsigned>(activation)), "one of Activation");
+}
+
 Result<Tensor> activate(Activation activation, const Result<Tensor>& input) ANDIRON_NO_THROW {
   // Nothing to compute, and no copy.
   if (activation == Activation::identity) {
     return compute_with("identity", input,
                         [](const auto& x) -> Result<Tensor> { return x.tensor(); });
   }
-  const auto index = static_cast<std::size_t>(activation);
-  if (index < activation_functions.size()) {
-    const auto& [name, function, a, b] = activation_functions[index];
-    return each(name, input, function, a, b);
-  }
-  return argument_error("activate", "unknown activation",
-                        std::to_string(static_cast<unsigned>(activation)), "one of Activation");
+  ANDIRON_TRY(check_activation("activate", activation));
+  const auto& [name, function, a, b] = activation_functions[static_cast<std::size_t>(activation)];
+  return each(name, input, function, a, b);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

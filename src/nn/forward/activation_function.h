@@ -37,5 +37,8 @@ inline constexpr std::array<ActivationFunction, 13> activation_functions = {{
 }};
 static_assert(static_cast<std::size_t>(Activation::elu) + 1 == activation_functions.size());
 
+// Fails with InvalidArgument, in the name of `layer`, for a number that is none of them.
+Status check_activation(std::string_view layer, Activation activation);
+
 }  // namespace nn
 }  // namespace andiron::inline v1

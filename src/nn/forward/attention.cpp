@@ -214,9 +214,11 @@ Result<MhaOutput> attend_after_projection(const Projections& layer, const Operan
                        "[batch, length, width], for the key " + k.shape().to_string() +
                            " and the value " + v.shape().to_string());
   }
-  if (layer.heads == 0 || layer.key_heads == 0 || layer.heads % layer.key_heads != 0 ||
-      q.dim(2) % layer.heads != 0 || k.dim(2) % layer.key_heads != 0 ||
-      v.dim(2) % layer.key_heads != 0 || q.dim(2) / layer.heads != k.dim(2) / layer.key_heads) {
+  // Any number divides a width of 0.
+  if (layer.heads == 0 || layer.heads > std::max<std::uint64_t>(q.dim(2), 1) ||
+      layer.key_heads == 0 || layer.heads % layer.key_heads != 0 || q.dim(2) % layer.heads != 0 ||
+      k.dim(2) % layer.key_heads != 0 || v.dim(2) % layer.key_heads != 0 ||
+      q.dim(2) / layer.heads != k.dim(2) / layer.key_heads) {
     return argument_error(layer.layer, "the projections cannot be divided into heads",
                           std::to_string(layer.heads) + " heads and " +
                               std::to_string(layer.key_heads) + " of keys for widths of " +

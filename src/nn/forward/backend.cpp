@@ -36,6 +36,9 @@ void multiply(ProductSize size, MatrixView<double> a, MatrixView<double> b,
 
 namespace {
 
+// oneDNN, and convolutions by its products, take no empty sum.
+bool is_plain(const ConvSize& size) { return size.channels_in == 0 || plain::is_wanted(); }
+
 // Without dimensions in which nothing moves: oneDNN is faster with fewer.
 ConvSize without_idle_dims(ConvSize size) {
   const std::size_t given = size.rank;
@@ -61,7 +64,7 @@ bool convolve_fast(const ConvSize& size, const ConvOperands<float>& operands) {
 }  // namespace
 
 void convolve(const ConvSize& size, const ConvOperands<float>& operands) {
-  if (plain::is_wanted() || !convolve_fast(size, operands)) plain::convolve(size, operands);
+  if (is_plain(size) || !convolve_fast(size, operands)) plain::convolve(size, operands);
 }
 
 void convolve(const ConvSize& size, const ConvOperands<double>& operands) {
@@ -69,7 +72,7 @@ void convolve(const ConvSize& size, const ConvOperands<double>& operands) {
 }
 
 void convolve_transposed(const ConvSize& size, const ConvOperands<float>& operands) {
-  if (plain::is_wanted() || !onednn::convolve_transposed(size, operands)) {
+  if (is_plain(size) || !onednn::convolve_transposed(size, operands)) {
     plain::convolve_transposed(size, operands);
   }
 }

@@ -25,22 +25,42 @@ void fill_rows(T* out, std::size_t rows, std::size_t columns, const T* bias) {
   });
 }
 
-// The rows of a quantized weight that are dequantized at a time.
-std::size_t rows_at_a_time(std::size_t columns) {
-  constexpr std::size_t most_elements = std::size_t{1} << 18;
-  return std::max<std::size_t>(1, most_elements / std::max<std::size_t>(columns, 1));
+// Whether a weight is made floats in parts: all of it would be more memory than the weight itself,
+// and written and read again slower than the product is computed.
+bool is_taken_in_parts(const Tensor& weight) {
+  const DType dtype = weight.dtype();
+  return (dtype == DType::f16 || dtype == DType::bf16 ||
+          (dtype == DType::qfloat && detail::has_quantized_rows(weight)));
+}
+
+// Some rows of such a weight.
+Result<Tensor> rows_of(const Tensor& weight, std::size_t first, std::size_t count) {
+  if (weight.dtype() == DType::qfloat) return detail::dequantize_rows(weight, first, count);
+  const auto columns = static_cast<std::size_t>(weight.shape()[1]);
+  const std::size_t row = columns * bit_width(weight.dtype()) / 8;
+  ANDIRON_ASSIGN(Bytes bytes, weight.bytes().slice(first * row, count * row));
+  return Tensor::from_bytes(weight.dtype(), {count, columns}, std::move(bytes));
 }
 
 template <class T>
-Status multiply_quantized(std::string_view layer, ProductSize size, const T* input,
-                          const Tensor& weight, T* out, bool adds) {
-  const std::size_t step = rows_at_a_time(size.columns);
-  for (std::size_t first = 0; first < size.inner; first += step) {
-    const std::size_t count = std::min(step, size.inner - first);
-    ANDIRON_ASSIGN(const Tensor rows, detail::dequantize_rows(weight, first, count));
-    ANDIRON_ASSIGN(const Operand<T> part, Operand<T>::of(layer, rows));
-    multiply({size.rows, size.columns, count}, {input + first, size.inner},
-             {part.data(), size.columns}, {out, size.columns, adds || first > 0});
+Status multiply_in_parts(std::string_view layer, ProductSize size, const T* input,
+                         const Tensor& weight, bool is_transposed, T* out, bool adds) {
+  constexpr std::size_t most_elements = std::size_t{1} << 18;
+  const std::size_t rows = is_transposed ? size.columns : size.inner;
+  const std::size_t columns = is_transposed ? size.inner : size.columns;
+  const std::size_t step =
+      std::max<std::size_t>(1, most_elements / std::max<std::size_t>(columns, 1));
+  for (std::size_t first = 0; first < rows; first += step) {
+    const std::size_t count = std::min(step, rows - first);
+    ANDIRON_ASSIGN(const Tensor some, rows_of(weight, first, count));
+    ANDIRON_ASSIGN(const Operand<T> part, Operand<T>::of(layer, some));
+    if (is_transposed) {
+      multiply({size.rows, count, columns}, {input, columns}, {part.data(), columns, true},
+               {out + first, size.columns, adds});
+    } else {
+      multiply({size.rows, columns, count}, {input + first, rows}, {part.data(), columns},
+               {out, columns, adds || first > 0});
+    }
   }
   return {};
 }
@@ -76,9 +96,9 @@ Result<Tensor> affine(std::string_view layer, const Operand<T>& input, const Par
     fill_rows(out.data(), rows, d_output, added->data());
   }
   const ProductSize size = {rows, d_output, d_input};
-  if (stored.dtype() == DType::qfloat && detail::has_quantized_rows(stored) && !is_transposed) {
-    ANDIRON_TRY(
-        multiply_quantized(layer, size, input.data(), stored, out.data(), added.has_value()));
+  if (d_input != 0 && is_taken_in_parts(stored)) {
+    ANDIRON_TRY(multiply_in_parts(layer, size, input.data(), stored, is_transposed, out.data(),
+                                  added.has_value()));
   } else {
     ANDIRON_ASSIGN(const Operand<T> matrix, Operand<T>::of(layer, stored));
     multiply(size, {input.data(), d_input},

@@ -5,8 +5,10 @@
 #ifdef ANDIRON_HAVE_ONEDNN
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <dnnl.hpp>
+#include <new>
 #include <unordered_map>
 
 #include "src/nn/forward/parallel.h"
@@ -23,6 +25,15 @@ constexpr auto any = memory::format_tag::any;
 const dnnl::engine& cpu() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
+}
+
+// oneDNN follows null pointers where it has no memory for its many small objects. They take at most
+// 1.3 MB; where more can be had in one piece, they can.
+bool has_memory_for_small_objects() noexcept {
+  constexpr std::size_t enough = std::size_t{4} << 20;
+  void* const memory = ::operator new(enough, std::nothrow);
+  ::operator delete(memory);
+  return memory != nullptr;
 }
 
 memory::dim dim(std::size_t size) { return static_cast<memory::dim>(size); }
@@ -81,17 +92,23 @@ class Reordered {
 // oneDNN 2 has descriptions of operations, oneDNN 3 only those of primitives.
 template <class Forward, class... Arguments>
 typename Forward::primitive_desc describe(const Arguments&... arguments) {
+  // It would not notice that it has no memory to work in.
+  dnnl::primitive_attr with_our_scratchpad;
+  with_our_scratchpad.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 #if DNNL_VERSION_MAJOR >= 3
-  return typename Forward::primitive_desc(cpu(), dnnl::prop_kind::forward_inference, arguments...);
+  return typename Forward::primitive_desc(cpu(), dnnl::prop_kind::forward_inference, arguments...,
+                                          with_our_scratchpad);
 #else
   return typename Forward::primitive_desc(
-      typename Forward::desc(dnnl::prop_kind::forward_inference, arguments...), cpu());
+      typename Forward::desc(dnnl::prop_kind::forward_inference, arguments...), with_our_scratchpad,
+      cpu());
 #endif
 }
 
 template <class Forward>
-void run(const ConvSize& size, const ConvOperands<float>& operands, dnnl::algorithm algorithm,
+bool run(const ConvSize& size, const ConvOperands<float>& operands, dnnl::algorithm algorithm,
          const memory::dims& weight_shape, const memory::dims& weight_strides) {
+  if (!has_memory_for_small_objects()) return false;
   const ThreadCap cap;
   const memory::dims in = dims({size.batch, size.channels_in}, size, size.in);
   const memory::dims out = dims({size.batch, size.channels_out}, size, size.out);
@@ -116,16 +133,20 @@ void run(const ConvSize& size, const ConvOperands<float>& operands, dnnl::algori
   Reordered input(wrap(our_in, operands.input), description.src_desc());
   Reordered weight(wrap(our_weight, operands.weight), description.weights_desc());
   Reordered output(wrap(our_out, operands.output), description.dst_desc());
-  std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, input.theirs()},
-                                               {DNNL_ARG_WEIGHTS, weight.theirs()},
-                                               {DNNL_ARG_DST, output.theirs()}};
+  const Forward forward(description);
+  std::unordered_map<int, memory> arguments = {
+      {DNNL_ARG_SRC, input.theirs()},
+      {DNNL_ARG_WEIGHTS, weight.theirs()},
+      {DNNL_ARG_DST, output.theirs()},
+      {DNNL_ARG_SCRATCHPAD, memory(description.scratchpad_desc(), cpu())}};
   if (operands.bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, wrap(bias, operands.bias));
   dnnl::stream stream(cpu());
   input.to_theirs(stream);
   weight.to_theirs(stream);
-  Forward(description).execute(stream, arguments);
+  forward.execute(stream, arguments);
   output.to_ours(stream);
   stream.wait();
+  return true;
 }
 
 // Whether an element of the output is made of padding alone.
@@ -147,12 +168,17 @@ bool has_window_without_input(const ConvSize& size) {
 
 bool multiply(ProductSize size, MatrixView<float> a, MatrixView<float> b,
               ProductTarget<float> out) noexcept try {
+  // Only the first product makes objects that stay.
+  static std::atomic<bool> is_ready = false;
+  if (!is_ready && !has_memory_for_small_objects()) return false;
   const ThreadCap cap;
   const auto letter = [](bool is_transposed) { return is_transposed ? 'T' : 'N'; };
-  return dnnl_sgemm(letter(a.is_transposed), letter(b.is_transposed), dim(size.rows),
-                    dim(size.columns), dim(size.inner), 1, a.data, dim(a.stride), b.data,
-                    dim(b.stride), out.adds ? 1.0f : 0.0f, out.data,
-                    dim(out.stride)) == dnnl_success;
+  const dnnl_status_t status =
+      dnnl_sgemm(letter(a.is_transposed), letter(b.is_transposed), dim(size.rows),
+                 dim(size.columns), dim(size.inner), 1, a.data, dim(a.stride), b.data,
+                 dim(b.stride), out.adds ? 1.0f : 0.0f, out.data, dim(out.stride));
+  is_ready = is_ready || status == dnnl_success;
+  return status == dnnl_success;
 } catch (...) {
   return false;  // even its C functions throw when there is no memory
 }
@@ -165,9 +191,8 @@ bool convolve(const ConvSize& size, const ConvOperands<float>& operands) noexcep
   const memory::dims shape = size.groups == 1
                                  ? dims({out_group, in_group}, size, size.kernel)
                                  : dims({size.groups, out_group, in_group}, size, size.kernel);
-  run<dnnl::convolution_forward>(size, operands, dnnl::algorithm::convolution_direct, shape,
-                                 row_major(shape));
-  return true;
+  return run<dnnl::convolution_forward>(size, operands, dnnl::algorithm::convolution_direct, shape,
+                                        row_major(shape));
 } catch (...) {
   return false;
 }
@@ -187,9 +212,8 @@ bool convolve_transposed(const ConvSize& size, const ConvOperands<float>& operan
   const std::size_t first = size.groups == 1 ? 0 : 1;
   std::swap(shape[first], shape[first + 1]);
   std::swap(strides[first], strides[first + 1]);
-  run<dnnl::deconvolution_forward>(size, operands, dnnl::algorithm::deconvolution_direct, shape,
-                                   strides);
-  return true;
+  return run<dnnl::deconvolution_forward>(size, operands, dnnl::algorithm::deconvolution_direct,
+                                          shape, strides);
 } catch (...) {
   return false;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "src/core/kernels/convert.h"
+#include "src/nn/forward/parallel.h"
 
 namespace andiron::inline v1 {
 namespace nn {
@@ -33,7 +34,12 @@ Result<Operand<T>> Operand<T>::of(std::string_view layer, const Tensor& tensor) 
     // Borrowed from a file, where it does not start on a boundary.
     if (count != 0) std::memcpy(copy.data(), tensor.bytes().data(), count * sizeof(T));
   } else {
-    convert(dtype, tensor.bytes().data(), wanted, reinterpret_cast<std::byte*>(copy.data()), count);
+    const std::byte* const from = tensor.bytes().data();
+    const std::size_t width = bit_width(dtype) / 8;
+    parallel_for(count, element_grain, [&](std::size_t begin, std::size_t end) {
+      convert(dtype, from + begin * width, wanted,
+              reinterpret_cast<std::byte*>(copy.data() + begin), end - begin);
+    });
   }
   const T* const data = copy.data();
   return Operand(std::move(copy).take(), data, count);

@@ -11,6 +11,19 @@
 #if defined(_OPENMP) && __has_include(<omp.h>)
 #include <omp.h>
 #define ANDIRON_HAVE_OPENMP
+#elif defined(ANDIRON_HAVE_ONEDNN)
+// oneDNN brings them along, unless it was built without OpenMP.
+extern "C" {
+[[gnu::weak]] int omp_in_parallel() noexcept;
+[[gnu::weak]] int omp_get_max_threads() noexcept;
+[[gnu::weak]] int omp_get_thread_limit() noexcept;
+[[gnu::weak]] int omp_get_max_active_levels() noexcept;
+[[gnu::weak]] int omp_get_dynamic() noexcept;
+[[gnu::weak]] void omp_set_dynamic(int wanted) noexcept;
+[[gnu::weak]] void omp_set_num_threads(int count) noexcept;
+}
+#define ANDIRON_HAVE_OPENMP
+#define ANDIRON_OPENMP_IS_WEAK
 #endif
 
 namespace andiron::inline v1 {
@@ -20,9 +33,15 @@ namespace {
 std::atomic<unsigned> wanted_threads = 0;
 
 #ifdef ANDIRON_HAVE_OPENMP
+#ifdef ANDIRON_OPENMP_IS_WEAK
+const bool has_openmp = omp_in_parallel != nullptr;
+#else
+constexpr bool has_openmp = true;
+#endif
+
 // What OpenMP takes when the program starts: the cores that the process may use, or
 // OMP_NUM_THREADS. Later, a thread may have set a number of its own.
-const int usual_threads = omp_get_max_threads();
+const int usual_threads = has_openmp ? omp_get_max_threads() : 1;
 #endif
 
 }  // namespace
@@ -36,9 +55,10 @@ void set_threads(unsigned count) noexcept {
 unsigned threads() noexcept {
 #ifdef ANDIRON_HAVE_OPENMP
   // Within a parallel loop of the caller, its threads are what there is.
-  if (omp_in_parallel() != 0) return 1;
+  if (!has_openmp || omp_in_parallel() != 0 || omp_get_max_active_levels() < 1) return 1;
   const unsigned wanted = wanted_threads;
-  return wanted == 0 ? static_cast<unsigned>(std::max(1, usual_threads)) : wanted;
+  const int count = wanted == 0 ? usual_threads : static_cast<int>(wanted);
+  return static_cast<unsigned>(std::max(1, std::min(count, omp_get_thread_limit())));
 #else
   return 1;
 #endif
@@ -51,16 +71,23 @@ unsigned threads_for(std::size_t count, std::size_t grain) noexcept {
 
 ThreadCap::ThreadCap() noexcept {
 #ifdef ANDIRON_HAVE_OPENMP
-  before_ = omp_get_max_threads();
+  if (!has_openmp) return;
+  threads_before_ = omp_get_max_threads();
+  dynamic_before_ = omp_get_dynamic();
   omp_set_num_threads(static_cast<int>(threads()));
+  omp_set_dynamic(0);
 #else
-  static_cast<void>(before_);  // clang warns of members that nothing uses
+  // clang warns of members that nothing uses.
+  static_cast<void>(threads_before_);
+  static_cast<void>(dynamic_before_);
 #endif
 }
 
 ThreadCap::~ThreadCap() {
 #ifdef ANDIRON_HAVE_OPENMP
-  omp_set_num_threads(before_);
+  if (!has_openmp) return;
+  omp_set_num_threads(threads_before_);
+  omp_set_dynamic(dynamic_before_);
 #endif
 }
 

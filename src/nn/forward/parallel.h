@@ -35,7 +35,8 @@ constexpr std::size_t row_grain(std::size_t row) {
   return element_grain / (row == 0 ? 1 : row) + 1;
 }
 
-// Makes oneDNN, which uses OpenMP, keep to nn::threads() while it lives.
+// Makes oneDNN, which uses OpenMP, keep to nn::threads() while it lives, and get all of them: with
+// fewer than it has divided its work for, it leaves parts of a product out.
 class ThreadCap {
  public:
   ThreadCap() noexcept;
@@ -44,7 +45,8 @@ class ThreadCap {
   ThreadCap& operator=(const ThreadCap&) = delete;
 
  private:
-  int before_ = 0;
+  int threads_before_ = 0;
+  int dynamic_before_ = 0;
 };
 
 }  // namespace nn

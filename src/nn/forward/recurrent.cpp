@@ -30,6 +30,10 @@ Result<RecurrentOutput<LstmState>> run(const Lstm& lstm, Pass pass, const Operan
   constexpr std::string_view layer = "Lstm";
   ANDIRON_ASSIGN(const Shape weight, weight_shape(layer, lstm.input_gate));
   ANDIRON_TRY(check_clip(layer, lstm.clip));
+  for (const Activation one :
+       {lstm.gate_activation, lstm.cell_activation, lstm.hidden_activation}) {
+    ANDIRON_TRY(check_activation(layer, one));
+  }
   ANDIRON_ASSIGN(const Steps steps, steps_of(layer, x.shape(), pass.batch_first, weight[0]));
   const auto hidden = static_cast<std::size_t>(weight[1]);
   const std::size_t batch = steps.batch;
@@ -86,6 +90,9 @@ Result<RecurrentOutput<Tensor>> run(const Gru& gru, Pass pass, const Operand<T>&
   constexpr std::string_view layer = "Gru";
   ANDIRON_ASSIGN(const Shape weight, weight_shape(layer, gru.update_gate));
   ANDIRON_TRY(check_clip(layer, gru.clip));
+  for (const Activation one : {gru.gate_activation, gru.hidden_activation}) {
+    ANDIRON_TRY(check_activation(layer, one));
+  }
   ANDIRON_ASSIGN(const Steps steps, steps_of(layer, x.shape(), pass.batch_first, weight[0]));
   const auto hidden = static_cast<std::size_t>(weight[1]);
   const std::size_t batch = steps.batch;
