@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -17,6 +18,7 @@ namespace andiron::test {
 namespace {
 
 std::atomic<std::int64_t> live = 0;
+std::atomic<std::size_t> largest_block = SIZE_MAX;
 thread_local std::uint64_t calls_left = 0;  // until one fails; 0 where none is to fail
 thread_local Failing mode = Failing::once;
 thread_local Allocator counted = Allocator::operator_new;
@@ -121,6 +123,9 @@ FailingMemory::FailingMemory(std::uint64_t n, Failing how, Allocator which) noex
 }
 FailingMemory::~FailingMemory() { calls_left = 0; }
 
+LargestBlock::LargestBlock(std::size_t bytes) noexcept { largest_block = bytes; }
+LargestBlock::~LargestBlock() { largest_block = SIZE_MAX; }
+
 bool has_failed() noexcept { return failed; }
 std::int64_t live_allocations() noexcept { return live.load(std::memory_order_relaxed); }
 
@@ -176,7 +181,10 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 #endif
 #endif
 
-#if !defined(ANDIRON_MALLOC_OF_OTHERS)
+#if defined(ANDIRON_MALLOC_OF_OTHERS)
+const bool andiron::test::has_own_malloc = false;
+#else
+const bool andiron::test::has_own_malloc = true;
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -189,8 +197,8 @@ namespace andiron::test {
 namespace {
 
 template <class Real>
-void* unless_it_is_to_fail(Real real) noexcept {
-  if (!is_to_fail(Allocator::malloc)) return real();
+void* unless_it_is_to_fail(std::size_t size, Real real) noexcept {
+  if (size <= largest_block && !is_to_fail(Allocator::malloc)) return real();
   errno = ENOMEM;
   return nullptr;
 }
@@ -203,16 +211,16 @@ using andiron::test::unless_it_is_to_fail;
 extern "C" {
 
 void* malloc(std::size_t size) noexcept {
-  return unless_it_is_to_fail([&] { return __libc_malloc(size); });
+  return unless_it_is_to_fail(size, [&] { return __libc_malloc(size); });
 }
 void* calloc(std::size_t count, std::size_t size) noexcept {
-  return unless_it_is_to_fail([&] { return __libc_calloc(count, size); });
+  return unless_it_is_to_fail(count * size, [&] { return __libc_calloc(count, size); });
 }
 void* realloc(void* memory, std::size_t size) noexcept {
-  return unless_it_is_to_fail([&] { return __libc_realloc(memory, size); });
+  return unless_it_is_to_fail(size, [&] { return __libc_realloc(memory, size); });
 }
 void* memalign(std::size_t alignment, std::size_t size) noexcept {
-  return unless_it_is_to_fail([&] { return __libc_memalign(alignment, size); });
+  return unless_it_is_to_fail(size, [&] { return __libc_memalign(alignment, size); });
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   return memalign(alignment, size);

@@ -3,6 +3,7 @@
 // its operator new and its malloc, in all their forms.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace andiron::test {
@@ -28,6 +29,19 @@ class FailingMemory {
   FailingMemory(const FailingMemory&) = delete;
   FailingMemory& operator=(const FailingMemory&) = delete;
 };
+
+/// No thread can have a block of more than so many bytes, until destroyed. This reaches what is
+/// allocated inside oneDNN, too.
+class LargestBlock {
+ public:
+  explicit LargestBlock(std::size_t bytes) noexcept;
+  ~LargestBlock();
+  LargestBlock(const LargestBlock&) = delete;
+  LargestBlock& operator=(const LargestBlock&) = delete;
+};
+
+/// Whether malloc() is that of this program: sanitizers have their own.
+extern const bool has_own_malloc;
 
 /// Whether an allocation failed since the last FailingMemory began.
 bool has_failed() noexcept;
