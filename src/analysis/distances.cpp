@@ -12,6 +12,7 @@
 #include "src/analysis/moments.h"
 #include "src/analysis/numbers.h"
 #include "src/analysis/stretches.h"
+#include "src/core/kernels/vector_clones.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -29,7 +30,8 @@ struct PairSums {
   }
 };
 
-ANDIRON_FOLD_CLONES PairSums sums_of_pairs(const double* a, const double* b, std::size_t count) {
+ANDIRON_VECTOR_CLONES("avx2")
+PairSums sums_of_pairs(const double* a, const double* b, std::size_t count) {
   PairSums sums;
   sums.a_squares = fold_sum(count, [a](std::size_t i) { return a[i] * a[i]; });
   sums.b_squares = fold_sum(count, [b](std::size_t i) { return b[i] * b[i]; });
@@ -41,7 +43,8 @@ ANDIRON_FOLD_CLONES PairSums sums_of_pairs(const double* a, const double* b, std
   return sums;
 }
 
-ANDIRON_FOLD_CLONES double largest_magnitude(const double* numbers, std::size_t count) {
+ANDIRON_VECTOR_CLONES("avx2")
+double largest_magnitude(const double* numbers, std::size_t count) {
   return fold_max(count, 0, [numbers](std::size_t i) { return std::abs(numbers[i]); });
 }
 
@@ -68,8 +71,9 @@ bool is_beyond(double distance, double b_magnitude, const PairRules& rules) {
   return distance > rules.absolute_tolerance + rules.relative_tolerance * b_magnitude;
 }
 
-ANDIRON_FOLD_CLONES PairCounts count_reals(const double* a, const double* b, std::size_t count,
-                                           const PairRules& rules) {
+ANDIRON_VECTOR_CLONES("avx2")
+PairCounts count_reals(const double* a, const double* b, std::size_t count,
+                       const PairRules& rules) {
   PairCounts counts;
   counts.differing = static_cast<std::uint64_t>(fold_sum<std::int64_t>(
       count, [a, b](std::size_t i) -> std::int64_t { return a[i] != b[i]; }));

@@ -10,15 +10,6 @@
 #include <array>
 #include <cstddef>
 
-// Code for processors with longer vectors, chosen when the program starts. The resolvers of
-// sanitized programs run before the sanitizer does.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ANDIRON_FOLD_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define ANDIRON_FOLD_CLONES
-#endif
-
 namespace andiron::inline v1::detail {
 
 inline constexpr std::size_t lanes = 32;

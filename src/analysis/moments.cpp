@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "src/analysis/fold.h"
+#include "src/core/kernels/vector_clones.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -23,7 +24,8 @@ struct Sums {
   double largest() const { return std::max(std::abs(min), std::abs(max)); }
 };
 
-ANDIRON_FOLD_CLONES Sums sums_of(const double* numbers, std::size_t count) {
+ANDIRON_VECTOR_CLONES("avx2")
+Sums sums_of(const double* numbers, std::size_t count) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto number = [numbers](std::size_t i) { return numbers[i]; };
   Sums sums;

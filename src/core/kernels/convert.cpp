@@ -13,18 +13,10 @@
 #include <type_traits>
 
 #include "andiron/dtype.h"
+#include "src/core/kernels/vector_clones.h"
 
 namespace andiron::inline v1 {
 namespace {
-
-// The loops that layers wait for: g++ makes them for several vector units, and the machine's own is
-// chosen when the program starts. Sanitizers start later than that choice.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ANDIRON_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANDIRON_VECTOR_CLONES
-#endif
 
 constexpr std::size_t tile = 512;
 
@@ -78,12 +70,13 @@ std::uint16_t single_to_brain(std::uint32_t single) {
   return static_cast<std::uint16_t>(nan ? single >> 16 | 0x40 : rounded);
 }
 
-ANDIRON_VECTOR_CLONES
+// What layers wait for.
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 void widen_halves(const std::byte* source, std::byte* out, std::size_t count) {
   each<std::uint16_t, std::uint32_t>(source, out, count, half_to_single);
 }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 void widen_brains(const std::byte* source, std::byte* out, std::size_t count) {
   each<std::uint16_t, std::uint32_t>(
       source, out, count, [](std::uint16_t b) { return static_cast<std::uint32_t>(b) << 16; });

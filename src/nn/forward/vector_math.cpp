@@ -7,10 +7,11 @@
 #include <limits>
 #include <numbers>
 
+#include "src/core/kernels/vector_clones.h"
+
 // glibc has functions of whole vectors, which loops call once they are declared to be there.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 35)
-#define ANDIRON_VECTOR_LIBM
 extern "C" {
 __attribute__((simd("notinbranch"))) float expf(float) noexcept;
 __attribute__((simd("notinbranch"))) float tanhf(float) noexcept;
@@ -19,12 +20,6 @@ __attribute__((simd("notinbranch"))) float log1pf(float) noexcept;
 __attribute__((simd("notinbranch"))) float logf(float) noexcept;
 }
 #endif
-#endif
-
-#if defined(ANDIRON_VECTOR_LIBM) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ANDIRON_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANDIRON_VECTOR_CLONES
 #endif
 
 namespace andiron::inline v1 {
@@ -189,7 +184,7 @@ inline __attribute__((always_inline)) void normalize_all(const T* in, T* out, st
 
 }  // namespace
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 void apply_to_all(Elementwise function, ElementwiseSettings<float> settings, const float* in,
                   float* out, std::size_t count) noexcept {
   apply(function, settings, in, out, count);
@@ -199,7 +194,7 @@ void apply_to_all(Elementwise function, ElementwiseSettings<double> settings, co
   apply(function, settings, in, out, count);
 }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 float exp_all(const float* in, float* out, std::size_t count, float shift) noexcept {
   return exp_of_all(in, out, count, shift);
 }
@@ -207,15 +202,15 @@ double exp_all(const double* in, double* out, std::size_t count, double shift) n
   return exp_of_all(in, out, count, shift);
 }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 float largest(const float* in, std::size_t count) noexcept { return largest_of(in, count); }
 double largest(const double* in, std::size_t count) noexcept { return largest_of(in, count); }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 Moments moments(const float* in, std::size_t count) noexcept { return moments_of(in, count); }
 Moments moments(const double* in, std::size_t count) noexcept { return moments_of(in, count); }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 double mean_square(const float* in, std::size_t count) noexcept {
   return mean_square_of(in, count);
 }
@@ -223,7 +218,7 @@ double mean_square(const double* in, std::size_t count) noexcept {
   return mean_square_of(in, count);
 }
 
-ANDIRON_VECTOR_CLONES
+ANDIRON_VECTOR_CLONES("avx512f", "avx2")
 void normalize(const float* in, float* out, std::size_t count, float shift, float scale,
                const float* factors, const float* terms) noexcept {
   normalize_all(in, out, count, shift, scale, factors, terms);
