@@ -45,13 +45,6 @@ const std::set<std::string, std::less<>>& fused_kinds() {
   return kinds;
 }
 
-bool is_fused(const WantedTensor& wanted) {
-  const std::vector<std::string>& kinds = wanted.place.container.kinds();
-  return std::any_of(kinds.begin(), kinds.end(), [](const std::string& kind) {
-    return fused_kinds().contains(Container::plain(kind));
-  });
-}
-
 // What names of the archive begin with, where the rest is a name that a fused parameter is asked
 // for by.
 std::vector<FusedRoot> possible_roots(const Archive& archive, const Adapter& adapter,
@@ -93,6 +86,13 @@ bool feeds_all(const Archive& archive, const FusedRoot& root, const Adapter& ada
 }
 
 }  // namespace
+
+bool is_fused(const WantedTensor& wanted) {
+  const std::vector<std::string>& kinds = wanted.place.container.kinds();
+  return std::any_of(kinds.begin(), kinds.end(), [](const std::string& kind) {
+    return fused_kinds().contains(Container::plain(kind));
+  });
+}
 
 std::optional<FusedRoot> root_of_fused_layers(const Archive& archive, const Adapter& adapter,
                                               std::span<const WantedTensor> wanted) {

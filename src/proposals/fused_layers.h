@@ -13,6 +13,9 @@
 
 namespace andiron::inline v1::detail {
 
+// Whether PyTorch joins a parameter with others of its layer.
+bool is_fused(const WantedTensor& wanted);
+
 // What names of the file have before those that the adapter asks for, or the other way round.
 struct FusedRoot {
   std::string of_file = {};

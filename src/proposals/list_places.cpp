@@ -42,37 +42,60 @@ std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside, bo
   return std::nullopt;
 }
 
+namespace {
+
+// The members of a list that are called the same but for their numbers, each with the number that
+// it has in the list: 2 of "branch7x7_2", where all have the others. Others count by themselves.
+struct CountedList {
+  std::map<std::uint32_t, std::vector<std::uint64_t>> numbers;  // by bag, in order
+  std::vector<std::pair<NodeId, std::uint64_t>> members;
+};
+CountedList list_of(const NameTree& tree, NodeId node) {
+  const std::string kind = name_kind(tree[node].segment);
+  std::vector<NodeId> members;
+  std::vector<std::vector<std::uint64_t>> all;
+  for (const NodeId child : tree[tree[node].parent].children) {
+    if (name_kind(tree[child].segment) != kind) continue;
+    members.push_back(child);
+    all.push_back(numbers_in_segment(tree[child].segment));
+  }
+  CountedList list;
+  const std::size_t count = all.front().size();
+  if (count == 0) return list;
+  std::size_t counting = 0;  // the first one in which they differ, or the last
+  while (counting + 1 < count && std::all_of(all.begin(), all.end(), [&](const auto& numbers) {
+           return numbers[counting] == all.front()[counting];
+         })) {
+    ++counting;
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    list.numbers[tree[members[i]].bag].push_back(all[i][counting]);
+    list.members.emplace_back(members[i], all[i][counting]);
+  }
+  return list;
+}
+
+}  // namespace
+
 bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& source_tree,
                     NodeId source) {
-  // What is called the same but for its number: others count by themselves.
-  const auto list_of = [](const NameTree& tree, NodeId node) {
-    std::map<std::uint32_t, std::vector<NodeId>> by_bag;
-    for (const NodeId child : tree[tree[node].parent].children) {
-      if (name_kind(tree[child].segment) != name_kind(tree[node].segment)) continue;
-      by_bag[tree[child].bag].push_back(child);
-    }
-    return by_bag;
-  };
-  const auto in_wanted = list_of(wanted_tree, wanted);
-  const auto in_source = list_of(source_tree, source);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
-  for (const auto& [bag, nodes] : in_wanted) {
-    const auto same = in_source.find(bag);
-    if (nodes.size() != 1 || same == in_source.end() || same->second.size() != 1) continue;
-    const auto a = number_in(wanted_tree[nodes.front()].segment);
-    const auto b = number_in(source_tree[same->second.front()].segment);
-    if (a && b && numbers.size() < most_members) numbers.emplace_back(*a, *b);
-  }
-  // Groups on their way: the members with this bag against those with forms of their own.
-  const auto mean = [&](const NameTree& tree, const std::vector<NodeId>& nodes) {
-    double sum = 0;
-    for (const NodeId node : nodes) {
-      sum += static_cast<double>(number_in(tree[node].segment).value_or(0));
-    }
-    return sum / static_cast<double>(nodes.size());
-  };
+  const auto in_wanted = list_of(wanted_tree, wanted).numbers;
+  const auto in_source = list_of(source_tree, source).numbers;
   const auto group_wanted = in_wanted.find(wanted_tree[wanted].bag);
   const auto group_source = in_source.find(source_tree[source].bag);
+  if (group_wanted == in_wanted.end() || group_source == in_source.end()) return false;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
+  for (const auto& [bag, of_bag] : in_wanted) {
+    const auto same = in_source.find(bag);
+    if (of_bag.size() != 1 || same == in_source.end() || same->second.size() != 1) continue;
+    if (numbers.size() < most_members) numbers.emplace_back(of_bag.front(), same->second.front());
+  }
+  // Groups on their way: the members with this bag against those with forms of their own.
+  const auto mean = [](const std::vector<std::uint64_t>& of_bag) {
+    double sum = 0;
+    for (const std::uint64_t number : of_bag) sum += static_cast<double>(number);
+    return sum / static_cast<double>(of_bag.size());
+  };
   int forward = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -80,42 +103,35 @@ bool runs_backwards(const NameTree& wanted_tree, NodeId wanted, const NameTree& 
           (numbers[i].first < numbers[j].first) == (numbers[i].second < numbers[j].second);
       forward += same ? 1 : -1;
     }
-    if (group_wanted != in_wanted.end() && group_source != in_source.end()) {
-      const bool is_after =
-          static_cast<double>(numbers[i].first) > mean(wanted_tree, group_wanted->second);
-      const bool is_after_there =
-          static_cast<double>(numbers[i].second) > mean(source_tree, group_source->second);
-      forward += is_after == is_after_there ? 1 : -1;
-    }
+    const bool is_after = static_cast<double>(numbers[i].first) > mean(group_wanted->second);
+    const bool is_after_there = static_cast<double>(numbers[i].second) > mean(group_source->second);
+    forward += is_after == is_after_there ? 1 : -1;
   }
   if (forward != 0) return forward < 0;
   // Lists with the same numbers were renamed and nothing else.
-  const auto first_number = [](const NameTree& tree, NodeId node, const auto& groups) {
-    const auto group = groups.find(tree[node].bag);
-    const NodeId first = group == groups.end() ? node : group->second.front();
-    return number_in(tree[first].segment);
-  };
   const bool is_one_known = counts_backwards(wanted_tree[wanted].segment) !=
                             counts_backwards(source_tree[source].segment);
-  return is_one_known && first_number(wanted_tree, wanted, in_wanted) !=
-                             first_number(source_tree, source, in_source);
+  return is_one_known && group_wanted->second.front() != group_source->second.front();
+}
+
+bool counts_others(const NameTree& tree, NodeId node) {
+  const CountedList list = list_of(tree, node);
+  return list.numbers.size() > 1;
 }
 
 bool counts_others_before(const NameTree& tree, std::span<const NodeId> nodes,
                           NameTree::Bags& bags) {
+  const CountedList list = list_of(tree, nodes.front());
   std::optional<std::uint64_t> least;
   for (const NodeId node : nodes) {
-    const auto number = number_in(tree[node].segment);
-    if (!number) return false;
-    least = std::min(least.value_or(*number), *number);
+    const auto member = std::find_if(list.members.begin(), list.members.end(),
+                                     [&](const auto& one) { return one.first == node; });
+    if (member == list.members.end()) return false;
+    least = std::min(least.value_or(member->second), member->second);
   }
-  if (!least) return false;
-  const std::string kind = name_kind(tree[nodes.front()].segment);
-  const std::vector<NodeId>& members = tree[tree[nodes.front()].parent].children;
   bool has_others = false;
-  for (const NodeId member : members) {
-    const auto number = number_in(tree[member].segment);
-    if (!number || *number >= *least || name_kind(tree[member].segment) != kind) continue;
+  for (const auto& [member, number] : list.members) {
+    if (number >= *least) continue;
     // The first block of a model may have a tensor more or less than the others.
     const std::uint32_t bag = tree[nodes.front()].bag;
     const bool is_alike = bags.likeness(bag, tree[member].bag) >= least_likeness_of_members ||

@@ -22,6 +22,9 @@ std::optional<Side> side_of(const NameTree& tree, NameTree::NodeId node, NameTre
 bool runs_backwards(const NameTree& wanted_tree, NameTree::NodeId wanted,
                     const NameTree& source_tree, NameTree::NodeId source);
 
+// Whether the list that holds a module counts others, too, which hold other things.
+bool counts_others(const NameTree& tree, NameTree::NodeId node);
+
 // Whether the list that holds modules counts others before them, which hold other things, so that
 // their own numbers are places in the list and not among them. REQUIRES: they have one parent.
 bool counts_others_before(const NameTree& tree, std::span<const NameTree::NodeId> nodes,

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "src/core/parse_index.h"
@@ -114,6 +115,10 @@ double word_score(const Label& wanted, const Label& source) {
   return score + words_similarity(wanted.words, source.words);
 }
 
+double meaning_score(const Label& wanted, const Label& source) {
+  return word_score({.meaning = wanted.meaning}, {.meaning = source.meaning});
+}
+
 Ranks ranks_of(const std::vector<Label>& labels) {
   std::map<std::vector<std::uint64_t>, std::size_t> ranks;
   for (const Label& label : labels) ranks.emplace(label.numbers, 0);
@@ -140,6 +145,43 @@ Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells) {
     std::iota(ranks.of.begin(), ranks.of.end(), std::size_t{0});
   }
   return ranks;
+}
+
+namespace {
+std::set<std::uint64_t> last_numbers(const std::vector<Label>& labels) {
+  std::set<std::uint64_t> numbers;
+  for (const Label& label : labels) {
+    if (!label.numbers.empty()) numbers.insert(label.numbers.back());
+  }
+  return numbers;
+}
+}  // namespace
+
+bool has_last_numbers_of(const std::vector<Label>& source, const std::vector<Label>& wanted) {
+  const std::set<std::uint64_t> there = last_numbers(source);
+  const std::set<std::uint64_t> here = last_numbers(wanted);
+  return std::includes(there.begin(), there.end(), here.begin(), here.end());
+}
+
+bool rank_by_equal_numbers(const std::vector<Label>& wanted, const std::vector<Label>& source,
+                           Ranks& wanted_ranks, Ranks& source_ranks) {
+  const std::set<std::uint64_t> numbers = last_numbers(wanted);
+  if (numbers.size() != wanted.size() || wanted.size() != source.size() ||
+      numbers != last_numbers(source)) {
+    return false;
+  }
+  const auto ranks = [&](const std::vector<Label>& labels) {
+    Ranks result;
+    result.count = labels.size();
+    for (const Label& label : labels) {
+      result.of.push_back(static_cast<std::size_t>(
+          std::distance(numbers.begin(), numbers.find(label.numbers.back()))));
+    }
+    return result;
+  };
+  wanted_ranks = ranks(wanted);
+  source_ranks = ranks(source);
+  return true;
 }
 
 namespace {
@@ -192,10 +234,14 @@ double number_cost(const Label& wanted, const Label& source) {
   return std::min(cost + 0.1, 1.0);
 }
 
-std::optional<std::uint64_t> number_in(std::string_view segment) {
-  const auto begin = std::find_if(segment.begin(), segment.end(), is_digit);
-  const auto end = std::find_if_not(begin, segment.end(), is_digit);
-  return parse_index(std::string_view(begin, end));
+std::vector<std::uint64_t> numbers_in_segment(std::string_view segment) {
+  std::vector<std::uint64_t> numbers;
+  for (auto begin = segment.begin(); begin != segment.end();) {
+    const auto end = std::find_if_not(begin, segment.end(), is_digit);
+    if (end != begin) numbers.push_back(parse_index(std::string_view(begin, end)).value_or(0));
+    begin = std::find_if(end, segment.end(), is_digit);
+  }
+  return numbers;
 }
 
 std::optional<std::uint64_t> last_number_in(std::string_view segment) {

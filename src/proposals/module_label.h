@@ -17,9 +17,9 @@ namespace andiron::inline v1::detail {
 // A node as its name tells it, below the place where both sides are looked at.
 struct Label {
   Meaning meaning = {};
-  std::vector<std::string> words;  // without common ones
-  std::vector<std::uint64_t> numbers;
-  std::string last;  // segment, in plain form
+  std::vector<std::string> words = {};  // without common ones
+  std::vector<std::uint64_t> numbers = {};
+  std::string last = {};  // segment, in plain form
 };
 
 // The words of a module that has only numbers are those of the child that holds most of it.
@@ -29,6 +29,9 @@ std::vector<Label> labels_of(const NameTree& tree, const std::vector<NameTree::N
 
 // How well two labels agree in words; negative if they contradict each other.
 double word_score(const Label& wanted, const Label& source);
+
+// The same without words that have no meaning in the trade.
+double meaning_score(const Label& wanted, const Label& source);
 
 // Whether a question has different answers in both. Not what part it is: a norm of the head is also
 // of the head.
@@ -43,6 +46,13 @@ Ranks ranks_of(const std::vector<Label>& labels);
 // The same for nodes that are listed in order, if that tells. Numbers of different lists say
 // nothing of what comes first: "features.19" comes before "extra.0" if it is listed first.
 Ranks ranks_in_order(const std::vector<Label>& labels, bool order_tells);
+// The same for both sides, where the last number of each is one of the other side's, and no two
+// have the same one: whatever they are called, equal numbers mean the same.
+bool rank_by_equal_numbers(const std::vector<Label>& wanted, const std::vector<Label>& source,
+                           Ranks& wanted_ranks, Ranks& source_ranks);
+// Whether the other side has all last numbers: otherwise equal ones may be chance, as one side may
+// count from 0 and the other from 1.
+bool has_last_numbers_of(const std::vector<Label>& source, const std::vector<Label>& wanted);
 bool have_the_same_words(const std::vector<Label>& labels);
 // Whether numbers of both count the same: those of labels with the same words and as many numbers.
 bool are_of_one_list(const Label& a, const Label& b);
@@ -55,8 +65,8 @@ Ranks ranks_of_norms(const std::vector<Label>& labels);
 // From 0 for the same numbers to 1.
 double number_cost(const Label& wanted, const Label& source);
 
-// The first number in a segment: 2 for layer2_conv1; the last: 1.
-std::optional<std::uint64_t> number_in(std::string_view segment);
+// The numbers in a segment: 2 and 1 for layer2_conv1; the last: 1.
+std::vector<std::uint64_t> numbers_in_segment(std::string_view segment);
 std::optional<std::uint64_t> last_number_in(std::string_view segment);
 
 }  // namespace andiron::inline v1::detail

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "src/core/try.h"
+#include "src/names/rename.h"
+#include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -44,16 +49,25 @@ std::optional<TensorSnapshot> tensor_of(DType dtype, const Shape& shape) {
   return *std::move(expanded);
 }
 
-// What a place asks for.
+// The name of a tensor, and what it is for a place that asks for it.
 struct Asked {
-  bool takes_last = false;  // of the names that the adapter looks for, otherwise the first
-  bool is_turned = false;   // as a transposed matrix
+  std::string name;
+  bool is_turned = false;  // a transposed matrix
+  std::size_t parts = 1;   // places that it feeds, this one among them
+};
+
+// A place, and the names that the adapter looks for, the first one first.
+struct Asking {
+  std::size_t place;
+  std::vector<std::string> names;
 };
 
 class ViewFinder {
  public:
-  ViewFinder(const ProposalInput& input, std::span<const std::size_t> places)
-      : input_(input), places_(places) {}
+  ViewFinder(const ProposalInput& input, const Archive& file, std::span<const std::size_t> places)
+      : input_(input), places_(places), is_from_pytorch_(is_from_pytorch(file)) {
+    for (const std::string_view name : names_and_aliases(file)) endings_.insert(last_segment(name));
+  }
 
   std::vector<ModuleView> find() {
     std::vector<ModuleView> views;
@@ -65,12 +79,19 @@ class ViewFinder {
                     });
     for (const bool flips_variants : {false, true}) {
       if (flips_variants && !has_variants) break;
+      bool reads_pytorch = false;  // the adapter that is set
       for (const AdapterChoice choice : {AdapterChoice::present, AdapterChoice::pytorch_to_burn,
                                          AdapterChoice::burn_to_pytorch, AdapterChoice::identity}) {
-        ModuleView view = {choice, flips_variants, asked_with(choice, flips_variants)};
+        if (choice == AdapterChoice::burn_to_pytorch && (reads_pytorch || !may_be_pytorchs())) {
+          continue;
+        }
+        ModuleView view = view_with(choice, flips_variants);
         const bool is_new = std::none_of(views.begin(), views.end(), [&](const ModuleView& other) {
           return other.asked == view.asked;
         });
+        if (choice == AdapterChoice::pytorch_to_burn) {
+          reads_pytorch = input_.options.adapter.is_set() && !is_new;
+        }
         // Square matrices are asked for in the same shape, and read transposed.
         const bool turns_squares =
             choice == AdapterChoice::pytorch_to_burn && !input_.options.adapter.is_set() &&
@@ -84,60 +105,123 @@ class ViewFinder {
   }
 
  private:
-  std::vector<TreeTensor> asked_with(AdapterChoice choice, bool flips_variants) const {
+  // Whether the module may have PyTorch's layouts, for a file that has Burn's: layers of ours have
+  // Burn's.
+  bool may_be_pytorchs() const {
+    return !is_from_pytorch_ &&
+           std::none_of(input_.wanted.begin(), input_.wanted.end(), [](const WantedTensor& one) {
+             const std::vector<std::string>& kinds = one.place.container.kinds();
+             return std::any_of(kinds.begin(), kinds.end(), [](const std::string& kind) {
+               return Container::plain(kind).starts_with("nn.");
+             });
+           });
+  }
+
+  ModuleView view_with(AdapterChoice choice, bool flips_variants) {
     const AnyAdapter adapter = chosen_adapter(choice, input_.options.adapter);
     const std::span<const WantedTensor> wanted =
         flips_variants ? input_.wanted_other : input_.wanted;
-    std::unordered_map<std::string, Asked> known;
-    std::vector<TreeTensor> all;
+    std::vector<Asking> all;
+    askers_.clear();
+    turns_.clear();
     for (const std::size_t place : places_) {
-      const WantedTensor& one = wanted[place];
       OfferingLookup nothing;
       // Errors of the adapter are none of ours: the names that it asked for are.
-      static_cast<void>(pass_on_out_of_memory(adapter->load(one.place, nothing)));
-      const std::string kind = one.place.container.path() + '\n' + std::string(one.place.name()) +
-                               '\n' + one.leaf.shape.to_string();
-      const auto [asked, is_new] = known.try_emplace(kind);
-      if (is_new) asked->second = ask(*adapter, one);
-      TreeTensor tensor;
-      tensor.name = nothing.asked.empty()      ? one.place.path
-                    : asked->second.takes_last ? nothing.asked.back()
-                                               : nothing.asked.front();
-      const std::span<const std::uint64_t> dims = one.leaf.shape.dims();
-      tensor.shape.assign(dims.begin(), dims.end());
-      if (asked->second.is_turned) std::swap(tensor.shape[0], tensor.shape[1]);
-      tensor.kind = kind_number(one.leaf.dtype);
-      all.push_back(std::move(tensor));
+      static_cast<void>(pass_on_out_of_memory(adapter->load(wanted[place].place, nothing)));
+      all.push_back({place, std::move(nothing.asked)});
     }
-    return all;
+    for (const Asking& one : all) {
+      for (auto name = one.names.begin(); name != one.names.end(); ++name) {
+        if (std::find(one.names.begin(), name, *name) == name) ++askers_[*name];
+      }
+    }
+    ModuleView view = {choice, flips_variants, {}, {}};
+    std::unordered_map<std::string, std::size_t> known;
+    for (const Asking& one : all) {
+      const WantedTensor& tensor = wanted[one.place];
+      Asked asked = ask(*adapter, tensor, one.names);
+      const auto [at, is_new] = known.try_emplace(asked.name, view.asked.size());
+      if (!is_new && asked.parts > 1) {
+        view.feeds[at->second].push_back(one.place);
+        continue;
+      }
+      std::vector<std::uint64_t> dims = dims_of(tensor.leaf.shape, asked);
+      view.asked.push_back(
+          {std::move(asked.name), std::move(dims), kind_number(tensor.leaf.dtype)});
+      view.feeds.push_back({one.place});
+    }
+    return view;
   }
 
-  // A matrix is asked for as it is or transposed, under the last of its names: a norm's gamma is
-  // asked for as PyTorch's weight, and attention's projections one by one.
-  static Asked ask(const Adapter& adapter, const WantedTensor& wanted) {
-    OfferingLookup nothing;
-    static_cast<void>(pass_on_out_of_memory(adapter.load(wanted.place, nothing)));
-    if (nothing.asked.empty()) return {};
-    const std::string& last = nothing.asked.back();
+  // The name under which the file is most likely to have what a place asks for: a tensor that the
+  // adapter takes apart, if names of the file end so; then the last one that they end in, as a
+  // norm's gamma is asked for as PyTorch's weight; then the last one.
+  Asked ask(const Adapter& adapter, const WantedTensor& wanted,
+            const std::vector<std::string>& names) {
+    std::optional<Asked> best;
+    int best_rank = 0;
+    for (std::size_t i = names.size(); i-- > 0;) {
+      const bool is_there = endings_.contains(last_segment(names[i]));
+      const std::size_t askers = is_there ? askers_.at(names[i]) : 1;
+      for (const std::size_t parts : std::set<std::size_t>{1, askers}) {
+        const int rank = parts > 1 ? 3 : is_there ? 2 : 1;
+        if (rank < best_rank || (rank == best_rank && parts == 1)) continue;
+        Asked asked = {names[i], false, parts};
+        if (!find_turn(adapter, wanted, i, asked)) continue;
+        best = std::move(asked);
+        best_rank = rank;
+      }
+    }
+    if (best) return *std::move(best);
+    return {names.empty() ? wanted.place.path : names.front(), false, 1};
+  }
+
+  static std::vector<std::uint64_t> dims_of(const Shape& shape, const Asked& asked) {
+    std::vector<std::uint64_t> dims(shape.dims().begin(), shape.dims().end());
+    if (asked.is_turned) std::swap(dims[0], dims[1]);
+    if (asked.parts > 1) dims[0] *= asked.parts;
+    return dims;
+  }
+
+  // Finds out whether a matrix of this name is read transposed. Returns false if what it gives does
+  // not fit. `position`: of the name among those of the place, the same for all places of a kind.
+  bool find_turn(const Adapter& adapter, const WantedTensor& wanted, std::size_t position,
+                 Asked& asked) {
     const Shape& shape = wanted.leaf.shape;
+    const std::string kind = wanted.place.container.path() + '\n' +
+                             std::string(wanted.place.name()) + '\n' + shape.to_string() + '\n' +
+                             std::string(last_segment(asked.name)) + '\n' +
+                             std::to_string(position) + '/' + std::to_string(asked.parts);
+    const auto [known, is_new] = turns_.try_emplace(kind);
+    if (is_new) known->second = turn_of(adapter, wanted, asked);
+    asked.is_turned = known->second.value_or(false);
+    return known->second.has_value();
+  }
+  static std::optional<bool> turn_of(const Adapter& adapter, const WantedTensor& wanted,
+                                     Asked asked) {
+    const Shape& shape = wanted.leaf.shape;
+    if (asked.parts > 1 && shape.rank() == 0) return std::nullopt;
     for (const bool is_turned : {false, true}) {
       if (is_turned && shape.rank() != 2) break;
-      const Shape there = is_turned ? Shape{shape[1], shape[0]} : shape;
-      std::optional<TensorSnapshot> tensor = tensor_of(wanted.leaf.dtype, there);
+      asked.is_turned = is_turned;
+      std::optional<TensorSnapshot> tensor =
+          tensor_of(wanted.leaf.dtype, Shape(dims_of(shape, asked)));
       if (!tensor) continue;
-      OfferingLookup lookup(last, *std::move(tensor));
+      OfferingLookup lookup(asked.name, *std::move(tensor));
       const Result<std::optional<TensorSnapshot>> got =
           pass_on_out_of_memory(adapter.load(wanted.place, lookup));
       if (!got || !*got) continue;
-      if (wanted.leaf.accepts_any_shape || (*got)->shape() == shape) {
-        return {true, is_turned};
-      }
+      if (wanted.leaf.accepts_any_shape || (*got)->shape() == shape) return is_turned;
     }
-    return {};
+    return std::nullopt;
   }
 
   const ProposalInput& input_;
   std::span<const std::size_t> places_;
+  bool is_from_pytorch_;
+  std::unordered_set<std::string_view> endings_;                // of the file's names
+  std::unordered_map<std::string, std::size_t> askers_;         // of each name under an adapter
+  std::unordered_map<std::string, std::optional<bool>> turns_;  // by kinds of asked tensors
 };
 
 }  // namespace
@@ -149,8 +233,14 @@ std::uint8_t kind_number(DType dtype) {
   return dtype == DType::boolean ? 4 : 5;
 }
 
-std::vector<ModuleView> views_of(const ProposalInput& input, std::span<const std::size_t> places) {
-  return ViewFinder(input, places).find();
+bool is_from_pytorch(const Archive& file) {
+  const auto format = file.metadata().find("format");
+  return file.is_pickled() || (format != file.metadata().end() && format->second == "pt");
+}
+
+std::vector<ModuleView> views_of(const ProposalInput& input, const Archive& file,
+                                 std::span<const std::size_t> places) {
+  return ViewFinder(input, file, places).find();
 }
 
 }  // namespace andiron::inline v1::detail

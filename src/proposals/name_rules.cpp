@@ -455,6 +455,7 @@ class RuleWriter {
           *std::min_element(changed_by[i].begin(), changed_by[i].end(),
                             [&](std::size_t a, std::size_t b) { return counts[a] < counts[b]; });
       rules_[rule].is_guess = true;
+      rules_[rule].evidence = task_.renamings[i].evidence;
     }
   }
 

@@ -43,6 +43,7 @@ struct Renaming {
   std::string to;
   Evidence evidence = Evidence::name;
   bool is_guess = false;
+  bool is_doubtful = false;  // sure only if a guess beside it is right
 };
 
 struct RenamingTask {

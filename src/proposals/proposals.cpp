@@ -13,7 +13,9 @@
 
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
+#include "src/proposals/fused_layers.h"
 #include "src/proposals/model_root.h"
+#include "src/proposals/module_views.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/namings.h"
 #include "src/proposals/recipe.h"
@@ -46,12 +48,35 @@ struct LeftOut {
   std::string path;
   bool is_module;
   std::string why;
+  bool is_guess = false;
 };
 
 // Why a parameter is not fed.
 std::string reason_to_leave_out(const Trial::Unfed& unfed) {
   if (unfed.found.empty()) return "the file has nothing for it";
   return unfed.found + " in the file, " + unfed.expected + " in the model";
+}
+
+// A tensor that nothing takes and that could feed a parameter: of its shape, as a transposed
+// matrix, or joined with others.
+std::string_view unused_for(const WantedTensor& wanted, const Trial& trial) {
+  constexpr std::uint64_t most_joined = 4;
+  const std::span<const std::uint64_t> dims = wanted.leaf.shape.dims();
+  std::vector<std::uint64_t> shape(dims.begin(), dims.end());
+  const bool is_matrix = shape.size() == 2;
+  for (const bool is_turned : {false, true}) {
+    if (is_turned && !is_matrix) break;
+    if (is_turned) std::swap(shape[0], shape[1]);
+    for (std::uint64_t parts = 1; parts <= (is_fused(wanted) ? most_joined : 1); ++parts) {
+      std::vector<std::uint64_t> there = shape;
+      if (!there.empty()) there[0] *= parts;
+      there.push_back(kind_number(wanted.leaf.dtype));
+      if (const auto found = trial.unused.find(there); found != trial.unused.end()) {
+        return found->second;
+      }
+    }
+  }
+  return {};
 }
 
 std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial& trial) {
@@ -82,9 +107,19 @@ std::vector<LeftOut> left_out(std::span<const WantedTensor> wanted, const Trial&
       part.is_module = true;
       return false;
     });
-    const bool is_known = std::any_of(
-        parts.begin(), parts.end(), [&](const LeftOut& other) { return other.path == part.path; });
-    if (!is_known) parts.push_back(std::move(part));
+    const std::string_view unused = unused_for(wanted[unfed.wanted], trial);
+    if (!unused.empty()) {
+      part.is_guess = true;
+      part.why = "nothing takes " + in_quotes(unused) + ", which could be " +
+                 in_quotes(wanted[unfed.wanted].place.path);
+    }
+    const auto known = std::find_if(parts.begin(), parts.end(),
+                                    [&](const LeftOut& other) { return other.path == part.path; });
+    if (known == parts.end()) {
+      parts.push_back(std::move(part));
+    } else if (part.is_guess && !known->is_guess) {
+      *known = std::move(part);
+    }
     if (parts.size() > most_excluded) break;
   }
   return parts;
@@ -106,8 +141,8 @@ std::string exclude_rest(std::span<const WantedTensor> wanted, const Trial& tria
   if (!is_small) return {};
   std::vector<std::string_view> paths;
   for (const LeftOut& part : parts) {
-    recipe.excluded.push_back(
-        {"^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"), part.why});
+    recipe.excluded.push_back({"^" + escaped_for_regex(part.path) + (part.is_module ? "\\." : "$"),
+                               part.why, part.is_guess});
     paths.push_back(part.path);
   }
   return "leaving out " + list_in_quotes(paths);

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "andiron/names.h"
-#include "src/adapters/archive_lookup.h"
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/load/fit.h"
+#include "src/names/training_names.h"
+#include "src/proposals/model_root.h"
+#include "src/proposals/module_views.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -67,6 +69,7 @@ std::string in_words(const NameRule& rule) {
 std::string reason_for(const NameRule& rule) {
   constexpr const char* by_chance = "by order or shape alone";
   if (!rule.reason.empty()) return rule.reason;
+  if (rule.evidence == Evidence::square) return "nothing tells whether the matrix is transposed";
   if (rule.is_guess) return by_chance;
   switch (rule.evidence) {
     case Evidence::name:
@@ -80,6 +83,7 @@ std::string reason_for(const NameRule& rule) {
     case Evidence::rest:
       return "all others of that shape are taken";
     case Evidence::order:
+    case Evidence::square:
       break;
   }
   return by_chance;
@@ -162,6 +166,32 @@ VariantPaths paths_of_variant(const Place& place, bool names_variants) {
   const std::size_t depth = *depth_of_variant(place.container);
   return {first_segments(depth), names_variants ? first_segments(depth + 1) : ""};
 }
+
+// Knows which tensors were found.
+class NotingLookup final : public TensorLookup {
+ public:
+  explicit NotingLookup(const Archive& archive) : archive_(archive), is_used_(archive.size()) {}
+  Result<std::optional<TensorSnapshot>> find(std::string_view name) override {
+    const std::optional<std::size_t> index = archive_.find(name);
+    if (index) is_used_[*index] = true;
+    return index ? std::make_optional(archive_.snapshot(*index)) : std::nullopt;
+  }
+  Trial::Unused unused() const {
+    Trial::Unused unused;
+    for (std::size_t i = 0; i < archive_.size(); ++i) {
+      const TensorInfo info = archive_.info(i);
+      if (is_used_[i] || is_optimizer_state(info.name) || is_averaged(info.name)) continue;
+      std::vector<std::uint64_t> key(info.shape.begin(), info.shape.end());
+      key.push_back(kind_number(info.dtype));
+      unused.try_emplace(std::move(key), info.name);
+    }
+    return unused;
+  }
+
+ private:
+  const Archive& archive_;
+  std::vector<bool> is_used_;
+};
 
 bool has_another(const Archive& source, const VariantPaths& paths) {
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -275,7 +305,9 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
     add(StepKind::close_gaps, {*closes_gaps ? "true" : "false"},
         *closes_gaps ? "the file's numbers have gaps" : "the module has the file's numbers");
   }
-  for (const Exclusion& one : excluded) add(StepKind::exclude, {one.pattern}, one.why);
+  for (const Exclusion& one : excluded) {
+    add(StepKind::exclude, {one.pattern}, one.why, one.is_guess);
+  }
   if (adapter != AdapterChoice::present) {
     add(StepKind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
   }
@@ -342,7 +374,7 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
   }
   Trial trial;
   const AnyAdapter adapter = chosen_adapter(recipe.adapter, input.options.adapter);
-  ArchiveLookup lookup(source);
+  NotingLookup lookup(source);
   const std::span<const WantedTensor> wanted = wanted_by(input, recipe);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Result<std::optional<TensorSnapshot>> found =
@@ -357,6 +389,7 @@ Result<Trial> try_recipe(const ProposalInput& input, const Recipe& recipe) {
       trial.unfed.push_back({i, std::move(error.found), std::move(error.expected)});
     }
   }
+  if (!trial.unfed.empty()) trial.unused = lookup.unused();
   const auto lies_in_variant = [&](const Trial::Unfed& unfed) {
     return depth_of_variant(wanted[unfed.wanted].place.container).has_value();
   };

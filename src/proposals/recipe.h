@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,7 @@ struct ProposedEdit {
 struct Exclusion {
   std::string pattern;  // a regular expression for paths
   std::string why;
+  bool is_guess = false;
 };
 
 // Calls of a store's builder. Settings that are not named stay as they are.
@@ -76,8 +78,11 @@ struct Trial {
     std::string found;
     std::string expected;
   };
+  // A name for each shape with the kind of its dtype (kind_number) at its end.
+  using Unused = std::map<std::vector<std::uint64_t>, std::string>;
   std::size_t matched = 0;
   std::vector<Unfed> unfed = {};
+  Unused unused = {};  // tensors of the source, where something is unfed
   // All parameters without a tensor are in variants, and the source has tensors for another
   // alternative there.
   bool is_other_variant = false;

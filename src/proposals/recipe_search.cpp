@@ -57,7 +57,7 @@ class Search {
         base_(input.source.named.before(NameStage::index_gaps).value_or(input.source.named)) {
     fold_weights();
     take_sample();
-    views_ = views_of(input, places_);
+    views_ = views_of(input, base_, places_);
     for (const std::string& pattern : input.source.names.except) {
       if (Result<Pattern> except = pass_on_out_of_memory(Pattern::regex(pattern))) {
         gap_exceptions_.push_back(*std::move(except));
@@ -102,10 +102,11 @@ class Search {
           !std::all_of(one.plan.edits.begin(), one.plan.edits.end(), is_sure);
       if (!has_guess) continue;
       // The sure part is a proposal of its own.
+      const auto is_open = [](const Renaming& part) { return part.is_guess || part.is_doubtful; };
       for (const Renaming& renaming : one.plan.renamings) {
-        if (renaming.is_guess) one.plan.others.push_back(renaming.from);
+        if (is_open(renaming)) one.plan.others.push_back(renaming.from);
       }
-      std::erase_if(one.plan.renamings, [](const Renaming& part) { return part.is_guess; });
+      std::erase_if(one.plan.renamings, is_open);
       std::erase_if(one.plan.edits, [](const ProposedEdit& part) { return part.is_guess; });
       one.plan.matched = one.plan.renamings.size();
       if (one.plan.matched != 0) write(one);
@@ -118,10 +119,7 @@ class Search {
   // A file that says that PyTorch wrote it has PyTorch's layouts, also where all matrices are
   // square.
   void prefer_layout_of_file(std::vector<AlignedView>& aligned) const {
-    const auto format = base_.metadata().find("format");
-    const bool says_so =
-        base_.is_pickled() || (format != base_.metadata().end() && format->second == "pt");
-    if (!says_so || input_.options.adapter.is_set() || aligned.empty()) return;
+    if (!is_from_pytorch(base_) || input_.options.adapter.is_set() || aligned.empty()) return;
     const std::size_t most = aligned.front().plan.matched;
     const auto is_right = [&](const AlignedView& one) {
       return one.view->choice == AdapterChoice::pytorch_to_burn && one.plan.matched == most;
@@ -146,20 +144,22 @@ class Search {
 
   // The tensors that parameters get by an alignment.
   void note_meant(const AlignedView& aligned, SearchResult& result) const {
-    std::unordered_map<std::string_view, std::size_t> places;
+    std::unordered_map<std::string_view, const std::vector<std::size_t>*> fed;
     for (std::size_t i = 0; i < aligned.view->asked.size(); ++i) {
-      places.emplace(aligned.view->asked[i].name, places_[i]);
+      fed.emplace(aligned.view->asked[i].name, &aligned.view->feeds[i]);
     }
     const std::span<const WantedTensor> wanted =
         aligned.view->flips_variants ? input_.wanted_other : input_.wanted;
     for (const Renaming& renaming : aligned.plan.renamings) {
-      const auto place = places.find(renaming.to);
+      const auto places = fed.find(renaming.to);
       // A weight that is computed has a name that the file does not have.
       const bool is_there =
           input_.source.named.find(aligned.root.prefix + renaming.from).has_value();
-      if (place == places.end() || !is_there) continue;
-      (renaming.is_guess ? result.guessed : result.meant)
-          .emplace(wanted[place->second].place.path, aligned.root.prefix + renaming.from);
+      if (places == fed.end() || !is_there) continue;
+      for (const std::size_t place : *places->second) {
+        (renaming.is_guess ? result.guessed : result.meant)
+            .emplace(wanted[place].place.path, aligned.root.prefix + renaming.from);
+      }
     }
   }
 
@@ -273,6 +273,16 @@ class Search {
     result.plan = plan_renaming(source, wanted, regrouping, alignment);
     result.plan.matched += settled.size();
     result.plan.renamings.insert(result.plan.renamings.end(), settled.begin(), settled.end());
+    // Parameters count, not tensors of the file.
+    std::unordered_map<std::string_view, std::size_t> more;
+    for (std::size_t i = 0; i < view.asked.size(); ++i) {
+      if (view.feeds[i].size() > 1) more.emplace(view.asked[i].name, view.feeds[i].size() - 1);
+    }
+    for (const Renaming& renaming : result.plan.renamings) {
+      if (const auto fed = more.find(renaming.to); fed != more.end()) {
+        result.plan.matched += fed->second;
+      }
+    }
     return result;
   }
 

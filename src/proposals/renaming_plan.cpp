@@ -91,13 +91,29 @@ class Planner {
     const std::size_t from_parts = regrouping_.source.part_counts[from.whole];
     const std::size_t to_parts = regrouping_.wanted.part_counts[to.whole];
     if (from_parts == 1 && to_parts == 1) {
-      rename(from.whole, wanted_[to.whole].name, one.evidence, one.is_guess);
+      const bool is_open = !one.is_guess && !regrouping_.transposed[from.whole] &&
+                           may_be_turned(source_[from.whole], wanted_[to.whole].name);
+      rename(from.whole, wanted_[to.whole].name, is_open ? Evidence::square : one.evidence,
+             one.is_guess || is_open);
+      plan_.renamings.back().is_doubtful = one.is_doubtful;
       ++plan_.matched;
     } else if (to_parts == 1) {
       note(splits_[from.whole], from, from_parts, to.whole, one);
     } else if (from_parts == 1) {
       note(joins_[to.whole], to, to_parts, from.whole, one);
     }
+  }
+
+  // A layer's square weight, which is a parameter without a layer on the other side: models
+  // multiply by such parameters from either side.
+  static bool may_be_turned(const TreeTensor& from, std::string_view to) {
+    const bool is_square = from.shape.size() == 2 && from.shape[0] == from.shape[1];
+    return is_square && is_of_layer(from.name) != is_of_layer(to) && !is_embedding(from.name) &&
+           !is_embedding(to);
+  }
+  static bool is_of_layer(std::string_view name) {
+    const std::string_view last = last_segment(name);
+    return last == "weight" || last == "kernel";
   }
 
   static void note(Fusion& fusion, const TornPart& part, std::size_t count, std::size_t partner,

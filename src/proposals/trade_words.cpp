@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "src/core/text/digit.h"
+#include "src/proposals/name_parts.h"
 #include "src/proposals/norm_words.h"
 #include "src/proposals/word_similarity.h"
 
@@ -267,11 +268,11 @@ const Row rows[] = {
       "intermediate",
       "linear_in_ff",
       "conv_pw1"}},
-    {feed, up | gate, {"w1", "fc_1", "fc1", "linear_inner"}},
+    {feed, up | gate, {"w1", "fc_1", "fc1", "c_fc1", "linear_inner"}},
     {feed, up, {"fc11"}},
     {feed, gate, {"fc12"}},
-    {feed, up | gate | down, {"w2", "fc_2", "fc2"}},
-    {feed, up | down, {"fc3", "fc_3", "linear_outer"}},
+    {feed, up | gate | down, {"w2", "fc2"}},
+    {feed, up | down, {"fc3", "fc_2", "fc_3", "c_fc2", "linear_outer"}},
     {feed, gate, {"gate_proj", "wi_0", "gate", "w_gate", "gate_linear", "fc1_gate", "wg"}},
     {feed,
      down,
@@ -461,11 +462,30 @@ const Row rows[] = {
     {recurrence,
      from_input,
      {"weight_ih", "bias_ih", "w_ih", "b_ih", "kernel", "input_gate_weight", "i2h", "x2h",
-      "w_input", "b_input", "w_x", "b_x", "w_xh"}},
+      "w_input", "b_input", "w_x", "b_x", "w_xh", "input_weight", "weight_input", "input_transform",
+      "input_bias", "bias_input"}},
     {recurrence,
      from_state,
-     {"weight_hh", "bias_hh", "w_hh", "b_hh", "recurrent_kernel", "h2h", "w_state", "b_state",
-      "w_hidden", "b_hidden"}},
+     {"weight_hh",
+      "bias_hh",
+      "w_hh",
+      "b_hh",
+      "recurrent_kernel",
+      "h2h",
+      "w_state",
+      "b_state",
+      "w_hidden",
+      "b_hidden",
+      "w_h",
+      "b_h",
+      "hidden_weight",
+      "weight_hidden",
+      "hidden_transform",
+      "w_recurrent",
+      "recurrent_weight",
+      "weight_recurrent",
+      "hidden_bias",
+      "bias_hidden"}},
     {direction, forwards, {"forward", "fwd", "forward_layer", "fw"}},
     {direction, backwards, {"reverse", "backward", "bwd", "backward_layer", "bw"}},
 
@@ -720,6 +740,18 @@ bool is_order_doubtful(std::string_view name) {
          (name.find("qkv_proj.") != std::string_view::npos &&
           (name.find("h.") == 0 || name.find(".h.") != std::string_view::npos ||
            name.find("decoder.layers.") != std::string_view::npos || name.find("layers.") == 0));
+}
+
+bool is_embedding(std::string_view name) {
+  std::vector<std::string> path;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
+    path.push_back(plain_segment(name.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  const Meaning meaning = meaning_of(path, 0);
+  return meaning[static_cast<std::size_t>(embedding)] != 0 ||
+         (meaning[static_cast<std::size_t>(part)] & embed) != 0;
 }
 
 bool counts_backwards(std::string_view segment) {

@@ -66,6 +66,9 @@ bool may_hold_projections_in_order(std::string_view name);
 // Whether well-known models with such a name keep the parts in another order, or by turns.
 bool is_order_doubtful(std::string_view name);
 
+// Whether a name says that a tensor holds embeddings.
+bool is_embedding(std::string_view name);
+
 // Whether a list whose members are called this counts from the output of the model to its input.
 bool counts_backwards(std::string_view segment);
 

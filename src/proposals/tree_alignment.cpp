@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -20,6 +21,7 @@
 #include "src/proposals/module_label.h"
 #include "src/proposals/name_parts.h"
 #include "src/proposals/shared_forms.h"
+#include "src/proposals/spelling.h"
 #include "src/proposals/strangers.h"
 
 namespace andiron::inline v1::detail {
@@ -37,6 +39,7 @@ constexpr double least_score_far_away = 0.7;
 constexpr double sure_score_far_away = 1;
 constexpr double least_score_alone = 0.3;
 constexpr double score_of_neighbour = 1.0;
+constexpr double score_of_equal_name = 1.0;
 // Below this, words contradict each other.
 constexpr double worst_score = -1.5;
 constexpr std::size_t most_compared = 160;  // of a group, on either side
@@ -389,6 +392,7 @@ class Aligner {
 
   // What a module beside one was given.
   struct Neighbour {
+    NodeId wanted;
     NodeId given;
     Side side;
   };
@@ -398,9 +402,15 @@ class Aligner {
       const auto found = matched_.find(beside);
       if (found == matched_.end()) continue;
       const std::optional<Side> side = side_of(wanted_, wanted, beside, true);
-      if (side) neighbours.push_back({found->second, *side});
+      if (side) neighbours.push_back({beside, found->second, *side});
     }
     return neighbours;
+  }
+  bool leans_on_guess(NodeId wanted, NodeId source) const {
+    const std::vector<Neighbour> neighbours = neighbours_of(wanted);
+    return std::any_of(neighbours.begin(), neighbours.end(), [&](const Neighbour& one) {
+      return guesses_.contains(one.wanted) && is_beside(source, one);
+    });
   }
   bool is_beside(NodeId source, const Neighbour& neighbour) const {
     const std::optional<Side> side = side_of(source_, source, neighbour.given, !source_is_sorted_);
@@ -467,6 +477,8 @@ class Aligner {
     const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
     Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
     Ranks source_ranks = ranks_in_order(source, order_tells);
+    const bool have_equal_numbers =
+        rank_by_equal_numbers(wanted, source, wanted_ranks, source_ranks);
     // Numbers on one side, query, key and value on the other: most count them in this order. Norms
     // are counted in the order in which they are used.
     bool is_by_projection = false;
@@ -499,9 +511,18 @@ class Aligner {
                                         counts_others_before(source_, candidates, bags_));
     const bool by_rank =
         by_place || (wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1);
+    // Numbers that are places among others say which comes first, where the module lists them in
+    // another order than it counts them.
+    const bool is_order_open =
+        by_rank && !have_equal_numbers &&
+        ((counts_others(source_, candidates.front()) && !are_ascending(wanted_ranks)) ||
+         (!source_is_sorted_ && counts_others(wanted_, nodes.front()) &&
+          !are_ascending(source_ranks)));
     const bool backwards = by_rank && rows == columns && same_parents &&
                            runs_backwards(wanted_, group.front().node, source_, candidates.front());
 
+    const Spelling spelling(wanted_, nodes, wanted_scope, source_, candidates, source_scope);
+    const std::vector<std::optional<std::size_t>> equal = spelling.equal_names();
     // What is known, without and with the order in which nodes are listed.
     std::vector<std::vector<double>> words(rows, std::vector<double>(columns));
     std::vector<std::vector<double>> known(rows, std::vector<double>(columns));
@@ -524,6 +545,7 @@ class Aligner {
             std::any_of(neighbours.begin(), neighbours.end(),
                         [&](const Neighbour& one) { return is_beside(candidates[j], one); });
         if (has_neighbour) words[i][j] += score_of_neighbour;
+        if (equal[i] == j) words[i][j] += score_of_equal_name;
         known[i][j] = away - words[i][j] -
                       bags_.likeness(wanted_[group[i].node].bag, source_[candidates[j]].bag);
         const auto expected = static_cast<double>(i) / static_cast<double>(rows);
@@ -534,7 +556,8 @@ class Aligner {
     }
     const std::vector<std::optional<std::size_t>> chosen = cheapest_assignment(costs);
     const std::vector<std::vector<double>> negated_words = negated(words);
-    std::vector<std::optional<NodeId>> taken(group.size());
+    std::vector<std::optional<NodeId>> taken(rows);
+    std::vector<Evidence> reasons(rows);
     for (std::size_t i = 0; i < rows; ++i) {
       if (!chosen[i]) continue;
       const std::size_t j = *chosen[i];
@@ -565,17 +588,36 @@ class Aligner {
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
-        const bool is_by_order = is_by_projection || (by_rank && !is_by_norm && source_is_sorted_ &&
-                                                      mixes_lists(i, chosen, wanted, source));
+        const bool is_by_order =
+            is_by_projection || (by_rank && !have_equal_numbers && !is_by_norm &&
+                                 source_is_sorted_ && mixes_lists(i, chosen, wanted, source));
         evidence = words_tell ? Evidence::words : is_by_order ? Evidence::order : Evidence::numbers;
         // Something that the module has beside it is not there: it may be another kind of module.
         const bool is_named_alike = wanted[i].last == source[j].last;
         if (words_tell && rows > columns && !is_named_alike) evidence = Evidence::order;
+        if (is_order_open || spelling.speaks_against(i, chosen, wanted, source)) {
+          evidence = Evidence::order;
+        }
       }
-      note(group[i].node, candidates[j], evidence);
+      reasons[i] = evidence;
       if (is_alone && !contradict(wanted[i], source[j])) alone_.insert(group[i].node);
     }
+    // If one is in the wrong place, so is another.
+    const bool has_guess =
+        std::find(reasons.begin(), reasons.end(), Evidence::order) != reasons.end();
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!taken[i]) continue;
+      const bool may_be_exchanged = has_guess && rows == columns && equal[i] != chosen[i];
+      if (may_be_exchanged || leans_on_guess(group[i].node, *taken[i])) {
+        doubtful_.insert(group[i].node);
+      }
+      note(group[i].node, *taken[i], reasons[i]);
+    }
     return taken;
+  }
+
+  static bool are_ascending(const Ranks& ranks) {
+    return std::is_sorted(ranks.of.begin(), ranks.of.end());
   }
 
   // Whether the members of the list that one is of got members of several lists, or the other way
@@ -645,6 +687,7 @@ class Aligner {
     if (is_guess) {
       for (NodeId id = wanted; id < wanted_[wanted].end; ++id) guesses_.insert(id);
     }
+    if (doubtful_.contains(wanted_parent(wanted))) doubtful_.insert(wanted);
     if (!wanted_.is_leaf(wanted)) return;
     const NodeId leaf = source_.bottom_of_chain(source);
     if (!source_.is_leaf(leaf)) return;
@@ -652,7 +695,8 @@ class Aligner {
         wanted_[wanted].segment == source_[leaf].segment &&
         wanted_[wanted_[wanted].parent].segment == source_[source_[leaf].parent].segment;
     if (!is_guess && same_name) evidence = Evidence::name;
-    pairs_.push_back({*source_[leaf].tensor, *wanted_[wanted].tensor, evidence, is_guess});
+    pairs_.push_back({*source_[leaf].tensor, *wanted_[wanted].tensor, evidence, is_guess,
+                      doubtful_.contains(wanted)});
     for (NodeId id = leaf;; id = source_[id].parent) {
       --free_[id];
       if (id == NameTree::root) break;
@@ -672,6 +716,7 @@ class Aligner {
   std::vector<NodeId> crowded_out_;  // wanted nodes of which others got all that there was
   std::set<NodeId> alone_;           // wanted nodes that had one place to go to
   std::set<NodeId> guesses_;         // wanted nodes at or below a guess
+  std::set<NodeId> doubtful_;        // the same for those that may be exchanged with a guess
   std::unordered_map<NodeId, std::uint32_t> kinds_of_places_;
   std::unordered_map<std::string, std::uint32_t> kinds_;
   std::vector<AlignedTensor> pairs_;

@@ -26,6 +26,7 @@ enum class Evidence : std::uint8_t {
   shape,    // nothing else around has this shape
   rest,     // all others have found each other
   order,    // the order in which they are listed; a guess
+  square,   // whether a square matrix is transposed, nothing tells; a guess
 };
 
 struct AlignedTensor {
@@ -33,6 +34,7 @@ struct AlignedTensor {
   std::uint32_t wanted;
   Evidence evidence;
   bool is_guess;
+  bool is_doubtful;  // sure only if a guess beside it is right
 };
 
 // In the order of the wanted tensors, none twice. `source_is_sorted`: the order of the file's

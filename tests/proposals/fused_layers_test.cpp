@@ -6,6 +6,8 @@
 #include <string>
 
 #include "andiron/nn/attention.h"
+#include "andiron/nn/embedding.h"
+#include "andiron/nn/linear.h"
 #include "andiron/nn/recurrent.h"
 #include "andiron/nn/transformer.h"
 #include "andiron/store.h"
@@ -81,6 +83,77 @@ TEST(FusedLayers, BelowAPrefixOfTheModuleAreProposedWithIt) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().report->proposals.front().code,
             ".with_key_remapping(R\"(^)\", \"body.\")");
+}
+
+// A model around a recurrent layer, in a file with names of its own: "emb", "rnn" and "out".
+template <class Layer>
+struct Tagger {
+  nn::Embedding tokens = nn::EmbeddingConfig(11, 3).init();
+  Layer lstm;
+  nn::Linear classifier = nn::LinearConfig(5, 7).init();
+  ANDIRON_MODULE(Tagger, tokens, lstm, classifier)
+};
+template <class Layer>
+Archive renamed_file(Tagger<Layer>& model) {
+  const Archive file = pytorch_file(model, "");
+  return apply_names(file, {.remapper = KeyRemapper()
+                                            .add_pattern("^tokens", "emb")
+                                            .add_pattern("^lstm", "rnn")
+                                            .add_pattern("^classifier", "out")})
+      .value();
+}
+
+// Expects that the first proposal loads all of a file, and says nothing of parameters left out.
+template <class Layer>
+void expect_whole(Tagger<Layer> model) {
+  auto store = SafetensorsStore::from_bytes(write_to_memory(renamed_file(model)).value());
+  Tagger<Layer> empty = model;
+  const Result<ApplyResult> refused = load_from(empty, store);
+  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.error().report->proposals.empty());
+  const Proposal& first = refused.error().report->proposals.front();
+  EXPECT_EQ(first.matched, first.wanted) << first.code;
+  EXPECT_EQ(first.code.find("exclude"), std::string::npos) << first.code;
+  store.apply(first);
+  const Result<ApplyResult> loaded = load_from(empty, store);
+  EXPECT_TRUE(loaded.ok()) << first.code << (loaded ? "" : loaded.error().to_string());
+}
+
+TEST(FusedLayers, OfRecurrentNetworksAreSeenBesideLayersWithOtherNames) {
+  expect_whole<nn::Lstm>({.lstm = nn::LstmConfig(3, 5).init()});
+  expect_whole<nn::Gru>({.lstm = nn::GruConfig(3, 5).init()});
+  expect_whole<nn::LstmStack>({.lstm = nn::LstmConfig(3, 5).init_stack(2)});
+  expect_whole<nn::BiLstm>({.lstm = nn::BiLstmConfig(3, 5).init()});
+}
+
+struct Translator {
+  nn::Embedding words = nn::EmbeddingConfig(9, 4).init();
+  nn::TransformerEncoder encoder = nn::TransformerEncoderConfig(4, 8, 2, 2).init();
+  nn::MultiHeadAttention pool = nn::MultiHeadAttentionConfig(4, 2).init();
+  ANDIRON_MODULE(Translator, words, encoder, pool)
+};
+
+TEST(FusedLayers, AreNeverReadWithTheAdapterForSaving) {
+  Translator model;
+  const Archive file =
+      apply_names(
+          pytorch_file(model, "net."),
+          {.remapper = KeyRemapper().add_pattern("words", "embed").add_pattern("pool", "mha")})
+          .value();
+  for (const bool is_set : {true, false}) {
+    auto store = SafetensorsStore::from_bytes(write_to_memory(file).value());
+    if (is_set) store.with_from_adapter(PyTorchToBurnAdapter());
+    const Result<ApplyResult> refused = load_from(model, store);
+    ASSERT_FALSE(refused.ok());
+    const std::vector<Proposal>& proposals = refused.error().report->proposals;
+    ASSERT_FALSE(proposals.empty());
+    EXPECT_EQ(proposals.front().matched, proposals.front().wanted) << proposals.front().code;
+    for (const Proposal& one : proposals) {
+      EXPECT_EQ(one.code.find("BurnToPyTorch"), std::string::npos) << one.code;
+      const bool names_one = one.code.find("PyTorchToBurnAdapter") != std::string::npos;
+      EXPECT_NE(names_one, is_set) << one.code;
+    }
+  }
 }
 
 TEST(FusedLayers, ThatDoNotFitAreNotProposed) {

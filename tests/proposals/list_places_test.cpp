@@ -16,16 +16,6 @@ namespace {
 
 using Pairs = std::map<std::string, std::string>;
 
-// Wanted names to names of the file, without guesses.
-Pairs sure_pairs(const Side& source, const Side& wanted) {
-  detail::WorkBudget budget(1'000'000);
-  Pairs pairs;
-  for (const detail::AlignedTensor& one : detail::align(source, wanted, true, budget)) {
-    if (!one.is_guess) pairs.emplace(wanted[one.wanted].name, source[one.source].name);
-  }
-  return pairs;
-}
-
 Side norms_named(const std::vector<std::string>& names, Side side = {}) {
   for (const std::string& name : names) {
     side.push_back({name + ".weight", {4}});
@@ -79,6 +69,33 @@ TEST(ListPlaces, NumbersStayWhereAFileHasOnlyTheLaterBlocks) {
   const Pairs pairs = sure_pairs(source, blocks("h.", 0, 4));
   EXPECT_EQ(pairs.at("h.2.conv.0.weight"), "layers.2.conv.0.weight");
   EXPECT_FALSE(pairs.contains("h.0.conv.0.weight"));
+}
+
+TEST(ListPlaces, NumbersThatArePlacesAmongOthersAreAGuessWhereTheModuleCountsOtherwise) {
+  // The first three are 0, 1 and 2 in the order of the module, which calls them 1, 3 and 2.
+  Side source = vectors_named({"part0", "part1", "part2"});
+  Side wanted = vectors_named({"gamma1", "gamma3", "gamma2"});
+  for (const std::string block : {"blocks.0.", "blocks.1."}) {
+    source.push_back({block + "part3.weight", {5}});
+    wanted.push_back({block + "norm.weight", {5}});
+  }
+  EXPECT_FALSE(sure_pairs(source, wanted).contains("blocks.0.gamma3"));
+}
+
+TEST(ListPlaces, DigitsInWordsAreNoPlaces) {
+  const std::vector<std::vector<std::uint64_t>> shapes = {
+      {4, 6, 1, 1}, {4, 4, 7, 1}, {4, 4, 1, 7}, {4, 4, 7, 1}, {6, 4, 1, 7}};
+  const auto branches = [&](const std::string& begin) {
+    Side side;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      side.push_back({"mixed." + begin + std::to_string(i + 1) + ".weight", shapes[i]});
+    }
+    side.push_back({"mixed.pool.weight", {3, 6, 1, 1}});
+    return side;
+  };
+  const Pairs pairs = sure_pairs(branches("branch7x7dbl_"), branches("b7d."));
+  EXPECT_EQ(pairs.at("mixed.b7d.2.weight"), "mixed.branch7x7dbl_2.weight");
+  EXPECT_EQ(pairs.at("mixed.b7d.4.weight"), "mixed.branch7x7dbl_4.weight");
 }
 
 TEST(ListPlaces, WhatIsLeftForAFormIsTakenWhateverItIsCalled) {

@@ -289,6 +289,23 @@ TEST(Propose, LeavesOutAHeadOfAnotherSize) {
             "the source and [8, 4, 3, 3] in the module");
 }
 
+TEST(Propose, GuessesWhatToLeaveOutWhileATensorOfThatShapeIsNotUsed) {
+  std::vector<NamedShape> tensors = two_convolutions_below("");
+  tensors.erase(tensors.begin() + 2, tensors.end());
+  const std::vector<Proposal> sure = proposals_for(two_convolutions, file_of(tensors));
+  ASSERT_EQ(sure.size(), 1u);
+  EXPECT_FALSE(sure[0].is_guess());
+  tensors.push_back({"zorg.qux", {4, 8, 3, 3}});
+  EXPECT_FALSE(proposals_for(two_convolutions, file_of(tensors)).front().is_guess());
+  tensors.push_back({"zorg.b", {8}});
+  const std::vector<Proposal> guess = proposals_for(two_convolutions, file_of(tensors));
+  ASSERT_EQ(guess.size(), 1u);
+  EXPECT_EQ(
+      guess[0].code,
+      R"--(.exclude_regex(R"(^conv2\.)")  // a guess, nothing takes 'zorg.b', which could be )--"
+      "'conv2.bias'");
+}
+
 TEST(Propose, NeverMakesTwoNamesOne) {
   // Stripped, the first would be the second.
   const std::vector<WantedTensor> module = {wanted("a.weight", {2}), wanted("b.weight", {3})};

@@ -88,6 +88,30 @@ const TensorList blocks_with_qkv =
 const TensorList blocks_with_parts =
     attention_blocks("layers.", ".attention.", {{"wq", 4}, {"wk", 4}, {"wv", 4}, {"wo", 4}});
 
+TEST(RenamingPlan, ASquareProjectionThatMayBeTransposedIsAGuess) {
+  const auto find = [](const TensorList& source, const TensorList& wanted) {
+    for (const Renaming& one : plan_for(source, wanted).renamings) {
+      if (one.from == source.front().name) return one;
+    }
+    return Renaming();
+  };
+  const TensorList rest = {{"text.norm.weight", {4}, 0}, {"text.embed.weight", {9, 4}, 0}};
+  const auto with = [&](const std::string& name, std::vector<std::uint64_t> shape) {
+    TensorList list = {{name, std::move(shape), 0}};
+    list.insert(list.end(), rest.begin(), rest.end());
+    return list;
+  };
+  const Renaming open =
+      find(with("text_projection", {4, 4}), with("text_projection.weight", {4, 4}));
+  EXPECT_EQ(open.to, "text_projection.weight");
+  EXPECT_TRUE(open.is_guess);
+  EXPECT_EQ(open.evidence, detail::Evidence::square);
+  EXPECT_FALSE(
+      find(with("text_projection.weight", {4, 4}), with("projection.weight", {4, 4})).is_guess);
+  EXPECT_FALSE(
+      find(with("position_embedding", {4, 4}), with("position_embedding.weight", {4, 4})).is_guess);
+}
+
 TEST(RenamingPlan, RenamesWhatIsAligned) {
   const TensorList source = {{"fc.weight", {4, 3}}, {"fc.bias", {4}}, {"loss.scale", {9}}};
   const TensorList wanted = {{"linear.weight", {4, 3}}, {"linear.bias", {4}}};

@@ -164,8 +164,10 @@ TEST(TradeWords, TellPlacesInAModelApart) {
   expect_told_apart(Question::slope, {{"down_blocks", "input_blocks"},
                                       {"mid_block", "middle_block"},
                                       {"up_blocks", "output_blocks"}});
-  expect_told_apart(Question::recurrence,
-                    {{"weight_ih", "bias_ih", "w_input"}, {"weight_hh", "bias_hh", "b_state"}});
+  expect_told_apart(
+      Question::recurrence,
+      {{"weight_ih", "bias_ih", "w_input", "w_x", "input_transform", "input_weight"},
+       {"weight_hh", "bias_hh", "b_state", "w_h", "hidden_transform", "w_recurrent"}});
   expect_told_apart(Question::player, {{"actor", "policy"}, {"critic", "vf"}});
 }
 
