@@ -12,8 +12,8 @@
 
 namespace andiron::cli {
 
-/// Digests in archive order, or the error that one thread alone would have met first; so with
-/// exceptions. Calls `read` from all threads with the bytes that were read.
+/// Digests in archive order, or the error that one thread alone would have met first. An exception
+/// of a thread is thrown again here. Calls `read` from all threads with the bytes that were read.
 Result<std::vector<Sha256Digest>> digests_of(const Archive& archive, const Workforce& force,
                                              const std::function<void(std::uint64_t bytes)>& read);
 

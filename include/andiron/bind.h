@@ -85,7 +85,8 @@ BindResult bind_model(const ViewModel& model, const BurnpackView& file,
 /// Points every view of `model` at its tensor. `file` is a SafetensorsView or a BurnpackView. Its
 /// memory must outlive the model. After an error, no view is bound. One pass over the file:
 /// O(tensors * fields), less for nested structs.
-// Takes the file as it comes: for a model that is a std::array, std::bind would fit better.
+// A template of the file: overload resolution would prefer std::bind for a model that is a
+// std::array.
 template <class Model, class View>
   requires std::convertible_to<View&, const SafetensorsView&> ||
            std::convertible_to<View&, const BurnpackView&>

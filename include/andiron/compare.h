@@ -89,9 +89,11 @@ struct TensorDifference {
 
 /// An entry of the metadata, or a value beside the tensors, that differs.
 struct EntryDifference {
-  std::string key;                    ///< of a value, the path from the top
-  std::optional<std::string> a = {};  ///< nothing if only b has it. Values are JSON, NaN "NaN";
-  std::optional<std::string> b = {};  ///< "list" and "dict" if it is a list on one side alone
+  std::string key;  ///< of a value, the path from the top
+  /// Nothing if only the other side has the entry. Values are JSON, NaN "NaN"; `list` and `dict`
+  /// without quotes stand for what is a list on one side and a dict on the other.
+  std::optional<std::string> a = {};
+  std::optional<std::string> b = {};
 };
 
 /// The outcome of compare().

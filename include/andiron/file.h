@@ -22,7 +22,7 @@ class FileDraft;
 /// How a file is read.
 enum class IoMode : std::uint8_t {
   automatic,  ///< positional reads for copies, a mapping for zero-copy views
-  mmap,       ///< the same: no mode copies from a mapping, which a cut file would break
+  mmap,       ///< the same as automatic
   pread,      ///< only positional reads; view() fails with Unsupported, and borrow() copies
   direct,     ///< positional reads that bypass the page cache if the file system allows it
 };

@@ -112,7 +112,7 @@ class ValueWalk {
   }
 
   static std::string kind_text(EntryKind kind) {
-    return kind == EntryKind::list ? "\"list\"" : "\"dict\"";
+    return kind == EntryKind::list ? "list" : "dict";
   }
 
   void tell(std::size_t place, std::optional<std::string> a, std::optional<std::string> b) {

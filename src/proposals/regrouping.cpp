@@ -33,6 +33,10 @@ std::size_t count_of(const std::map<Dims, std::size_t>& counts, const Dims& shap
 // Which dimension of a matrix is the output: the one that its bias has.
 enum class Output : std::uint8_t { unknown, first, second };
 
+bool is_kernel(const TreeTensor& tensor) {
+  return tensor.shape.size() == 2 && last_segment(tensor.name) == "kernel";
+}
+
 std::vector<Output> outputs_of(Tensors tensors) {
   std::map<std::string_view, std::uint64_t> biases;
   for (const TreeTensor& tensor : tensors) {
@@ -41,17 +45,20 @@ std::vector<Output> outputs_of(Tensors tensors) {
     }
   }
   std::vector<Output> outputs;
+  bool are_kernels_tensorflows = true;
   for (const TreeTensor& tensor : tensors) {
     const auto bias = biases.find(module_path(tensor.name));
     Output output = Output::unknown;
-    if (tensor.shape.size() == 2 && last_segment(tensor.name) == "kernel") {
-      output = Output::second;  // as TensorFlow and Flax have it
-    } else if (tensor.shape.size() == 2 && bias != biases.end() &&
-               tensor.shape[0] != tensor.shape[1]) {
+    if (tensor.shape.size() == 2 && bias != biases.end() && tensor.shape[0] != tensor.shape[1]) {
       if (bias->second == tensor.shape[0]) output = Output::first;
       if (bias->second == tensor.shape[1]) output = Output::second;
     }
+    if (is_kernel(tensor) && output == Output::first) are_kernels_tensorflows = false;
     outputs.push_back(output);
+  }
+  // TensorFlow and Flax have the output last, unless a bias says otherwise.
+  for (std::size_t i = 0; i < tensors.size() && are_kernels_tensorflows; ++i) {
+    if (is_kernel(tensors[i])) outputs[i] = Output::second;
   }
   return outputs;
 }

@@ -743,13 +743,7 @@ bool is_order_doubtful(std::string_view name) {
 }
 
 bool is_embedding(std::string_view name) {
-  std::vector<std::string> path;
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find_first_of(name_separators, begin), name.size());
-    path.push_back(plain_segment(name.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  const Meaning meaning = meaning_of(path, 0);
+  const Meaning meaning = meaning_of(plain_segments(name), 0);
   return meaning[static_cast<std::size_t>(embedding)] != 0 ||
          (meaning[static_cast<std::size_t>(part)] & embed) != 0;
 }

@@ -90,6 +90,15 @@ TEST(FindTransposed, KnowsTheKernelsOfTensorFlow) {
             (std::vector<std::string>{"fc/kernel", "out/kernel"}));
 }
 
+TEST(FindTransposed, BiasesTellMoreThanTheNameOfAKernel) {
+  const Tensors source = {{"0.kernel", {8, 4}}, {"0.bias", {8}},      {"2.kernel", {8, 8}},
+                          {"2.bias", {8}},      {"4.kernel", {2, 8}}, {"4.bias", {2}}};
+  const Tensors wanted = {{"0.weight", {8, 4}}, {"0.bias", {8}},      {"2.weight", {8, 8}},
+                          {"2.bias", {8}},      {"4.weight", {2, 8}}, {"4.bias", {2}}};
+  EXPECT_EQ(names_of_transposed(source, wanted), std::vector<std::string>());
+  EXPECT_EQ(names_of_transposed(wanted, source), std::vector<std::string>());
+}
+
 TEST(FindTransposed, LeavesOtherTensorsAlone) {
   const Tensors source = {{"conv.weight", {4, 3, 1, 1}}, {"norm.weight", {4}}, {"scale", {}}};
   EXPECT_TRUE(names_of_transposed(source, {{"conv.weight", {3, 4, 1, 1}}}).empty());

@@ -4,7 +4,7 @@
 // fuse products and sums, so it is not for sums that must be the same on every machine.
 #pragma once
 
-// Sanitizers start later than that choice.
+// Not under sanitizers, which start only after that choice.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ANDIRON_VECTOR_CLONES(...) __attribute__((target_clones(__VA_ARGS__, "default")))

@@ -90,8 +90,9 @@ class Matches {
   const std::vector<std::string_view>& groups() const noexcept { return groups_; }
   // REQUIRES: `from` is not less than the time before.
   bool find(std::size_t from) {
-    // Each time, the engine may read to the end.
-    constexpr std::size_t most_reads = std::size_t{1} << 16;
+    // Each time, the engine may read to the end. A text of a few matches is faster without a long
+    // search.
+    const std::size_t most_reads = std::max(std::size_t{1} << 16, 8 * subject_.size());
     const std::size_t left = subject_.size() - from;
     if (long_ == nullptr && reads_ <= most_reads && (reads_ += left) > most_reads) {
       long_ = engine_.search_long(subject_, groups_.size());
