@@ -299,7 +299,7 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
     refused.hint = "pass .allow_unused(true) to ignore it";
-  } else if (!options.allow_unused && !options.allow_partial && plan.too_short) {
+  } else if (!options.allow_unused.has_value() && !options.allow_partial && plan.too_short) {
     refused = *plan.too_short;
   } else {
     return {};
