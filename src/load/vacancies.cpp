@@ -190,8 +190,8 @@ class Finder {
         lists_(numbers_in_lists(module.slots)) {
     for (const Slot& slot : module.slots) {
       parents_.try_emplace(slot.parent(), &slot.container);
-      longest_ = std::max(longest_, slot.path.size());
     }
+    for (const auto& [list, numbers] : lists_) longest_ = std::max(longest_, list.size() + 1);
   }
 
   void run() {
@@ -297,14 +297,14 @@ class Finder {
     }
     for (const Slot& slot : module_.slots) {
       const std::string_view path = slot.path;
-      for (std::size_t begin = 0; begin < path.size();) {
+      for (std::size_t begin = 0; begin < path.size() && begin <= longest_;) {
         const std::size_t end = std::min(path.find('.', begin), path.size());
         const auto number = parse_index(path.substr(begin, end - begin));
-        const std::string_view list = path.substr(0, begin == 0 ? 0 : begin - 1);
-        if (number && lists_.at(list).back() == *number) {
+        const auto list = lists_.find(path.substr(0, begin == 0 ? 0 : begin - 1));
+        if (number && list != lists_.end() && list->second.back() == *number) {
           std::string next(path.substr(0, begin));
           next.append(std::to_string(*number + 1)).append(path.substr(end));
-          ask({std::move(next), slot.container}, {nullptr, list});
+          ask({std::move(next), slot.container}, {nullptr, list->first});
         }
         begin = end + 1;
       }
@@ -381,7 +381,7 @@ class Finder {
   std::unordered_map<std::string_view, const Container*> parents_;  // of slots
   std::unordered_map<std::string_view, Wanted> asked_;              // by the names of tensors
   std::unordered_set<std::string_view> renamed_;                    // used under other names
-  std::size_t longest_ = 0;                                         // of the paths of slots
+  std::size_t longest_ = 0;                                         // list's path, with a dot
   std::size_t longest_renamed_ = 0;
   bool has_asked_ = false;
   std::vector<std::string_view> beside_;
