@@ -48,6 +48,7 @@ class Vacancies {
  public:
   explicit Vacancies(const std::vector<Vacancy>& all) {
     for (const Vacancy& vacancy : all) {
+      if (vacancy.kind == Vacancy::Kind::element) continue;
       found_.try_emplace(vacancy.path, Found{&vacancy});
       longest_ = std::max(longest_, vacancy.path.size());
       if (is_for_one(vacancy)) parents_.insert(parent_path(vacancy.path));
@@ -92,8 +93,9 @@ class Vacancies {
       std::vector<std::string_view> paths;
       std::size_t tensors = 0;
       for (const Vacancy& vacancy : in_order) {
+        if (vacancy.kind != kind) continue;
         const Found& found = found_.at(vacancy.path);
-        if (found.vacancy != &vacancy || vacancy.kind != kind || found.tensors == 0) continue;
+        if (found.vacancy != &vacancy || found.tensors == 0) continue;
         paths.push_back(vacancy.path);
         tensors += found.tensors;
       }
@@ -192,6 +194,13 @@ class Finder {
       parents_.try_emplace(slot.parent(), &slot.container);
     }
     for (const auto& [list, numbers] : lists_) longest_ = std::max(longest_, list.size() + 1);
+    for (const Vacancy& vacancy : module.vacancies) {
+      if (vacancy.kind != Vacancy::Kind::element) continue;
+      const auto list = lists_.find(parent_path(vacancy.path));
+      const auto number = parse_index(last_segments(vacancy.path, 1));
+      if (list == lists_.end() || !number) continue;
+      list->second.back() = std::max(list->second.back(), *number);
+    }
   }
 
   void run() {

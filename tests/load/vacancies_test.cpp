@@ -14,6 +14,7 @@
 
 #include "andiron/adapter.h"
 #include "andiron/apply.h"
+#include "andiron/nn/activation.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/nn/recurrent.h"
@@ -173,6 +174,25 @@ TEST(Vacancies, AnElementThatLacksOneParameterDoesNotMakeItsListTooShort) {
   EXPECT_EQ(apply(module, tensors).value().notes,
             std::vector<std::string>{"the module has no parameter for 'stem.1.bias', though it has "
                                      "others beside it"});
+}
+
+// A file of one with a PReLU in its place, or with a buffer in it.
+TEST(Vacancies, AnElementWithoutParametersIsPartOfItsList) {
+  struct Stack {
+    std::tuple<nn::Linear, nn::Relu> layers = {{Param(f32({2, 2}, 1)), std::nullopt}, {}};
+    ANDIRON_MODULE(Stack, layers)
+  } module;
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("layers.1.weight", f32({1}, 0)));
+  const ApplyResult result = apply(module, tensors).value();
+  EXPECT_EQ(result.unused, std::vector<std::string>{"layers.1.weight"});
+  EXPECT_TRUE(result.notes.empty());
+  tensors.push_back(TensorSnapshot("layers.2.weight", f32({1}, 0)));
+  EXPECT_EQ(refusal_of(module, tensors).tensor, "layers.2.weight");
+  std::tuple<nn::Linear, nn::Relu> root = module.layers;
+  Snapshots of_root = collect(root).value();
+  of_root.push_back(TensorSnapshot("1.pe", f32({1}, 0)));
+  EXPECT_TRUE(apply(root, of_root));
 }
 
 TEST(Vacancies, NamesOfManySegmentsAndNumbersAreLookedThroughOnce) {
