@@ -245,6 +245,19 @@ TEST(Vacancies, RecurrentLayersBeyondTheLastAreRefused) {
   EXPECT_TRUE(apply(single, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}));
 }
 
+TEST(Vacancies, AFilterSeesThePathsThatAnAdapterWasAskedFor) {
+  Recurrent stack{nn::LstmConfig(3, 2, true).init_stack(2)};
+  const auto adapted = [](const char* filter) {
+    return ApplyOptions{.filter = PathFilter().with_regex(filter),
+                        .adapter = PyTorchToBurnAdapter()};
+  };
+  const Snapshots three = tensors_of_layers(3);
+  for (const char* filter : {"^rnn", R"(^rnn\.layers\.)"}) {
+    EXPECT_EQ(refusal_of(stack, three, adapted(filter)).tensor, "rnn.bias_hh_l2");
+  }
+  EXPECT_TRUE(apply(stack, three, adapted(R"(^rnn\.layers\.0\.)")));
+}
+
 TEST(Vacancies, BiasesOfARecurrentLayerWithoutAnyAreRefused) {
   Recurrent net{nn::LstmConfig(3, 2, false).init_stack(1)};
   EXPECT_EQ(refusal_of(net, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}).tensor,
