@@ -51,9 +51,10 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
     std::erase_if(result.notes,
                   [](const std::string& note) { return note.starts_with(key_note_start); });
   };
-  if (!source.names.top_level_key.empty()) drop_key_note();
   const bool matches = result.missing.empty() &&
                        std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
+  const bool takes_any = !result.applied.empty() || !result.errors.empty();
+  if (!source.names.top_level_key.empty() || (matches && takes_any)) drop_key_note();
   if (matches || !options.propose) return plan;
   const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
   const bool has_variants = std::any_of(module.slots.begin(), module.slots.end(),
