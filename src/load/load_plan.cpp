@@ -270,6 +270,10 @@ Error with_report(Error error, ApplyResult result, std::string note) {
   return error;
 }
 
+bool is_refused_as_too_short(const LoadPlan& plan, const ApplyOptions& options) {
+  return !options.allow_unused.has_value() && !options.allow_partial && plan.too_short;
+}
+
 Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options) {
   const ApplyResult& result = plan.result;
   Error refused;
@@ -309,7 +313,7 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
     refused.hint = "pass .allow_unused(true) to ignore it";
-  } else if (!options.allow_unused.has_value() && !options.allow_partial && plan.too_short) {
+  } else if (is_refused_as_too_short(plan, options)) {
     refused = *plan.too_short;
   } else {
     return {};

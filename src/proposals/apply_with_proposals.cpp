@@ -138,6 +138,10 @@ Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
     if (is_turned && planned.shape.rank() == 2) std::swap(planned.shape[0], planned.shape[1]);
     planned.byte_size = assignment.tensor.byte_size();
   }
+  if (is_refused_as_too_short(load, options)) {
+    Error& error = load.result.errors.emplace_back(*load.too_short);
+    error.file = source.named.origin();
+  }
   plan.result = std::move(load.result);
   return plan;
 }

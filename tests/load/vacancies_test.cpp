@@ -82,8 +82,16 @@ TEST(Vacancies, AllowUnusedOrAllowPartialLoadsTheRestWithANote) {
   }
 }
 
-TEST(Vacancies, APlanTellsOfThemInItsNotes) {
-  EXPECT_EQ(plan(blocks(1), collect(blocks(2)).value()).value().result.notes.size(), 1u);
+TEST(Vacancies, APlanTellsOfThemInItsNotesAndWhetherTheLoadIsRefused) {
+  const Snapshots two = collect(blocks(2)).value();
+  const ApplyResult refused = plan(blocks(1), two).value().result;
+  EXPECT_EQ(refused.notes.size(), 1u);
+  ASSERT_FALSE(refused.is_success());
+  EXPECT_EQ(refused.errors[0].message, "the module's list 'blocks' is too short for it");
+  EXPECT_EQ(refused.errors[0].tensor, "blocks.1.weight");
+  const ApplyResult allowed = plan(blocks(1), two, {.allow_unused = true}).value().result;
+  EXPECT_EQ(allowed.notes.size(), 1u);
+  EXPECT_TRUE(allowed.is_success());
 }
 
 TEST(Vacancies, TensorsThatContinueNothingAreOnlyReported) {
