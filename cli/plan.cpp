@@ -25,6 +25,12 @@ bool fits(const ApplyResult& result) {
   return result.missing.empty() && result.errors.empty() && !takes_none(result);
 }
 
+bool is_too_short(const ApplyResult& result) {
+  return std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {
+    return note.starts_with("the module's lists are too short for ");
+  });
+}
+
 std::string flags_of(const Proposal& proposal) {
   std::string flags;
   for (const ProposedStep& step : proposal.steps) {
@@ -98,7 +104,8 @@ void append_text(std::string& out, const std::string& path, const std::string& m
   const std::size_t wanted =
       result.applied.size() + result.missing.size() + result.errors.size() + result.skipped.size();
   out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
-         ": " + std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
+         (fits(result) && is_too_short(result) ? ", which seems too short for it: " : ": ") +
+         std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
          " parameters get a tensor";
   if (!result.skipped.empty()) out += ", " + std::to_string(result.skipped.size()) + " left out";
   out += "\n";

@@ -260,7 +260,7 @@ Result<ApplyResult> apply(M& module, List&& snapshots, const ApplyOptions& optio
 ANDIRON_OR_OUT_OF_MEMORY
 
 /// Returns what apply() would do. Reads no tensor and changes nothing. A mismatch is not a failure
-/// here: it is in `result`.
+/// here: it is in `result`, and so is the error of a module that is too short for the source.
 template <class M>
 Result<Plan> plan(const M& module, const Archive& source, const ApplyOptions& options = {})
     ANDIRON_NO_THROW {

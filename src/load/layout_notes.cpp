@@ -37,10 +37,12 @@ LayoutSign sign_of_layout(const Archive& source) {
     return {LayoutBy::pytorch, "the metadata says that PyTorch wrote this file"};
   }
   const std::string_view producer = value_of(source, "producer");
-  if (producer == "andiron" || producer == "burn") {
-    return {LayoutBy::burn, "the metadata says that " + std::string(producer) + " wrote this file"};
+  for (const std::string_view writer : {"andiron", "burn", "burn-import", "burn-onnx"}) {
+    if (producer != writer) continue;
+    return {LayoutBy::burn, "the metadata says that " + std::string(writer) + " wrote this file"};
   }
-  for (const std::string_view format : {"burnpack", "mpk", "bincode"}) {
+  // Not a Burnpack file: one that was made from another file has the layout of that.
+  for (const std::string_view format : {"mpk", "bincode"}) {
     if (source.format() == format) {
       return {LayoutBy::burn, "this is a " + std::string(format) + " file"};
     }

@@ -92,7 +92,7 @@ class Planner {
     Result<TensorSnapshot> tensor = fit(**std::move(found), info, options_.dtype_policy);
     throw_if_out_of_memory(tensor);
     if (!tensor) {
-      if (tensor.error().code == ErrorCode::shape_mismatch) {
+      if (tensor.error().code == ErrorCode::shape_mismatch && is_whole(shape, first_source)) {
         plan_.misfits.push_back({shape, info.shape});
       }
       return fail(index, first_source, with_stored_shape(std::move(tensor).error(), first_source));
@@ -104,6 +104,16 @@ class Planner {
                  .source_count = static_cast<std::uint32_t>(lookup_.found().size() - first_source),
                  .read_slot = index,
                  .changes_dtype = changes_dtype});
+  }
+
+  // Whether a tensor of this shape is all of one in the source. What an adapter took apart has
+  // sizes that the source does not.
+  bool is_whole(const Shape& shape, std::size_t first_source) {
+    const std::vector<std::uint32_t>& found = lookup_.found();
+    std::uint64_t count = 0;
+    std::uint64_t stored = 0;
+    return found.size() == first_source + 1 && element_count(shape.dims(), count) &&
+           element_count(source_.info(found[first_source]).shape, stored) && count == stored;
   }
 
   // A shape that the adapter changed, and the one that the source's owner knows.
@@ -260,6 +270,10 @@ Error with_report(Error error, ApplyResult result, std::string note) {
   return error;
 }
 
+bool is_refused_as_too_short(const LoadPlan& plan, const ApplyOptions& options) {
+  return !options.allow_unused.has_value() && !options.allow_partial && plan.too_short;
+}
+
 Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options) {
   const ApplyResult& result = plan.result;
   Error refused;
@@ -299,7 +313,7 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
     refused.hint = "pass .allow_unused(true) to ignore it";
-  } else if (!options.allow_unused && !options.allow_partial && plan.too_short) {
+  } else if (is_refused_as_too_short(plan, options)) {
     refused = *plan.too_short;
   } else {
     return {};

@@ -59,6 +59,9 @@ Result<LoadPlan> make_load_plan(const ModuleSlots& module, const Archive& source
 // Returns the error with the report of the load, and a note about it.
 Error with_report(Error error, ApplyResult result, std::string note);
 
+// Whether a load by this plan must not go ahead because the source goes on where the module ends.
+bool is_refused_as_too_short(const LoadPlan& plan, const ApplyOptions& options);
+
 // Fails if a load by this plan must not go ahead.
 Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOptions& options);
 

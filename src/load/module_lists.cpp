@@ -3,13 +3,18 @@
 #include "src/load/module_lists.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "src/core/parse_index.h"
 #include "src/core/sort.h"
 
 namespace andiron::inline v1::detail {
+namespace {
+
+// The paths of the lists around a parameter must not outgrow its own by more.
+constexpr std::size_t deepest_list = 32;
+
+}  // namespace
 
 std::unordered_map<std::string_view, std::vector<std::uint64_t>> numbers_in_lists(
     const std::vector<Slot>& slots) {
@@ -20,12 +25,15 @@ std::unordered_map<std::string_view, std::vector<std::uint64_t>> numbers_in_list
     const auto differs = std::mismatch(path.begin(), path.end(), previous.begin(), previous.end());
     const auto shared = static_cast<std::size_t>(differs.first - path.begin());
     previous = path;
-    for (std::size_t begin = 0; begin < path.size();) {
+    std::size_t depth = 0;
+    for (std::size_t begin = 0; begin < path.size() && depth < deepest_list;) {
       const std::size_t end = std::min(path.find('.', begin), path.size());
-      // What the path before has, too, is there already.
-      const auto number =
-          end < shared ? std::nullopt : parse_index(path.substr(begin, end - begin));
-      if (number) lists[path.substr(0, begin == 0 ? 0 : begin - 1)].push_back(*number);
+      if (const auto number = parse_index(path.substr(begin, end - begin))) {
+        ++depth;
+        // What the path before has, too, is there already.
+        const bool is_new = end >= shared;
+        if (is_new) lists[path.substr(0, begin == 0 ? 0 : begin - 1)].push_back(*number);
+      }
       begin = end + 1;
     }
   }

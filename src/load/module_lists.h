@@ -13,7 +13,8 @@
 namespace andiron::inline v1::detail {
 
 // The numbers in each list, sorted, by the path of the list. Elements without parameters are not
-// there. Fields and keys of maps that are numbers count as elements.
+// there. Fields and keys of maps that are numbers count as elements. A
+// list within 32 others is left out: no model has it, and a name may be nothing but numbers.
 std::unordered_map<std::string_view, std::vector<std::uint64_t>> numbers_in_lists(
     const std::vector<Slot>& slots);
 

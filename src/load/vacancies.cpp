@@ -48,6 +48,7 @@ class Vacancies {
  public:
   explicit Vacancies(const std::vector<Vacancy>& all) {
     for (const Vacancy& vacancy : all) {
+      if (vacancy.kind == Vacancy::Kind::element) continue;
       found_.try_emplace(vacancy.path, Found{&vacancy});
       longest_ = std::max(longest_, vacancy.path.size());
       if (is_for_one(vacancy)) parents_.insert(parent_path(vacancy.path));
@@ -92,8 +93,9 @@ class Vacancies {
       std::vector<std::string_view> paths;
       std::size_t tensors = 0;
       for (const Vacancy& vacancy : in_order) {
+        if (vacancy.kind != kind) continue;
         const Found& found = found_.at(vacancy.path);
-        if (found.vacancy != &vacancy || vacancy.kind != kind || found.tensors == 0) continue;
+        if (found.vacancy != &vacancy || found.tensors == 0) continue;
         paths.push_back(vacancy.path);
         tensors += found.tensors;
       }
@@ -190,7 +192,14 @@ class Finder {
         lists_(numbers_in_lists(module.slots)) {
     for (const Slot& slot : module.slots) {
       parents_.try_emplace(slot.parent(), &slot.container);
-      longest_ = std::max(longest_, slot.path.size());
+    }
+    for (const auto& [list, numbers] : lists_) longest_ = std::max(longest_, list.size() + 1);
+    for (const Vacancy& vacancy : module.vacancies) {
+      if (vacancy.kind != Vacancy::Kind::element) continue;
+      const auto list = lists_.find(parent_path(vacancy.path));
+      const auto number = parse_index(last_segments(vacancy.path, 1));
+      if (list == lists_.end() || !number) continue;
+      list->second.back() = std::max(list->second.back(), *number);
     }
   }
 
@@ -230,11 +239,12 @@ class Finder {
       const auto asked = asked_.find(name);
       if (asked != asked_.end()) {
         const Wanted& wanted = asked->second;
-        if (wanted.vacancy == nullptr) return note_beyond(name, list_too_short(wanted.list));
-        return note_empty(name, *wanted.vacancy);
+        if (wanted.vacancy != nullptr) return note_empty(name, *wanted.vacancy, &wanted.place);
+        return note_beyond(name, list_too_short(wanted.list), &wanted.place);
       }
       if (const auto first = first_layer_of(name)) {
-        return note_beyond(name, "the module ends with " + in_quotes(*first));
+        return note_beyond(name, "the module ends with " + in_quotes(*first),
+                           &module_.slots[renamed_.at(*first)]);
       }
       const bool is_beside = parents_.contains(parent_path(name));
       const Vacancy* list = is_beside ? nullptr : vacancies_.list_beside(name);
@@ -284,27 +294,32 @@ class Finder {
   // have other names in the source, such as weight_ih_l1 for a second layer.
   void ask_adapter() {
     if (std::exchange(has_asked_, true)) return;
-    for (const std::uint32_t used : plan_.sources) renamed_.insert(source_.info(used).name);
+    for (const Assignment& assignment : plan_.assignments) {
+      for (std::uint32_t i = 0; i < assignment.source_count; ++i) {
+        const std::uint32_t used = plan_.sources[assignment.first_source + i];
+        renamed_.try_emplace(source_.info(used).name, assignment.slot);
+      }
+    }
     for (const Slot& slot : module_.slots) renamed_.erase(slot.path);
-    for (const std::string_view name : renamed_) {
+    for (const auto& [name, slot] : renamed_) {
       longest_renamed_ = std::max(longest_renamed_, name.size());
     }
     for (const Vacancy& vacancy : module_.vacancies) {
       const auto beside = parents_.find(parent_path(vacancy.path));
       if (is_for_one(vacancy) && beside != parents_.end()) {
-        ask({vacancy.path, *beside->second}, {&vacancy, {}});
+        ask({{vacancy.path, *beside->second}, &vacancy, {}});
       }
     }
     for (const Slot& slot : module_.slots) {
       const std::string_view path = slot.path;
-      for (std::size_t begin = 0; begin < path.size();) {
+      for (std::size_t begin = 0; begin < path.size() && begin <= longest_;) {
         const std::size_t end = std::min(path.find('.', begin), path.size());
         const auto number = parse_index(path.substr(begin, end - begin));
-        const std::string_view list = path.substr(0, begin == 0 ? 0 : begin - 1);
-        if (number && lists_.at(list).back() == *number) {
+        const auto list = lists_.find(path.substr(0, begin == 0 ? 0 : begin - 1));
+        if (number && list != lists_.end() && list->second.back() == *number) {
           std::string next(path.substr(0, begin));
           next.append(std::to_string(*number + 1)).append(path.substr(end));
-          ask({std::move(next), slot.container}, {nullptr, list});
+          ask({{std::move(next), slot.container}, nullptr, list->first});
         }
         begin = end + 1;
       }
@@ -313,13 +328,15 @@ class Finder {
 
   // What an unused tensor is wanted for.
   struct Wanted {
+    Place place;
     const Vacancy* vacancy;
     std::string_view list;  // if there is no vacancy
   };
 
-  void ask(const Place& place, const Wanted& wanted) {
+  void ask(const Wanted& wanted) {
     lookup_.found().clear();
-    const Result<std::optional<TensorSnapshot>> tensor = options_.adapter->load(place, lookup_);
+    const Result<std::optional<TensorSnapshot>> tensor =
+        options_.adapter->load(wanted.place, lookup_);
     throw_if_out_of_memory(tensor);
     if (!tensor || !*tensor) return;
     for (const std::uint32_t index : lookup_.found()) {
@@ -331,21 +348,27 @@ class Finder {
     return part_in_words("list", list) + " is too short for it";
   }
 
-  void note_empty(std::string_view name, const Vacancy& vacancy) {
+  void note_empty(std::string_view name, const Vacancy& vacancy, const Place* place = nullptr) {
     const std::string noun(noun_of(vacancy.kind));
     const bool is_module = vacancy.path.empty();
-    const bool counts = goes_on(name, is_module ? "the module is an empty " + noun
-                                                : part_in_words(noun, vacancy.path) + " is empty");
+    const bool counts = goes_on(name,
+                                is_module ? "the module is an empty " + noun
+                                          : part_in_words(noun, vacancy.path) + " is empty",
+                                place);
     if (counts) vacancies_.count(vacancy);
   }
 
-  void note_beyond(std::string_view name, std::string why) {
-    if (goes_on(name, std::move(why))) beyond_lists_.push_back(name);
+  void note_beyond(std::string_view name, std::string why, const Place* place = nullptr) {
+    if (goes_on(name, std::move(why), place)) beyond_lists_.push_back(name);
   }
 
-  // Counts a tensor that goes on where the module ends, unless the filter leaves it out.
-  bool goes_on(std::string_view name, std::string why) {
-    if (!options_.filter.matches(name)) return false;
+  // Counts a tensor that goes on where the module ends, unless the filter leaves it out. The filter
+  // sees paths of the module: that of `place`, if an adapter knows the tensor by another name.
+  bool goes_on(std::string_view name, std::string why, const Place* place = nullptr) {
+    const bool takes_part = place != nullptr
+                                ? options_.filter.matches(place->path, place->container)
+                                : options_.filter.matches(name);
+    if (!takes_part) return false;
     if (count_++ == 0) {
       first_ = name;
       why_ = std::move(why);
@@ -380,8 +403,8 @@ class Finder {
   std::unordered_map<std::string_view, std::vector<std::uint64_t>> lists_;
   std::unordered_map<std::string_view, const Container*> parents_;  // of slots
   std::unordered_map<std::string_view, Wanted> asked_;              // by the names of tensors
-  std::unordered_set<std::string_view> renamed_;                    // used under other names
-  std::size_t longest_ = 0;                                         // of the paths of slots
+  std::unordered_map<std::string_view, std::size_t> renamed_;       // used names, with their slots
+  std::size_t longest_ = 0;                                         // list's path, with a dot
   std::size_t longest_renamed_ = 0;
   bool has_asked_ = false;
   std::vector<std::string_view> beside_;

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "src/core/name_table.h"
+#include "src/core/parse_index.h"
+#include "src/core/path_segments.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -75,6 +77,14 @@ void SlotList::enter(std::string_view name, Kind kind) {
 }
 
 void SlotList::leave() {
+  const std::string_view part = path();
+  if (parse_index(last_segments(part, 1))) {
+    std::string_view last;
+    if (!found_.slots.empty()) last = found_.slots.back().path;
+    const bool has_leaf =
+        last.starts_with(part) && (last.size() == part.size() || last[part.size()] == '.');
+    if (!has_leaf) add_vacancy(Vacancy::Kind::element);
+  }
   with_variants_.leave();
   without_variants_.leave();
   kinds_.pop_back();

@@ -103,6 +103,8 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
   }
 
   const std::unordered_set<std::string_view> kept_lists(kept.begin(), kept.end());
+  std::size_t longest_kept = 0;
+  for (const std::string& list : kept) longest_kept = std::max(longest_kept, list.size());
   std::vector<std::string> renamed(names.begin(), names.end());
   for (std::size_t k = 0; k < indices.size();) {
     const std::size_t i = indices[k].name;
@@ -116,7 +118,8 @@ std::vector<std::string> names_without_index_gaps(std::span<const std::string_vi
       out += names[i].substr(copied, index.begin - copied);
       const std::string_view list =
           std::string_view(out).substr(0, out.empty() ? 0 : out.size() - 1);
-      copied = kept_lists.contains(list) ? index.begin : index.end;
+      const bool is_kept = list.size() <= longest_kept && kept_lists.contains(list);
+      copied = is_kept ? index.begin : index.end;
       if (copied == index.end) out += std::to_string(rank - values.begin());
     }
     out += names[i].substr(copied);

@@ -18,11 +18,20 @@
 namespace andiron::inline v1 {
 namespace {
 
+// The remapper may have put the model under a key that no reader of the file knows.
+bool is_in_file(const Archive& archive, std::string_view key) {
+  const std::string prefix = std::string(key) + ".";
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (archive.name_in_file(i).starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 // Other formats have no wrappers: a "model" in their names is a part of the model.
 void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
-  if (!key) return;
+  if (!key || !is_in_file(archive, *key)) return;
   std::string note = std::string(detail::key_note_start) + detail::in_quotes(*key) +
                      "; use .with_top_level_key(\"" + *key + "\")";
   // Stages may run again on what they gave.

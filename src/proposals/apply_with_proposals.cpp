@@ -51,9 +51,10 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
     std::erase_if(result.notes,
                   [](const std::string& note) { return note.starts_with(key_note_start); });
   };
-  if (!source.names.top_level_key.empty()) drop_key_note();
   const bool matches = result.missing.empty() &&
                        std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
+  const bool takes_any = !result.applied.empty() || !result.errors.empty();
+  if (!source.names.top_level_key.empty() || (matches && takes_any)) drop_key_note();
   if (matches || !options.propose) return plan;
   const std::vector<WantedTensor> wanted = wanted_tensors(module.slots, plan.skipped, false);
   const bool has_variants = std::any_of(module.slots.begin(), module.slots.end(),
@@ -136,6 +137,10 @@ Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
     const bool is_turned = slot.ops->is_transposed(slot.leaf) != read.ops->is_transposed(read.leaf);
     if (is_turned && planned.shape.rank() == 2) std::swap(planned.shape[0], planned.shape[1]);
     planned.byte_size = assignment.tensor.byte_size();
+  }
+  if (is_refused_as_too_short(load, options)) {
+    Error& error = load.result.errors.emplace_back(*load.too_short);
+    error.file = source.named.origin();
   }
   plan.result = std::move(load.result);
   return plan;

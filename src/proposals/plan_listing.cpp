@@ -60,7 +60,10 @@ Result<Plan> plan_listing(const std::vector<ListedParameter>& model, const Archi
   }
   const NameOptions names_of_model = detail::names_for(listed.slots, names);
   ANDIRON_ASSIGN(const Archive named, apply_names(file, names_of_model));
-  return detail::plan_slots(listed, {file, names_of_model, named}, options);
+  // What has no parameters is not listed. A list may be longer than it seems.
+  ApplyOptions lenient = options;
+  if (!options.allow_unused) lenient.allow_unused = true;
+  return detail::plan_slots(listed, {file, names_of_model, named}, lenient);
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

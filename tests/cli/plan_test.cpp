@@ -35,6 +35,14 @@ TEST_F(PlanVerb, SaysThatAFileFits) {
   EXPECT_TRUE(contains(run.out, "5 of 5 parameters get a tensor")) << run.out;
 }
 
+TEST_F(PlanVerb, SaysThatTheModelSeemsTooShort) {
+  const std::string model = write("one", {vector("layers.0.weight", 4)});
+  const std::string file = write("two", {vector("layers.0.weight", 4), vector("layers.1.pe", 4)});
+  const Outcome run = tool({"plan", file, "--model", model});
+  EXPECT_EQ(run.exit_code, 0) << run.err;  // the element may be there, without parameters
+  EXPECT_TRUE(contains(run.out, ", which seems too short for it: 1 of 1 ")) << run.out;
+}
+
 TEST_F(PlanVerb, PrintsFlagsThatMakeItFit) {
   const std::string model = mine();
   const std::string file = theirs();

@@ -83,11 +83,11 @@ TEST(LayoutNotes, ThereAreNoneForFilesThatBurnOrWeWrote) {
 
 TEST(LayoutNotes, APytorchAdapterOnAFileOfBurnsGetsOne) {
   const std::string why = "but the adapter transposes 'fc.weight'; load it without ";
-  const auto pack =
-      BurnpackStore::from_bytes(saved<Square>(BurnpackStore::from_bytes().clear_metadata()));
+  const auto pack = BurnpackStore::from_bytes(saved<Square>(
+      BurnpackStore::from_bytes().clear_metadata().metadata("producer", "burn-onnx")));
   EXPECT_TRUE(
       is_one_note(notes_of<Square>(BurnpackStore(pack).with_from_adapter(PyTorchToBurnAdapter())),
-                  "this is a burnpack file in Burn's layout, ", why));
+                  "the metadata says that burn-onnx wrote this file in Burn's layout, ", why));
   const auto ours = SafetensorsStore::from_bytes(saved<Square>(SafetensorsStore::from_bytes()));
   EXPECT_TRUE(is_one_note(notes_of<Square>(SafetensorsStore(ours).with_from_adapter(
                               PyTorchToBurnAdapter().chain(HalfPrecisionAdapter()))),
@@ -96,6 +96,16 @@ TEST(LayoutNotes, APytorchAdapterOnAFileOfBurnsGetsOne) {
   // The reverse is for modules in PyTorch's layout.
   EXPECT_TRUE(
       notes_of<Square>(BurnpackStore(pack).with_from_adapter(BurnToPyTorchAdapter())).empty());
+}
+
+// As a conversion from a SafeTensors file that says nothing makes it: whoever wrote that, the
+// layout is still theirs.
+TEST(LayoutNotes, ABurnpackFileThatTellsNothingIsNotTakenForBurns) {
+  const auto pack =
+      BurnpackStore::from_bytes(saved<Square>(BurnpackStore::from_bytes().clear_metadata()));
+  EXPECT_TRUE(
+      notes_of<Square>(BurnpackStore(pack).with_from_adapter(PyTorchToBurnAdapter())).empty());
+  EXPECT_TRUE(is_one_note(notes_of<Square>(pack), "nothing tells the layout of 'fc.weight':", ""));
 }
 
 TEST(LayoutNotes, TheReportOfARefusedLoadNamesTheAdapterThatSpoilsIt) {

@@ -57,6 +57,18 @@ TEST(ModuleLists, AreFoundWithTheNumbersOfTheirElements) {
   EXPECT_EQ(detail::numbers_in_lists(slots_of_root).at(""), Numbers{1});
 }
 
+// A name may come from a listing, and be nothing but numbers.
+TEST(ModuleLists, ThatAreKeptHaveShortPathsInAll) {
+  std::vector<detail::Slot> slots(1);
+  for (int i = 0; i < 20'000; ++i) slots[0].path += "1.";
+  slots[0].path += "weight";
+  std::size_t bytes = 0;
+  for (const std::string& list : detail::names_for(slots, {.close_gaps = true}).kept_lists) {
+    bytes += list.size();
+  }
+  EXPECT_LE(bytes, 32 * slots[0].path.size());
+}
+
 TEST(ModuleLists, ThatHaveGapsKeepTheNumbersOfTheFile) {
   WithRelus model;
   load_from(model, store_of({"fc.0", "fc.2", "fc.3"})).value();

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
+#include "andiron/adapter.h"
 #include "andiron/apply.h"
 #include "andiron/nn/linear.h"
+#include "andiron/nn/recurrent.h"
 
 namespace andiron {
 namespace {
@@ -65,6 +68,24 @@ TEST(ShapeReason, IsInTheReportAndInTheError) {
   EXPECT_EQ(notes, (std::vector<std::string>{reason, "no settings were found that make it fit"}));
   EXPECT_EQ(apply(wide, narrow).error().message,
             "the shape does not match (and 5 other tensors cannot be loaded; " + reason + ")");
+}
+
+// A third of the gates of one is not a quarter of those of the other: no width differs.
+TEST(ShapeReason, IsNotToldOfTensorsThatAnAdapterTookApart) {
+  struct Gru {
+    nn::Gru rnn = nn::GruConfig(8, 8).init();
+    ANDIRON_MODULE(Gru, rnn)
+  };
+  struct Lstm {
+    nn::Lstm rnn = nn::LstmConfig(8, 8).init();
+    ANDIRON_MODULE(Lstm, rnn)
+  };
+  const Snapshots file = collect(Gru(), {.adapter = BurnToPyTorchAdapter()}).value();
+  const ApplyResult result = plan(Lstm(), file, {.adapter = PyTorchToBurnAdapter()}).value().result;
+  EXPECT_FALSE(result.is_success());
+  for (const std::string& note : result.notes) {
+    EXPECT_EQ(note.find("one reason"), std::string::npos) << note;
+  }
 }
 
 }  // namespace

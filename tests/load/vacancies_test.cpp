@@ -14,6 +14,7 @@
 
 #include "andiron/adapter.h"
 #include "andiron/apply.h"
+#include "andiron/nn/activation.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/nn/recurrent.h"
@@ -81,8 +82,16 @@ TEST(Vacancies, AllowUnusedOrAllowPartialLoadsTheRestWithANote) {
   }
 }
 
-TEST(Vacancies, APlanTellsOfThemInItsNotes) {
-  EXPECT_EQ(plan(blocks(1), collect(blocks(2)).value()).value().result.notes.size(), 1u);
+TEST(Vacancies, APlanTellsOfThemInItsNotesAndWhetherTheLoadIsRefused) {
+  const Snapshots two = collect(blocks(2)).value();
+  const ApplyResult refused = plan(blocks(1), two).value().result;
+  EXPECT_EQ(refused.notes.size(), 1u);
+  ASSERT_FALSE(refused.is_success());
+  EXPECT_EQ(refused.errors[0].message, "the module's list 'blocks' is too short for it");
+  EXPECT_EQ(refused.errors[0].tensor, "blocks.1.weight");
+  const ApplyResult allowed = plan(blocks(1), two, {.allow_unused = true}).value().result;
+  EXPECT_EQ(allowed.notes.size(), 1u);
+  EXPECT_TRUE(allowed.is_success());
 }
 
 TEST(Vacancies, TensorsThatContinueNothingAreOnlyReported) {
@@ -175,6 +184,25 @@ TEST(Vacancies, AnElementThatLacksOneParameterDoesNotMakeItsListTooShort) {
                                      "others beside it"});
 }
 
+// A file of one with a PReLU in its place, or with a buffer in it.
+TEST(Vacancies, AnElementWithoutParametersIsPartOfItsList) {
+  struct Stack {
+    std::tuple<nn::Linear, nn::Relu> layers = {{Param(f32({2, 2}, 1)), std::nullopt}, {}};
+    ANDIRON_MODULE(Stack, layers)
+  } module;
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("layers.1.weight", f32({1}, 0)));
+  const ApplyResult result = apply(module, tensors).value();
+  EXPECT_EQ(result.unused, std::vector<std::string>{"layers.1.weight"});
+  EXPECT_TRUE(result.notes.empty());
+  tensors.push_back(TensorSnapshot("layers.2.weight", f32({1}, 0)));
+  EXPECT_EQ(refusal_of(module, tensors).tensor, "layers.2.weight");
+  std::tuple<nn::Linear, nn::Relu> root = module.layers;
+  Snapshots of_root = collect(root).value();
+  of_root.push_back(TensorSnapshot("1.pe", f32({1}, 0)));
+  EXPECT_TRUE(apply(root, of_root));
+}
+
 TEST(Vacancies, NamesOfManySegmentsAndNumbersAreLookedThroughOnce) {
   std::string dots = "blocks";
   std::string digits = "rnn.a";
@@ -223,6 +251,19 @@ TEST(Vacancies, RecurrentLayersBeyondTheLastAreRefused) {
   const Error error = refusal_of(single, tensors_of_layers(2), {.adapter = PyTorchToBurnAdapter()});
   EXPECT_EQ(error.message, "the module ends with 'rnn.bias_hh_l0' (and 3 others have no place)");
   EXPECT_TRUE(apply(single, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}));
+}
+
+TEST(Vacancies, AFilterSeesThePathsThatAnAdapterWasAskedFor) {
+  Recurrent stack{nn::LstmConfig(3, 2, true).init_stack(2)};
+  const auto adapted = [](const char* filter) {
+    return ApplyOptions{.filter = PathFilter().with_regex(filter),
+                        .adapter = PyTorchToBurnAdapter()};
+  };
+  const Snapshots three = tensors_of_layers(3);
+  for (const char* filter : {"^rnn", R"(^rnn\.layers\.)"}) {
+    EXPECT_EQ(refusal_of(stack, three, adapted(filter)).tensor, "rnn.bias_hh_l2");
+  }
+  EXPECT_TRUE(apply(stack, three, adapted(R"(^rnn\.layers\.0\.)")));
 }
 
 TEST(Vacancies, BiasesOfARecurrentLayerWithoutAnyAreRefused) {

@@ -167,6 +167,16 @@ TEST(IndexGaps, AreClosedInManyNamesAndInDeepOnes) {
   EXPECT_TRUE(closed_deep[1].ends_with("0.y"));
 }
 
+TEST(IndexGaps, AreClosedInDeepNamesBesideKeptLists) {
+  Names kept;
+  for (int i = 0; i < 100; ++i) kept.push_back("kept." + std::to_string(i));
+  std::string deep;
+  for (int i = 0; i < 400'000; ++i) deep += "1.";
+  const Names names =
+      detail::names_without_index_gaps(std::vector<std::string_view>{deep}, {}, kept);
+  EXPECT_EQ(names[0].find('1'), std::string::npos);
+}
+
 TEST(IndexGaps, AreClosedInAnArchive) {
   const Archive closed_archive = close_index_gaps(archive_of({"fc.2.w", "fc.0.w"})).value();
   EXPECT_EQ(names_of(closed_archive), (Names{"fc.1.w", "fc.0.w"}));

@@ -255,6 +255,23 @@ TEST(PytorchStore, NamesTheKeyThatAModelSeemsToLieBelow) {
   EXPECT_NE(notes(deeper)[0].find("\"state_dict.module\""), std::string::npos);
 }
 
+struct BelowModel {
+  TorchNet model;
+  ANDIRON_MODULE(BelowModel, model)
+};
+
+TEST(PytorchStore, ALoadThatMatchesIsToldOfNoKey) {
+  BelowModel net;
+  const auto below = store_of(two_layers().file({"model"}));
+  EXPECT_EQ(below.archive().value().notes().size(), 1u);
+  EXPECT_TRUE(load_from(net, below).value().notes.empty());
+}
+
+TEST(PytorchStore, NamesNoKeyThatOnlyARemappingMade) {
+  auto store = store_of(two_layers());
+  EXPECT_TRUE(store.with_key_remapping("^", "model.").archive().value().notes().empty());
+}
+
 TEST(PytorchStore, TheNoteIsPartOfWhatALoadTells) {
   TorchNet net;
   const ApplyResult result =

@@ -106,9 +106,10 @@ struct Slot : Place {
   const LeafOps* ops;
 };
 
-// A part of a module that is empty, so that a walk finds no leaf in it.
+// A part of a module that is empty, so that a walk finds no leaf in it. An element is one of a
+// list, and says how long that is.
 struct Vacancy {
-  enum class Kind : std::uint8_t { list, map, optional, pointer };
+  enum class Kind : std::uint8_t { list, map, optional, pointer, element };
 
   std::string path;
   Kind kind;
