@@ -173,6 +173,10 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
   release(memory);
 }
 
+// What AddressSanitizer asks for: oneDNN loses memory when an allocation in it fails.
+extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions() { return "leak:libdnnl\n"; }
+
 #if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ANDIRON_MALLOC_OF_OTHERS
 #elif defined(__has_feature)
