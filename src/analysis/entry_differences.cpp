@@ -111,9 +111,7 @@ class ValueWalk {
     return is_nothing ? std::nullopt : leaf_text(*value);
   }
 
-  static std::string kind_text(EntryKind kind) {
-    return kind == EntryKind::list ? "list" : "dict";
-  }
+  static std::string kind_text(EntryKind kind) { return kind == EntryKind::list ? "list" : "dict"; }
 
   void tell(std::size_t place, std::optional<std::string> a, std::optional<std::string> b) {
     std::size_t size = (a ? a->size() : 0) + (b ? b->size() : 0);

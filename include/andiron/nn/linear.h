@@ -7,8 +7,8 @@
 // forward() returns f32 or f64 as the input (f16 and bf16 are widened to f32). It returns an input
 // that is an error, and fails with ShapeMismatch if the input's last dimension is not d_input, and
 // with the errors of val(). An f32 weight is used where it lies, also in a mapped file. For each
-// call, f16 and bf16 are widened and a quantized weight is dequantized, some rows at a time. With few
-// rows of input, this takes longer than the product (the guide has numbers).
+// call, f16 and bf16 are widened and a quantized weight is dequantized, some rows at a time. With
+// few rows of input, this takes longer than the product (the guide has numbers).
 // DTypePolicy::cast_to_module widens weights once, as they are loaded.
 //
 // Functions that return no Result may throw std::bad_alloc (error.h).
