@@ -23,8 +23,8 @@ constexpr double least_loss_of_meaning = 0.3;
 
 SegmentPath path_below(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId scope) {
   SegmentPath path = tree.plain_path(node);
-  const auto above = std::min<std::ptrdiff_t>(tree[scope].depth, std::ssize(path));
-  path.erase(path.begin(), path.begin() + above);
+  const std::size_t above = std::min<std::size_t>(tree[scope].depth, path.size());
+  path.erase(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(above));
   return path;
 }
 

@@ -32,7 +32,7 @@ struct Within {
   const bool before = is_within;
 };
 
-// Libraries that are not written to survive a failure: of RE2 and libgomp the process ends, and
+// Libraries that are not written to survive a failure: of RE2 and OpenMP the process ends, and
 // oneDNN 2.6 uses what malloc returned. An exception passes through oneDNN to us.
 struct FragileLibrary {
   const char* name;
@@ -40,7 +40,7 @@ struct FragileLibrary {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 };
-using FragileLibraries = std::array<FragileLibrary, 3>;
+using FragileLibraries = std::array<FragileLibrary, 4>;
 
 int find_code(dl_phdr_info* loaded, std::size_t, void* wanted) {
   for (FragileLibrary& library : *static_cast<FragileLibraries*>(wanted)) {
@@ -57,7 +57,8 @@ int find_code(dl_phdr_info* loaded, std::size_t, void* wanted) {
 
 bool is_called_by_a_fragile_library(Allocator which) {
   static const FragileLibraries libraries = [] {
-    FragileLibraries found = {{{"libre2", false}, {"libgomp", false}, {"libdnnl", true}}};
+    FragileLibraries found = {
+        {{"libre2", false}, {"libgomp", false}, {"libomp", false}, {"libdnnl", true}}};
     dl_iterate_phdr(find_code, &found);
     return found;
   }();
@@ -172,10 +173,6 @@ void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noex
 void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
   release(memory);
 }
-
-// What AddressSanitizer asks for: oneDNN loses memory when an allocation in it fails.
-extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
-extern "C" const char* __lsan_default_suppressions() { return "leak:libdnnl\n"; }
 
 #if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ANDIRON_MALLOC_OF_OTHERS

@@ -33,6 +33,11 @@ class Reasons : public testing::EmptyTestEventListener {
 
 }  // namespace
 
+// What LeakSanitizer asks for: clang's OpenMP keeps memory for each thread that used it, and oneDNN
+// loses some when an allocation in it fails.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libomp\nleak:libdnnl\n"; }
+
 int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
   testing::UnitTest::GetInstance()->listeners().Append(new Reasons);
