@@ -60,7 +60,8 @@ CountedList list_of(const NameTree& tree, NodeId node) {
     all.push_back(numbers_in_segment(tree[child].segment));
   }
   CountedList list;
-  const std::size_t count = all.front().size();
+  // The root is in no list.
+  const std::size_t count = all.empty() ? 0 : all.front().size();
   if (count == 0) return list;
   std::size_t counting = 0;  // the first one in which they differ, or the last
   while (counting + 1 < count && std::all_of(all.begin(), all.end(), [&](const auto& numbers) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -114,6 +115,17 @@ TEST(ListPlaces, WhatIsLeftForAFormIsTakenWhateverItIsCalled) {
   }
   EXPECT_EQ(pairs["layers.0.mlp.up_proj.weight"], "blk.0.ffn_down.weight");
   EXPECT_EQ(pairs["layers.1.mlp.down_proj.weight"], "blk.1.ffn_up.weight");
+}
+
+TEST(ListPlaces, TheRootIsInNoList) {
+  using detail::NameTree;
+  const Side side = layers_named({"a", "b"});
+  NameTree::Bags bags;
+  const NameTree tree(side, std::vector<std::uint32_t>(side.size(), 1), bags);
+  const NameTree::NodeId nodes[] = {NameTree::root};
+  EXPECT_FALSE(detail::counts_others(tree, NameTree::root));
+  EXPECT_FALSE(detail::counts_others_before(tree, nodes, bags));
+  EXPECT_FALSE(detail::runs_backwards(tree, NameTree::root, tree, NameTree::root));
 }
 
 }  // namespace
