@@ -21,8 +21,8 @@ struct ValuesBeside {
 };
 ValuesBeside values_beside(const Archive& archive);
 
-/// Of values in the JSON objects that the tool prints: JSON readers, ours too, bound how deep a
-/// text nests.
+/// How deep values may nest in the JSON objects that the tool prints. JSON readers, ours too, bound
+/// the depth of a text.
 inline constexpr unsigned levels_within_json = max_json_depth - 1;
 
 /// The tree without tensors, and without lists and dicts of nothing else; null stands for a tensor

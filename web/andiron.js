@@ -172,7 +172,7 @@ function hostFile(source) {
   return file;
 }
 
-// Of a path or the URL of a file, in node; of anything else, nothing.
+// The path of a source that is a path or the URL of a file, in node; undefined for other sources.
 function pathOf(source) {
   const isUrl = source instanceof URL || (isText(source) && /^(file:|[a-z][a-z\d+.-]+:\/\/)/i.test(source));
   if (!isUrl) return isNode && isText(source) ? source : undefined;

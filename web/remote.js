@@ -62,7 +62,7 @@ function errorOf(fields) {
   return Object.assign(new Error(fields.text, cause && { cause }), { name: fields.name });
 }
 
-// Of an open file, whose it is, its number there, and how it is called.
+// For each open file: the worker that has it, its number there, and its name.
 const known = new WeakMap();
 
 /** Calls a function of the worker on an open file: what a page has added to `fileMethods`, too. */

@@ -67,7 +67,7 @@ class ValueWalk {
     std::optional<std::string> b_text = own_text(b, b_kind);
     a_values_ += a_text.has_value();
     b_values_ += b_text.has_value();
-    // Of two lists, one of which is empty, the entries tell.
+    // If one of two lists is empty, the entries of the other are told.
     const bool differ =
         a_kind == b_kind ? a_text && b_text && *a_text != *b_text : a_text || b_text;
     const std::size_t place = result_.listed.size();

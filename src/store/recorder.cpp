@@ -158,8 +158,8 @@ Error only_loads(const RecorderInfo& recorder, const std::string& path) {
                .hint = std::string(recorder.instead)};
 }
 
-// Of all layers with a weight and a bias, only convolutions have weights of three dimensions and
-// more, and those are the same in PyTorch and Burn.
+// Among layers with a weight and a bias, only convolutions have weights of three dimensions and
+// more. Those weights are the same in PyTorch and Burn.
 bool has_convolutions_alone(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const std::string_view name = archive.info(i).name;

@@ -42,7 +42,7 @@ async function open(files) {
     show();
     const took = performance.now() - began;
     document.title = `${title} – Andiron`;
-    // What is read twice counts twice.
+    // Bytes that are read twice count twice.
     const bytesRead = Math.min(file.bytesRead, file.bytes);
     $("status").textContent = `${title}: read ${formatBytes(bytesRead)} of ${formatBytes(file.bytes)} in ${took.toFixed(0)} ms`;
     Object.assign(document.body.dataset, { openedIn: took.toFixed(1), bytesRead: file.bytesRead });

@@ -122,7 +122,7 @@ export class TreeView {
     this.#draw();
   }
 
-  // What is below a node comes later. Meanwhile, another tree or the result of a search may be there.
+  // The children of a node come later. Meanwhile, another tree or the result of a search may be there.
   async #ask(node) {
     node.children = [];
     try {

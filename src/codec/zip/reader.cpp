@@ -29,7 +29,7 @@ namespace andiron::inline v1::detail {
 
 namespace {
 
-// What is read of the file at a time to inflate it, or for its checksum.
+// The bytes that one read takes from the file, to inflate them or for a checksum.
 constexpr std::uint64_t read_window_bytes = 256 * 1024;
 // More than there ever is; sums of it fit 64 bits.
 constexpr std::uint64_t plenty = std::uint64_t{1} << 60;

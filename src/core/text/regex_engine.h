@@ -50,8 +50,8 @@ class Pattern::Engine {
   // has a null data(). REQUIRES: from <= subject.size(), 1 <= groups.size() <= group_count().
   virtual bool find(std::string_view subject, std::size_t from,
                     std::span<std::string_view> groups) const = 0;
-  // Of a long text with many matches, which find() could read to its end for each. Null if the
-  // pattern is too large for that. The text must outlive the search.
+  // A search for all matches in a long text, which find() could read to its end for each. Null if
+  // the pattern is too large for it. The text must outlive the search.
   virtual std::unique_ptr<LongSearch> search_long(std::string_view subject,
                                                   std::size_t groups) const = 0;
   // Groups, the whole match included.

@@ -11,8 +11,8 @@
 
 namespace andiron::inline v1::automaton {
 
-// What is ahead is read once, from the end to the begin, so that a search follows no way that fails
-// far behind the match. Of a text of n bytes, it holds as many rows as twice the root of n.
+// One pass reads the text from its end to its begin, so that a search follows no way that fails far
+// behind the match. For a text of n bytes, the table has as many rows as twice the root of n.
 class Prospects {
  public:
   // Program and text must outlive this.
