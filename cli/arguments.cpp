@@ -488,10 +488,10 @@ std::string settle_layout(ConvertArguments& arguments) {
   }
   const Layout goal = to ? *to : *from == Layout::burn ? Layout::pytorch : Layout::burn;
   arguments.options.layout =
-      LayoutChange{.from = goal == Layout::burn ? Layout::pytorch : Layout::burn,
-                   .to = goal,
-                   .is_given = from.has_value(),
-                   .layers = arguments.layers};
+      LayoutRequest{.from = goal == Layout::burn ? Layout::pytorch : Layout::burn,
+                    .to = goal,
+                    .is_given = from.has_value(),
+                    .layers = arguments.layers};
   return {};
 }
 

@@ -9,7 +9,7 @@
 namespace andiron::cli {
 
 /// What --from-layout, --to-layout and --layers ask for.
-struct LayoutChange {
+struct LayoutRequest {
   Layout from = Layout::pytorch;
   Layout to = Layout::burn;
   bool is_given = false;  ///< whether --from-layout says so, or it is only the other of the two

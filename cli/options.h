@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "andiron/compare.h"
+#include "andiron/convert.h"
 #include "andiron/names.h"
 #include "andiron/open.h"
 #include "andiron/write.h"
-#include "cli/casts.h"
 #include "cli/layouts.h"
 #include "cli/terminal.h"
 
@@ -105,7 +105,7 @@ struct ConvertOptions {
   ReadingOptions reading;
   WritingOptions writing;
   std::vector<CastRule> casts;
-  std::optional<LayoutChange> layout;
+  std::optional<LayoutRequest> layout;
   bool beyond_burn = false;  ///< write Burnpack files that Burn's reader refuses for their size
 
   Format format() const { return *writing.write.format; }

@@ -82,6 +82,7 @@ const spellings = [
   [/leave it out, or set another BurnpackSettings::release/, "convert it to another format"],
   [/cast it to .*?, or leave it out|^leave it out$/, "convert it to another format"],
   [/use a higher precision, or leave the tensor out/, "convert it to another format"],
+  [/, or set ConvertOptions::layout/, ""],
   [/rename the entry, or write tied tensors as copies/, "rename the entry"],
 ];
 

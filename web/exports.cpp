@@ -226,40 +226,20 @@ Result<std::string> compared(std::uint32_t a, std::uint32_t b, const CompareRequ
   return describe(*comparison);
 }
 
-// The archive as other programs read it in this format, with what readers go by.
-Result<Archive> made_for(Format format, const Archive& file) {
-  Result<Archive> archive = file;
-  // Burnpack could keep them, but Burn would miss the tied names.
-  if (format == Format::burnpack) archive = file.with_ties_as_copies();
-  if (!archive || format == Format::mpk) return archive;
-  Metadata metadata = archive->metadata();
-  // What a record says of its recorder.
-  if (file.format() == format_name(Format::mpk)) {
-    for (const char* key : {"float", "int", "format", "version", "settings"}) metadata.erase(key);
-  }
-  // The matrices of PyTorch's Linear lie the other way round than Burn's.
-  if (file.is_pickled() && format != Format::numpy) metadata.emplace("format", "pt");
-  archive->set_metadata(std::move(metadata));
-  return archive;
-}
-
 Result<Made> converted(std::uint32_t handle, const ConvertRequest& request) {
   const Result<Archive> file = file_of(handle);
   if (!file) return file.error();
   for (const FormatInfo& format : formats()) {
     if (format.name != request.format) continue;
-    const Result<Archive> archive = made_for(format.format, *file);
-    if (!archive) return archive.error();
+    const Result<Conversion> conversion = convert(*file, {.format = format.format});
+    if (!conversion) return conversion.error();
     MemorySink sink;
-    Result<WriteReport> report = write(
-        *archive, sink,
+    const Result<WriteReport> report = write(
+        conversion->archive, sink,
         {.format = format.format, .metadata = {request.metadata.begin(), request.metadata.end()}});
-    if (!report) return std::move(report).error();
-    std::vector<std::string>& notes = report->notes;
-    if (const std::size_t ties = file->aliases().size(); archive->aliases().size() != ties) {
-      notes.push_back(std::to_string(ties) + (ties == 1 ? " tied name written as a copy"
-                                                        : " tied names written as copies"));
-    }
+    if (!report) return report.error();
+    std::vector<std::string> notes = conversion->notes;
+    notes.insert(notes.end(), report->notes.begin(), report->notes.end());
     std::string about;
     append_json_texts(about, notes);
     return Made{sink.take(), std::move(about)};

@@ -82,6 +82,7 @@
 //   statistics.h, compare.h                what is in the tensors; what differs between two files
 //   config.h                               structs from the values of a checkpoint, and as JSON
 //   write.h                                writing files, editing metadata
+//   convert.h                              a file for another format
 //   names.h, text.h                        filters, renaming, patterns
 //   format.h                               the formats and their settings
 //   error.h, error_code.h, limits.h        errors; what is refused
@@ -98,6 +99,7 @@
 #include "andiron/bytes.h"
 #include "andiron/compare.h"
 #include "andiron/config.h"
+#include "andiron/convert.h"
 #include "andiron/dtype.h"
 #include "andiron/error.h"
 #include "andiron/error_code.h"

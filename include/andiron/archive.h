@@ -48,6 +48,21 @@ struct TensorInfo {
   std::optional<ParamId> param_id;
 };
 
+/// Whose names and layouts the tensors of a file have.
+enum class Layout : std::uint8_t {
+  pytorch,  ///< Linear weights are [out, in]; norms have weight and bias
+  burn,     ///< Linear weights are [in, out]; norms have gamma and beta; PRelu has alpha
+};
+
+/// Returns "pytorch" or "burn".
+std::string_view layout_name(Layout layout) noexcept;
+
+/// The layout of a file, and how the file shows it.
+struct KnownLayout {
+  Layout layout = Layout::pytorch;
+  std::string reason;  ///< "the metadata says that burn wrote this file"
+};
+
 /// Something in the file that the reader did not take, and why.
 struct Skipped {
   std::string name;
@@ -208,9 +223,20 @@ class Archive {
 
  private:
   friend class detail::ArchiveBuilder;
+  friend std::optional<KnownLayout> layout_of(const Archive& archive);
+  friend void mark_layout(Archive& archive, Layout layout);
   explicit Archive(std::shared_ptr<detail::ArchiveState> state);
   detail::ArchiveState& change();
   std::shared_ptr<detail::ArchiveState> state_;
 };
+
+/// Whose layout the tensors have, if the file shows it: PyTorch or an older recorder of Burn wrote
+/// it, or its metadata names the writer, or it was marked since. Nothing for other files: a
+/// Burnpack file can have either layout.
+std::optional<KnownLayout> layout_of(const Archive& archive);
+
+/// Says whose layout the tensors have now. The metadata gets format=pt for PyTorch's layout, which
+/// readers look for, and loses it for Burn's.
+void mark_layout(Archive& archive, Layout layout);
 
 }  // namespace andiron::inline v1

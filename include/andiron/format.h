@@ -32,6 +32,10 @@ struct FormatInfo {
   bool has_shards = false;
   /// True if this library writes the format.
   bool is_written = false;
+  /// True if its files keep string metadata of any kind.
+  bool has_metadata = false;
+  /// True if Burn's programs read it. They expect Burn's layouts.
+  bool is_of_burn = false;
 };
 
 /// Returns all formats, in the order of the enum.

@@ -32,15 +32,6 @@
 
 namespace andiron::inline v1 {
 
-/// Whose names and layouts the tensors of a file have.
-enum class Layout : std::uint8_t {
-  pytorch,  ///< Linear weights are [out, in]; norms have weight and bias
-  burn,     ///< Linear weights are [in, out]; norms have gamma and beta; PRelu has alpha
-};
-
-/// Returns "pytorch" or "burn".
-std::string_view layout_name(Layout layout) noexcept;
-
 /// What kind of module some paths are.
 struct LayerRule {
   /// Matches the path of the module, without its parameters: "encoder.*.fc1". A dot alone is the

@@ -195,10 +195,6 @@ std::string list_of_kinds() {
 
 }  // namespace
 
-std::string_view layout_name(Layout layout) noexcept {
-  return layout == Layout::pytorch ? "pytorch" : "burn";
-}
-
 const std::vector<std::string>& LayerRules::kinds() {
   static const std::vector<std::string> all = {
       "Linear", "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RmsNorm", "PRelu"};
@@ -399,13 +395,7 @@ Result<Archive> change_layout(const Archive& archive, const LayerRules& rules, L
     ANDIRON_TRY(changed.replace(i, std::move(tensors[i]).with_container({})));
   }
   ANDIRON_ASSIGN(changed, changed.rename(names));
-  Metadata metadata = changed.metadata();
-  if (!to_burn) metadata.insert_or_assign("format", "pt");
-  if (const auto format = metadata.find("format");
-      to_burn && format != metadata.end() && format->second == "pt") {
-    metadata.erase(format);
-  }
-  changed.set_metadata(std::move(metadata));
+  mark_layout(changed, to);
   std::vector<std::string_view> idle;
   for (std::size_t i = 0; i < is_used.size(); ++i) {
     if (!is_used[i]) idle.push_back(rules.rules()[i].glob);

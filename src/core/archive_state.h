@@ -86,6 +86,7 @@ struct ArchiveState {
   std::string format;
   std::string packaging;
   bool is_pickled = false;
+  std::optional<Layout> marked_layout;  // counts more than what the file shows
   std::uint64_t file_bytes = 0;
   SharedArray<ArchiveEntry> entries;
   SharedArray<std::uint64_t> dims;

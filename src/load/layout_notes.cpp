@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -15,40 +16,6 @@
 
 namespace andiron::inline v1::detail {
 namespace {
-
-enum class LayoutBy : std::uint8_t { unknown, pytorch, burn };
-
-// Whose layout a source has, and what tells.
-struct LayoutSign {
-  LayoutBy writer = LayoutBy::unknown;
-  std::string text = {};
-};
-
-std::string_view value_of(const Archive& source, std::string_view key) {
-  const auto found = source.metadata().find(std::string(key));
-  return found == source.metadata().end() ? std::string_view() : found->second;
-}
-
-LayoutSign sign_of_layout(const Archive& source) {
-  if (source.is_pickled() || source.format() == "pytorch") {
-    return {LayoutBy::pytorch, "this is a PyTorch file"};
-  }
-  if (value_of(source, "format") == "pt") {
-    return {LayoutBy::pytorch, "the metadata says that PyTorch wrote this file"};
-  }
-  const std::string_view producer = value_of(source, "producer");
-  for (const std::string_view writer : {"andiron", "burn", "burn-import", "burn-onnx"}) {
-    if (producer != writer) continue;
-    return {LayoutBy::burn, "the metadata says that " + std::string(writer) + " wrote this file"};
-  }
-  // Not a Burnpack file: one that was made from another file has the layout of that.
-  for (const std::string_view format : {"mpk", "bincode"}) {
-    if (source.format() == format) {
-      return {LayoutBy::burn, "this is a " + std::string(format) + " file"};
-    }
-  }
-  return {};
-}
 
 enum class MatrixWay : std::uint8_t { as_stored, converted, transposed, other };
 
@@ -130,16 +97,16 @@ std::vector<std::string_view> spoiled_weights(const std::vector<Slot>& slots, co
 
 void note_layout(const std::vector<Slot>& slots, const Archive& source, const ApplyOptions& options,
                  LoadPlan& plan) {
-  const LayoutSign sign = sign_of_layout(source);
+  const std::optional<KnownLayout> known = layout_of(source);
   const bool is_adapted = options.adapter.is_set();
   // What says nothing of itself is left to the adapter, and so is what no file holds.
-  const bool is_settled = sign.writer == LayoutBy::burn      ? !is_adapted
-                          : sign.writer == LayoutBy::unknown ? is_adapted || source.format().empty()
-                                                             : false;
+  const bool is_of_pytorch = known && known->layout == Layout::pytorch;
+  const bool is_settled =
+      known ? !is_of_pytorch && !is_adapted : is_adapted || source.format().empty();
   if (is_settled) return;
-  const LinearWeights weights(slots, source, plan, sign.writer == LayoutBy::pytorch);
+  const LinearWeights weights(slots, source, plan, is_of_pytorch);
   std::vector<std::string>& notes = plan.result.notes;
-  if (sign.writer == LayoutBy::pytorch) {
+  if (is_of_pytorch) {
     // An adapter that changes nothing is there on purpose. One that converts says nothing of the
     // layout.
     const bool is_cast = options.dtype_policy == DTypePolicy::cast_to_module;
@@ -147,15 +114,15 @@ void note_layout(const std::vector<Slot>& slots, const Archive& source, const Ap
     if (!is_adapted) kept = weights.square({MatrixWay::as_stored, MatrixWay::converted});
     if (is_adapted && !is_cast) kept = weights.square({MatrixWay::converted});
     if (kept.empty()) return;
-    notes.push_back(sign.text + ", which stores " + in_quotes_and_others(kept) +
+    notes.push_back(known->reason + ", which stores " + in_quotes_and_others(kept) +
                     " transposed; use .with_from_adapter(PyTorchToBurnAdapter())");
-  } else if (sign.writer == LayoutBy::burn) {
+  } else if (known) {
     // The other adapter is for modules that have PyTorch's layout.
     if (!options.adapter->format_mark().empty()) return;
     std::vector<std::string_view> turned = weights.square({MatrixWay::transposed});
     for (const std::string_view path : spoiled_weights(slots, source, plan)) turned.push_back(path);
     if (turned.empty() || weights.has_oblong({MatrixWay::transposed})) return;
-    notes.push_back(sign.text + " in Burn's layout, but the adapter transposes " +
+    notes.push_back(known->reason + " in Burn's layout, but the adapter transposes " +
                     in_quotes_and_others(turned) +
                     "; load it without .with_from_adapter(), unless it was saved through an "
                     "adapter");

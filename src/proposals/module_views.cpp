@@ -234,8 +234,8 @@ std::uint8_t kind_number(DType dtype) {
 }
 
 bool is_from_pytorch(const Archive& file) {
-  const auto format = file.metadata().find("format");
-  return file.is_pickled() || (format != file.metadata().end() && format->second == "pt");
+  const std::optional<KnownLayout> known = layout_of(file);
+  return known && known->layout == Layout::pytorch;
 }
 
 std::vector<ModuleView> views_of(const ProposalInput& input, const Archive& file,

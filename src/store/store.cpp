@@ -336,11 +336,7 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
   }
   for (const std::string& note : tensors.notes()) archive->add_note(note);
   // Whoever reads it goes by this mark, as for converted files.
-  if (archive->is_pickled()) {
-    Metadata metadata = archive->metadata();
-    metadata.emplace("format", "pt");
-    archive->set_metadata(std::move(metadata));
-  }
+  if (archive->is_pickled()) mark_layout(*archive, Layout::pytorch);
   return archive;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The same files give the same names, shapes, hashes and errors as in the native tool.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { AndironError, data, everythingIn, load, native, tool, withoutTool } from "./support.mjs";
+import { AndironError, data, everythingIn, load, native, temporaryFolder, tool, withoutTool } from "./support.mjs";
 
 const andiron = await load();
 const sets = [data, process.env.ANDIRON_FIXTURES].filter((path) => path && existsSync(path));
@@ -58,7 +60,41 @@ for (const set of sets) {
   });
 }
 
-test("the module is of the same version as the tool", { skip: withoutTool }, async () => {
-  const { spawnSync } = await import("node:child_process");
+// Bytes, or undefined where the file cannot be read or written so.
+function converted(path, format) {
+  let file;
+  try {
+    file = andiron.open(path);
+    return Buffer.from(file.convert(format).bytes);
+  } catch (error) {
+    if (!(error instanceof AndironError)) throw error;
+    return undefined;
+  } finally {
+    file?.close();
+  }
+}
+
+function convertedByTool(path, output) {
+  rmSync(output, { force: true });
+  spawnSync(tool, ["convert", "--no-sync", "-o", output, path]);
+  return existsSync(output) ? readFileSync(output) : undefined;
+}
+
+test("converts every file to the bytes that the native tool writes", { skip: withoutTool }, () => {
+  const folder = temporaryFolder();
+  const endings = { safetensors: ".safetensors", burnpack: ".bpk", mpk: ".mpk", numpy: ".npz" };
+  let compared = 0;
+  for (const path of everythingIn(data)) {
+    for (const [format, ending] of Object.entries(endings)) {
+      const ours = converted(path, format);
+      const theirs = convertedByTool(path, join(folder, `out${ending}`));
+      assert.ok(ours === undefined ? theirs === undefined : theirs?.equals(ours), `${path} to ${format}`);
+      if (ours) compared++;
+    }
+  }
+  assert.ok(compared > 200, `compared ${compared} files`);
+});
+
+test("the module is of the same version as the tool", { skip: withoutTool }, () => {
   assert.match(spawnSync(tool, ["--version"], { encoding: "utf8" }).stdout, new RegExp(andiron.version));
 });
