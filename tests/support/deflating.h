@@ -34,12 +34,50 @@ inline std::string deflated_by(detail::DeflateStream& stream, std::string_view t
   }
 }
 
+/// One block with the fixed code: runs of a byte are matches, everything else is a literal.
+inline std::string deflated_as_runs(std::string_view text) {
+  std::string data;
+  unsigned held = 0;
+  unsigned held_bits = 0;
+  const auto put = [&](unsigned bits, unsigned count) {
+    held |= bits << held_bits;
+    for (held_bits += count; held_bits >= 8; held_bits -= 8, held >>= 8) {
+      data += static_cast<char>(held & 0xff);
+    }
+  };
+  // Codes begin with their highest bit.
+  const auto put_code = [&](unsigned code, unsigned count) {
+    for (unsigned bit = count; bit-- > 0;) put(code >> bit & 1, 1);
+  };
+  constexpr std::size_t longest = 258;
+  put(0b011, 3);
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t run = 0;
+    while (at != 0 && run < longest && at + run < text.size() && text[at + run] == text[at - 1]) {
+      ++run;
+    }
+    if (run == longest) {
+      put_code(0b11000101, 8);  // length 258
+      put_code(0, 5);           // distance 1
+      at += run;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(text[at++]);
+    if (byte < 144) {
+      put_code(0b00110000U + byte, 8);
+    } else {
+      put_code(0b110010000U + byte - 144, 9);
+    }
+  }
+  put_code(0, 7);  // the end of the block
+  put(0, 7);
+  return data;
+}
+
 /// Without header and trailer; by a stranger, where there is one.
 inline std::string deflated(std::string_view content) {
 #if defined(__wasi__)
-  const auto stream = detail::new_deflate_stream();
-  if (stream == nullptr) std::abort();
-  return deflated_by(*stream, content, content.size() + 1, std::size_t{64} * 1024);
+  return deflated_as_runs(content);
 #else
   return deflated_by_zlib(content);
 #endif

@@ -15,8 +15,8 @@ namespace andiron::inline v1::detail {
 // allocated here. Null without memory.
 std::unique_ptr<InflateStream> portable_inflate_stream() noexcept;
 
-// Runs of a byte, and a code for each block; a block that this would make larger is stored. Memory:
-// 97 KiB, allocated here. Null without memory.
+// Stores the data as it is: whoever wants small files has zlib. Memory: 64 KiB,
+// allocated here. Null without memory.
 std::unique_ptr<DeflateStream> portable_deflate_stream() noexcept;
 
 std::uint32_t portable_crc(std::uint32_t crc, std::span<const std::byte> data) noexcept;
