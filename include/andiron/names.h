@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "andiron/archive.h"
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/place.h"
 #include "andiron/text.h"
@@ -45,53 +46,37 @@ class PathFilter {
   static PathFilter none();
 
   /// A regular expression that matches anywhere in the path.
-  PathFilter& with_regex(std::string_view pattern) &;
-  PathFilter& with_regexes(const std::vector<std::string>& patterns) &;
+  ANDIRON_BUILDER(PathFilter, with_regex, (std::string_view pattern),
+                  add(criteria_.regexes, Pattern::regex(pattern)))
+  ANDIRON_BUILDER(PathFilter, with_regexes, (const std::vector<std::string>& patterns),
+                  for (const std::string& pattern : patterns) with_regex(pattern))
   /// A glob that matches the whole path (Pattern::glob).
-  PathFilter& with_glob(std::string_view pattern) &;
+  ANDIRON_BUILDER(PathFilter, with_glob, (std::string_view pattern),
+                  add(criteria_.globs, Pattern::glob(pattern)))
   /// Exactly this path.
-  PathFilter& with_full_path(std::string path) &;
-  PathFilter& with_full_paths(std::vector<std::string> paths) &;
-  PathFilter& with_predicate(Predicate predicate) &;
-  PathFilter& with_predicates(std::vector<Predicate> predicates) &;
+  ANDIRON_BUILDER(PathFilter, with_full_path, (std::string path),
+                  criteria_.paths.insert(std::move(path)))
+  ANDIRON_BUILDER(PathFilter, with_full_paths, (std::vector<std::string> paths),
+                  for (std::string& path : paths) with_full_path(std::move(path)))
+  ANDIRON_BUILDER(PathFilter, with_predicate, (Predicate predicate),
+                  add(criteria_.predicates, std::move(predicate)))
+  ANDIRON_BUILDER(PathFilter, with_predicates, (std::vector<Predicate> predicates),
+                  for (Predicate& predicate : predicates) with_predicate(std::move(predicate)))
   /// Selects everything except exclusions, whatever the other criteria say.
-  PathFilter& match_all() &;
+  ANDIRON_BUILDER(PathFilter, match_all, (), match_all_ = true)
 
   /// Exclusions. They win over criteria.
-  PathFilter& exclude_regex(std::string_view pattern) &;
-  PathFilter& exclude_glob(std::string_view pattern) &;
-  PathFilter& exclude_full_path(std::string path) &;
-  PathFilter& exclude_predicate(Predicate predicate) &;
+  ANDIRON_BUILDER(PathFilter, exclude_regex, (std::string_view pattern),
+                  add(excluded_.regexes, Pattern::regex(pattern)))
+  ANDIRON_BUILDER(PathFilter, exclude_glob, (std::string_view pattern),
+                  add(excluded_.globs, Pattern::glob(pattern)))
+  ANDIRON_BUILDER(PathFilter, exclude_full_path, (std::string path),
+                  excluded_.paths.insert(std::move(path)))
+  ANDIRON_BUILDER(PathFilter, exclude_predicate, (Predicate predicate),
+                  add(excluded_.predicates, std::move(predicate)))
 
   /// Adds the criteria and exclusions of another filter.
-  PathFilter& or_with(PathFilter other) &;
-
-  // The same for a temporary, by value.
-  PathFilter with_regex(std::string_view pattern) && { return std::move(with_regex(pattern)); }
-  PathFilter with_regexes(const std::vector<std::string>& all) && {
-    return std::move(with_regexes(all));
-  }
-  PathFilter with_glob(std::string_view pattern) && { return std::move(with_glob(pattern)); }
-  PathFilter with_full_path(std::string path) && {
-    return std::move(with_full_path(std::move(path)));
-  }
-  PathFilter with_full_paths(std::vector<std::string> all) && {
-    return std::move(with_full_paths(std::move(all)));
-  }
-  PathFilter with_predicate(Predicate one) && { return std::move(with_predicate(std::move(one))); }
-  PathFilter with_predicates(std::vector<Predicate> all) && {
-    return std::move(with_predicates(std::move(all)));
-  }
-  PathFilter match_all() && { return std::move(match_all()); }
-  PathFilter exclude_regex(std::string_view text) && { return std::move(exclude_regex(text)); }
-  PathFilter exclude_glob(std::string_view pattern) && { return std::move(exclude_glob(pattern)); }
-  PathFilter exclude_full_path(std::string path) && {
-    return std::move(exclude_full_path(std::move(path)));
-  }
-  PathFilter exclude_predicate(Predicate one) && {
-    return std::move(exclude_predicate(std::move(one)));
-  }
-  PathFilter or_with(PathFilter other) && { return std::move(or_with(std::move(other))); }
+  ANDIRON_BUILDER(PathFilter, or_with, (PathFilter other), add(std::move(other)))
 
   /// Drops criteria of one kind. A filter without criteria selects everything again.
   PathFilter& clear_regex() &;
@@ -129,8 +114,9 @@ class PathFilter {
 
   friend Result<Archive> filter(const Archive& archive, const PathFilter& filter);
   bool takes_all() const noexcept;
-  PathFilter& add(std::vector<Pattern>& list, Result<Pattern> pattern);
-  PathFilter& add(std::vector<Predicate>& list, Predicate predicate);
+  void add(std::vector<Pattern>& list, Result<Pattern> pattern);
+  void add(std::vector<Predicate>& list, Predicate predicate);
+  void add(PathFilter other);
 
   bool match_all_ = false;
   bool none_without_criteria_ = false;
@@ -157,11 +143,8 @@ class KeyRemapper {
   /// KeyRemapper::from_patterns({{R"(^model\.)", ""}, {R"(norm(\d+))", "norm_$1"}})
   static KeyRemapper from_patterns(const std::vector<std::pair<std::string, std::string>>& rules);
   /// Adds a rule after the others.
-  KeyRemapper& add_pattern(std::string_view from, std::string to) &;
-  // For a temporary, by value.
-  KeyRemapper add_pattern(std::string_view from, std::string to) && {
-    return std::move(add_pattern(from, std::move(to)));
-  }
+  ANDIRON_BUILDER(KeyRemapper, add_pattern, (std::string_view from, std::string to),
+                  add(from, std::move(to)))
 
   const std::vector<Rule>& rules() const noexcept { return rules_; }
   bool is_empty() const noexcept { return rules_.empty() && !first_error_; }
@@ -175,6 +158,8 @@ class KeyRemapper {
   std::string to_string() const;
 
  private:
+  void add(std::string_view from, std::string to);
+
   std::vector<Rule> rules_;
   std::optional<Error> first_error_;
 };

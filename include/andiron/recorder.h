@@ -46,6 +46,7 @@
 
 #include "andiron/apply.h"
 #include "andiron/archive.h"
+#include "andiron/detail/builder.h"
 #include "andiron/detail/no_throw.h"
 #include "andiron/error.h"
 #include "andiron/format.h"
@@ -101,15 +102,14 @@ class LoadArgs {
 
   /// Replaces every match in every name. Rules run in the order they were added. If a pattern does
   /// not parse, load() fails with InvalidPattern.
-  LoadArgs& with_key_remap(std::string_view pattern, std::string replacement) & {
-    return remapper_.add_pattern(pattern, std::move(replacement)), *this;
-  }
+  ANDIRON_BUILDER(LoadArgs, with_key_remap, (std::string_view pattern, std::string replacement),
+                  remapper_.add_pattern(pattern, std::move(replacement)))
   /// Loads only the tensors under this key, and drops the key from their names. A dotted key goes
   /// down several levels.
-  LoadArgs& with_top_level_key(std::string key) & { return top_level_key_ = std::move(key), *this; }
+  ANDIRON_BUILDER(LoadArgs, with_top_level_key, (std::string key), top_level_key_ = std::move(key))
   /// Default: PyTorch for PyTorchFileRecorder and SafetensorsFileRecorder, NoAdapter for the
   /// others.
-  LoadArgs& with_adapter_type(AdapterType type) & { return adapter_type_ = type, *this; }
+  ANDIRON_BUILDER(LoadArgs, with_adapter_type, (AdapterType type), adapter_type_ = type)
   /// load() writes the names, shapes and dtypes of all tensors to `out`, in the order of their new
   /// names. The original key is the name that the rules see; the remapped key is the name that a
   /// module must have: after the rules, and with the gaps closed. Names are escaped, so that they
@@ -125,24 +125,14 @@ class LoadArgs {
   ///
   /// If nothing changed, the first two lines are one: "Key: conv1.bias". REQUIRES: `out` lives
   /// until load() returns.
-  LoadArgs& with_debug_print(std::ostream& out) & { return debug_print_ = &out, *this; }
+  ANDIRON_BUILDER(LoadArgs, with_debug_print, (std::ostream & out), debug_print_ = &out)
   /// Reports parameters that the file lacks, instead of failing with MissingTensor, and tensors
   /// that the module is too short for.
-  LoadArgs& allow_partial(bool allow = true) & { return allow_partial_ = allow, *this; }
+  ANDIRON_BUILDER(LoadArgs, allow_partial, (bool allow = true), allow_partial_ = allow)
   /// Reports tensors that the module is too short for, instead of failing with UnusedTensor.
-  LoadArgs& allow_unused(bool allow = true) & { return allow_unused_ = allow, *this; }
+  ANDIRON_BUILDER(LoadArgs, allow_unused, (bool allow = true), allow_unused_ = allow)
 
   // The same for a temporary, by value.
-  LoadArgs with_key_remap(std::string_view pattern, std::string replacement) && {
-    return std::move(with_key_remap(pattern, std::move(replacement)));
-  }
-  LoadArgs with_top_level_key(std::string key) && {
-    return std::move(with_top_level_key(std::move(key)));
-  }
-  LoadArgs with_adapter_type(AdapterType type) && { return std::move(with_adapter_type(type)); }
-  LoadArgs with_debug_print(std::ostream& out) && { return std::move(with_debug_print(out)); }
-  LoadArgs allow_partial(bool allow = true) && { return std::move(allow_partial(allow)); }
-  LoadArgs allow_unused(bool allow = true) && { return std::move(allow_unused(allow)); }
 
  private:
   friend class FileRecorder;

@@ -4,8 +4,8 @@
 //   load_from(model, SafetensorsStore::from_file("model.safetensors")).value();
 #pragma once
 
-#include "andiron/detail/store_temporaries.h"
-#include "andiron/store.h"
+#include "andiron/detail/builder.h"
+#include "andiron/store_builder.h"
 
 namespace andiron::inline v1 {
 
@@ -23,24 +23,20 @@ namespace andiron::inline v1 {
 /// A save writes the metadata format, producer, version and the entries of metadata(). The format
 /// has no parameter ids: a load keeps the module's, unless the file was saved with
 /// write_param_ids().
-class SafetensorsStore : public detail::StoreTemporaries<SafetensorsStore> {
+class SafetensorsStore : public StoreBuilder<SafetensorsStore> {
  public:
   /// An empty store in memory.
   SafetensorsStore() : SafetensorsStore(from_bytes()) {}
 
   /// Saves the ids of parameters in the metadata. A load then restores them.
-  SafetensorsStore& write_param_ids(bool write = true) & {
-    auto& settings = detail::settings_of<SafetensorsSettings>(change().write.settings);
-    return settings.param_ids = write, *this;
-  }
-  // For a temporary, by value.
-  SafetensorsStore write_param_ids(bool write = true) && {
-    return std::move(write_param_ids(write));
-  }
+  ANDIRON_BUILDER(
+      SafetensorsStore, write_param_ids, (bool write = true),
+      auto& settings = detail::settings_of<SafetensorsSettings>(change().write.settings);
+      settings.param_ids = write)
 
  private:
   friend class StoreBuilder<SafetensorsStore>;
-  using StoreTemporaries::StoreTemporaries;
+  using StoreBuilder::StoreBuilder;
   static constexpr Format format = Format::safetensors;
   static detail::StoreSettings defaults();
 };
@@ -58,22 +54,20 @@ class SafetensorsStore : public detail::StoreTemporaries<SafetensorsStore> {
 ///
 /// A save fails with Unsupported. Write SafeTensors with BurnToPyTorchAdapter instead; PyTorch
 /// reads it.
-class PytorchStore : public detail::StoreTemporaries<PytorchStore> {
+class PytorchStore : public StoreBuilder<PytorchStore> {
  public:
   /// An empty store in memory.
   PytorchStore() : PytorchStore(from_bytes()) {}
 
   /// Takes NumPy arrays next to PyTorch's tensors too (PytorchSettings).
-  PytorchStore& numpy_arrays(bool take = true) & {
-    auto& settings = detail::settings_of<PytorchSettings>(change_source().open.settings);
-    return settings.numpy_arrays = take, *this;
-  }
-  // For a temporary, by value.
-  PytorchStore numpy_arrays(bool take = true) && { return std::move(numpy_arrays(take)); }
+  ANDIRON_BUILDER(
+      PytorchStore, numpy_arrays, (bool take = true),
+      auto& settings = detail::settings_of<PytorchSettings>(change_source().open.settings);
+      settings.numpy_arrays = take)
 
  private:
   friend class StoreBuilder<PytorchStore>;
-  using StoreTemporaries::StoreTemporaries;
+  using StoreBuilder::StoreBuilder;
   static constexpr Format format = Format::pytorch;
   static detail::StoreSettings defaults();
 };
@@ -85,12 +79,11 @@ class PytorchStore : public detail::StoreTemporaries<PytorchStore> {
 /// Defaults: a path without an extension gets `.bpk`, variant names are part of paths, index gaps
 /// stay, no adapter, existing files are not replaced. Parameter ids are saved and restored. A save
 /// writes the metadata format, producer, version and the entries of metadata().
-class BurnpackStore : public detail::StoreTemporaries<BurnpackStore> {
+class BurnpackStore : public StoreBuilder<BurnpackStore> {
  public:
   /// The release of Burn that will read the file. Default: the newest. For an older one, the
   /// metadata entry "burn" names it.
   BurnpackStore& for_burn(BurnpackGeneration release) &;
-  // For a temporary, by value.
   BurnpackStore for_burn(BurnpackGeneration release) && { return std::move(for_burn(release)); }
 
   /// An empty store in memory.
@@ -98,7 +91,7 @@ class BurnpackStore : public detail::StoreTemporaries<BurnpackStore> {
 
  private:
   friend class StoreBuilder<BurnpackStore>;
-  using StoreTemporaries::StoreTemporaries;
+  using StoreBuilder::StoreBuilder;
   static constexpr Format format = Format::burnpack;
   static detail::StoreSettings defaults();
 };
@@ -113,22 +106,19 @@ class BurnpackStore : public detail::StoreTemporaries<BurnpackStore> {
 ///
 /// A save leaves out fields that contain no tensor; Burn reads those as None or as constants. One
 /// case is lost: an empty list looks the same as no field.
-class MpkStore : public detail::StoreTemporaries<MpkStore> {
+class MpkStore : public StoreBuilder<MpkStore> {
  public:
   /// An empty store in memory.
   MpkStore() : MpkStore(from_bytes()) {}
 
   /// The dtypes that a save converts floats and integers to. An integer that does not fit is an
   /// error.
-  MpkStore& precision(RecordPrecision precision) & {
-    return detail::settings_of<MpkSettings>(change().write.settings).precision = precision, *this;
-  }
-  // For a temporary, by value.
-  MpkStore precision(RecordPrecision value) && { return std::move(precision(value)); }
+  ANDIRON_BUILDER(MpkStore, precision, (RecordPrecision precision),
+                  detail::settings_of<MpkSettings>(change().write.settings).precision = precision)
 
  private:
   friend class StoreBuilder<MpkStore>;
-  using StoreTemporaries::StoreTemporaries;
+  using StoreBuilder::StoreBuilder;
   static constexpr Format format = Format::mpk;
   static detail::StoreSettings defaults();
 };
@@ -144,14 +134,14 @@ class MpkStore : public detail::StoreTemporaries<MpkStore> {
 /// no parameter ids: a save leaves them out, with a note, and a load keeps the module's ids. Arrays
 /// that cannot be tensors are skipped (Archive::skipped). Checksums of uncompressed arrays are not
 /// checked.
-class NumpyStore : public detail::StoreTemporaries<NumpyStore> {
+class NumpyStore : public StoreBuilder<NumpyStore> {
  public:
   /// An empty store in memory.
   NumpyStore() : NumpyStore(from_bytes()) {}
 
  private:
   friend class StoreBuilder<NumpyStore>;
-  using StoreTemporaries::StoreTemporaries;
+  using StoreBuilder::StoreBuilder;
   static constexpr Format format = Format::numpy;
   static detail::StoreSettings defaults();
 };

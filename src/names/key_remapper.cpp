@@ -21,14 +21,13 @@ KeyRemapper KeyRemapper::from_patterns(
   return remapper;
 }
 
-KeyRemapper& KeyRemapper::add_pattern(std::string_view from, std::string to) & {
+void KeyRemapper::add(std::string_view from, std::string to) {
   Result<Pattern> pattern = detail::pass_on_out_of_memory(Pattern::regex(from));
   if (pattern) {
     rules_.emplace_back(*std::move(pattern), std::move(to));
   } else if (!first_error_) {
     first_error_ = std::move(pattern).error();
   }
-  return *this;
 }
 
 Status KeyRemapper::status() const ANDIRON_NO_THROW {

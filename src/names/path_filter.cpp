@@ -61,64 +61,6 @@ PathFilter PathFilter::none() {
   return filter;
 }
 
-PathFilter& PathFilter::with_regex(std::string_view pattern) & {
-  return add(criteria_.regexes, Pattern::regex(pattern));
-}
-
-PathFilter& PathFilter::with_regexes(const std::vector<std::string>& patterns) & {
-  for (const std::string& pattern : patterns) with_regex(pattern);
-  return *this;
-}
-
-PathFilter& PathFilter::with_glob(std::string_view pattern) & {
-  return add(criteria_.globs, Pattern::glob(pattern));
-}
-
-PathFilter& PathFilter::with_full_path(std::string path) & {
-  return criteria_.paths.insert(std::move(path)), *this;
-}
-
-PathFilter& PathFilter::with_full_paths(std::vector<std::string> paths) & {
-  for (std::string& path : paths) with_full_path(std::move(path));
-  return *this;
-}
-
-PathFilter& PathFilter::with_predicate(Predicate predicate) & {
-  return add(criteria_.predicates, std::move(predicate));
-}
-
-PathFilter& PathFilter::with_predicates(std::vector<Predicate> predicates) & {
-  for (Predicate& predicate : predicates) with_predicate(std::move(predicate));
-  return *this;
-}
-
-PathFilter& PathFilter::match_all() & { return match_all_ = true, *this; }
-
-PathFilter& PathFilter::exclude_regex(std::string_view pattern) & {
-  return add(excluded_.regexes, Pattern::regex(pattern));
-}
-
-PathFilter& PathFilter::exclude_glob(std::string_view pattern) & {
-  return add(excluded_.globs, Pattern::glob(pattern));
-}
-
-PathFilter& PathFilter::exclude_full_path(std::string path) & {
-  return excluded_.paths.insert(std::move(path)), *this;
-}
-
-PathFilter& PathFilter::exclude_predicate(Predicate predicate) & {
-  return add(excluded_.predicates, std::move(predicate));
-}
-
-PathFilter& PathFilter::or_with(PathFilter other) & {
-  match_all_ = match_all_ || other.match_all_;
-  none_without_criteria_ = none_without_criteria_ || other.none_without_criteria_;
-  criteria_.add(std::move(other.criteria_));
-  excluded_.add(std::move(other.excluded_));
-  if (!first_error_) first_error_ = std::move(other.first_error_);
-  return *this;
-}
-
 PathFilter& PathFilter::clear_regex() & { return criteria_.regexes.clear(), *this; }
 PathFilter& PathFilter::clear_globs() & { return criteria_.globs.clear(), *this; }
 PathFilter& PathFilter::clear_paths() & { return criteria_.paths.clear(), *this; }
@@ -162,24 +104,30 @@ bool PathFilter::takes_all() const noexcept {
   return match_all_ || (criteria_.count() == 0 && !none_without_criteria_);
 }
 
-PathFilter& PathFilter::add(std::vector<Pattern>& list, Result<Pattern> given) {
+void PathFilter::add(std::vector<Pattern>& list, Result<Pattern> given) {
   Result<Pattern> pattern = detail::pass_on_out_of_memory(std::move(given));
   if (pattern) {
     list.push_back(*std::move(pattern));
   } else if (!first_error_) {
     first_error_ = std::move(pattern).error();
   }
-  return *this;
 }
 
-PathFilter& PathFilter::add(std::vector<Predicate>& list, Predicate predicate) {
+void PathFilter::add(std::vector<Predicate>& list, Predicate predicate) {
   if (predicate) {
     list.push_back(std::move(predicate));
   } else if (!first_error_) {
     first_error_ =
         Error{.code = ErrorCode::invalid_argument, .message = "the filter's predicate is empty"};
   }
-  return *this;
+}
+
+void PathFilter::add(PathFilter other) {
+  match_all_ = match_all_ || other.match_all_;
+  none_without_criteria_ = none_without_criteria_ || other.none_without_criteria_;
+  criteria_.add(std::move(other.criteria_));
+  excluded_.add(std::move(other.excluded_));
+  if (!first_error_) first_error_ = std::move(other.first_error_);
 }
 
 std::ostream& operator<<(std::ostream& out, const PathFilter& filter) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/param.h"
@@ -185,12 +186,9 @@ struct PRelu {
 class PReluConfig {
  public:
   /// The number of slopes: 1, or one for each channel. Default: 1.
-  PReluConfig& with_num_parameters(std::uint64_t count) & { return num_parameters_ = count, *this; }
+  ANDIRON_BUILDER(PReluConfig, with_num_parameters, (std::uint64_t count), num_parameters_ = count)
   /// Where the slopes start. Default: 0.25.
-  PReluConfig& with_alpha(double alpha) & { return alpha_ = alpha, *this; }
-  // For a temporary, by value.
-  PReluConfig with_num_parameters(std::uint64_t count) && { return with_num_parameters(count); }
-  PReluConfig with_alpha(double alpha) && { return with_alpha(alpha); }
+  ANDIRON_BUILDER(PReluConfig, with_alpha, (double alpha), alpha_ = alpha)
 
   /// Never fails.
   PRelu init() const;

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
@@ -120,23 +121,15 @@ class MultiHeadAttentionConfig {
       : d_model_(d_model), n_heads_(n_heads) {}
 
   /// Of the projections. Default: true.
-  MultiHeadAttentionConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
+  ANDIRON_BUILDER(MultiHeadAttentionConfig, with_bias, (bool bias), bias_ = bias)
   /// Only for training, which is not done here. Default: 0.1.
-  MultiHeadAttentionConfig& with_dropout(double) & { return *this; }
+  ANDIRON_BUILDER(MultiHeadAttentionConfig, with_dropout, (double), )
   /// The score of what a mask hides. Default: -1e4.
-  MultiHeadAttentionConfig& with_min_float(double min) & { return min_float_ = min, *this; }
+  ANDIRON_BUILDER(MultiHeadAttentionConfig, with_min_float, (double min), min_float_ = min)
   /// Default: false.
-  MultiHeadAttentionConfig& with_quiet_softmax(bool quiet) & { return quiet_ = quiet, *this; }
+  ANDIRON_BUILDER(MultiHeadAttentionConfig, with_quiet_softmax, (bool quiet), quiet_ = quiet)
   /// For all projections. Default: uniform within 1 / sqrt(d_model).
-  MultiHeadAttentionConfig& with_initializer(Initializer how) & {
-    return initializer_ = how, *this;
-  }
-  // For a temporary, by value.
-  MultiHeadAttentionConfig with_bias(bool bias) && { return with_bias(bias); }
-  MultiHeadAttentionConfig with_dropout(double) && { return *this; }
-  MultiHeadAttentionConfig with_min_float(double min) && { return with_min_float(min); }
-  MultiHeadAttentionConfig with_quiet_softmax(bool quiet) && { return with_quiet_softmax(quiet); }
-  MultiHeadAttentionConfig with_initializer(Initializer how) && { return with_initializer(how); }
+  ANDIRON_BUILDER(MultiHeadAttentionConfig, with_initializer, (Initializer how), initializer_ = how)
 
   /// Never fails. If the heads do not divide d_model, forward() fails with InvalidArgument.
   MultiHeadAttention init() const;
@@ -180,18 +173,13 @@ class CrossAttentionConfig {
         d_head_(d_head) {}
 
   /// Of the projections. Default: true.
-  CrossAttentionConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
+  ANDIRON_BUILDER(CrossAttentionConfig, with_bias, (bool bias), bias_ = bias)
   /// Only for training, which is not done here. Default: 0.1.
-  CrossAttentionConfig& with_dropout(double) & { return *this; }
+  ANDIRON_BUILDER(CrossAttentionConfig, with_dropout, (double), )
   /// The score of what a mask hides. Default: -1e4.
-  CrossAttentionConfig& with_min_float(double min) & { return min_float_ = min, *this; }
+  ANDIRON_BUILDER(CrossAttentionConfig, with_min_float, (double min), min_float_ = min)
   /// Default: false.
-  CrossAttentionConfig& with_quiet_softmax(bool quiet) & { return quiet_ = quiet, *this; }
-  // For a temporary, by value.
-  CrossAttentionConfig with_bias(bool bias) && { return with_bias(bias); }
-  CrossAttentionConfig with_dropout(double) && { return *this; }
-  CrossAttentionConfig with_min_float(double min) && { return with_min_float(min); }
-  CrossAttentionConfig with_quiet_softmax(bool quiet) && { return with_quiet_softmax(quiet); }
+  ANDIRON_BUILDER(CrossAttentionConfig, with_quiet_softmax, (bool quiet), quiet_ = quiet)
 
   /// Never fails. If n_heads is not a multiple of n_heads_kv, forward() fails with InvalidArgument.
   CrossAttention init() const;

@@ -27,6 +27,7 @@
 #include <numbers>
 #include <optional>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
@@ -202,31 +203,23 @@ template <class Self, class Size, class Padding>
 class ConvBuilder {
  public:
   /// Distance between two positions of the kernel. Default: 1.
-  Self& with_stride(Size stride) & { return stride_ = stride, self(); }
+  ANDIRON_BUILDER(Self, with_stride, (Size stride), stride_ = stride)
   /// Distance between two elements of the kernel. Default: 1.
-  Self& with_dilation(Size dilation) & { return dilation_ = dilation, self(); }
+  ANDIRON_BUILDER(Self, with_dilation, (Size dilation), dilation_ = dilation)
   /// Groups of channels that are convolved separately. Default: 1.
-  Self& with_groups(std::uint64_t groups) & { return groups_ = groups, self(); }
+  ANDIRON_BUILDER(Self, with_groups, (std::uint64_t groups), groups_ = groups)
   /// Default: none.
-  Self& with_padding(Padding padding) & { return padding_ = padding, self(); }
+  ANDIRON_BUILDER(Self, with_padding, (Padding padding), padding_ = padding)
   /// Default: true.
-  Self& with_bias(bool bias) & { return bias_ = bias, self(); }
+  ANDIRON_BUILDER(Self, with_bias, (bool bias), bias_ = bias)
   /// For weight and bias. Default: uniform within 1 / sqrt(fan_in), where fan_in is the number of
   /// elements of weight[0].
-  Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
-  // For a temporary, by value.
-  Self with_stride(Size stride) && { return with_stride(stride); }
-  Self with_dilation(Size dilation) && { return with_dilation(dilation); }
-  Self with_groups(std::uint64_t groups) && { return with_groups(groups); }
-  Self with_padding(Padding padding) && { return with_padding(padding); }
-  Self with_bias(bool bias) && { return with_bias(bias); }
-  Self with_initializer(Initializer how) && { return with_initializer(how); }
+  ANDIRON_BUILDER(Self, with_initializer, (Initializer initializer), initializer_ = initializer)
 
  private:
   friend Self;
   ConvBuilder(std::array<std::uint64_t, 2> channels, Size kernel_size, Size one)
       : channels_(channels), kernel_size_(kernel_size), stride_(one), dilation_(one) {}
-  Self& self() noexcept { return static_cast<Self&>(*this); }
 
   std::array<std::uint64_t, 2> channels_;
   Size kernel_size_;
@@ -275,11 +268,8 @@ class ConvTranspose1dConfig
       : ConvBuilder(channels, kernel_size, 1) {}
 
   /// Added to one end of the output. Default: 0.
-  ConvTranspose1dConfig& with_padding_out(std::uint64_t padding_out) & {
-    return padding_out_ = padding_out, *this;
-  }
-  // For a temporary, by value.
-  ConvTranspose1dConfig with_padding_out(std::uint64_t size) && { return with_padding_out(size); }
+  ANDIRON_BUILDER(ConvTranspose1dConfig, with_padding_out, (std::uint64_t padding_out),
+                  padding_out_ = padding_out)
 
   ConvTranspose1d init() const;
 
@@ -297,13 +287,8 @@ class ConvTranspose2dConfig
       : ConvBuilder(channels, kernel_size, {1, 1}) {}
 
   /// Added to one end of the output, in each dimension. Default: 0.
-  ConvTranspose2dConfig& with_padding_out(std::array<std::uint64_t, 2> padding_out) & {
-    return padding_out_ = padding_out, *this;
-  }
-  // For a temporary, by value.
-  ConvTranspose2dConfig with_padding_out(std::array<std::uint64_t, 2> size) && {
-    return with_padding_out(size);
-  }
+  ANDIRON_BUILDER(ConvTranspose2dConfig, with_padding_out,
+                  (std::array<std::uint64_t, 2> padding_out), padding_out_ = padding_out)
 
   ConvTranspose2d init() const;
 
@@ -321,13 +306,8 @@ class ConvTranspose3dConfig
       : ConvBuilder(channels, kernel_size, {1, 1, 1}) {}
 
   /// Added to one end of the output, in each dimension. Default: 0.
-  ConvTranspose3dConfig& with_padding_out(std::array<std::uint64_t, 3> padding_out) & {
-    return padding_out_ = padding_out, *this;
-  }
-  // For a temporary, by value.
-  ConvTranspose3dConfig with_padding_out(std::array<std::uint64_t, 3> size) && {
-    return with_padding_out(size);
-  }
+  ANDIRON_BUILDER(ConvTranspose3dConfig, with_padding_out,
+                  (std::array<std::uint64_t, 3> padding_out), padding_out_ = padding_out)
 
   ConvTranspose3d init() const;
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
@@ -36,11 +37,8 @@ class EmbeddingConfig {
 
   /// Default: normal with mean 0 and standard deviation 1. Kaiming and Xavier do not work, because
   /// a table has no fans.
-  EmbeddingConfig& with_initializer(Initializer initializer) & {
-    return initializer_ = initializer, *this;
-  }
-  // For a temporary, by value.
-  EmbeddingConfig with_initializer(Initializer how) && { return with_initializer(how); }
+  ANDIRON_BUILDER(EmbeddingConfig, with_initializer, (Initializer initializer),
+                  initializer_ = initializer)
 
   /// Never fails. For sizes that cannot be addressed, the parameter's val() fails with
   /// InvalidArgument.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/tensor.h"
 
@@ -34,20 +35,11 @@ class PositionalEncodingConfig {
   explicit PositionalEncodingConfig(std::uint64_t d_model) : encoding_{.d_model = d_model} {}
 
   /// The longest sequence. Default: 5000.
-  PositionalEncodingConfig& with_max_sequence_size(std::uint64_t size) & {
-    return encoding_.max_sequence_size = size, *this;
-  }
+  ANDIRON_BUILDER(PositionalEncodingConfig, with_max_sequence_size, (std::uint64_t size),
+                  encoding_.max_sequence_size = size)
   /// The longest wavelength, in units of 2 pi. Default: 10000.
-  PositionalEncodingConfig& with_max_timescale(std::uint64_t scale) & {
-    return encoding_.max_timescale = scale, *this;
-  }
-  // For a temporary, by value.
-  PositionalEncodingConfig with_max_sequence_size(std::uint64_t size) && {
-    return with_max_sequence_size(size);
-  }
-  PositionalEncodingConfig with_max_timescale(std::uint64_t scale) && {
-    return with_max_timescale(scale);
-  }
+  ANDIRON_BUILDER(PositionalEncodingConfig, with_max_timescale, (std::uint64_t scale),
+                  encoding_.max_timescale = scale)
 
   PositionalEncoding init() const { return encoding_; }
 
@@ -84,12 +76,9 @@ class RotaryEncodingConfig {
       : encoding_{.max_sequence_length = max_sequence_length, .d_model = d_model} {}
 
   /// The base of the wavelengths. Default: 10000.
-  RotaryEncodingConfig& with_theta(double theta) & { return encoding_.theta = theta, *this; }
+  ANDIRON_BUILDER(RotaryEncodingConfig, with_theta, (double theta), encoding_.theta = theta)
   /// Default: neighbors.
-  RotaryEncodingConfig& with_pairs(RotaryPairs pairs) & { return encoding_.pairs = pairs, *this; }
-  // For a temporary, by value.
-  RotaryEncodingConfig with_theta(double theta) && { return with_theta(theta); }
-  RotaryEncodingConfig with_pairs(RotaryPairs pairs) && { return with_pairs(pairs); }
+  ANDIRON_BUILDER(RotaryEncodingConfig, with_pairs, (RotaryPairs pairs), encoding_.pairs = pairs)
 
   RotaryEncoding init() const { return encoding_; }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/tensor.h"
 
@@ -57,20 +58,13 @@ template <class Layer, class Size, class Scale>
 class InterpolateConfig {
  public:
   /// The size of the result. Either this or a scale is needed.
-  InterpolateConfig& with_output_size(Size size) & { return layer_.output_size = size, *this; }
+  ANDIRON_BUILDER(InterpolateConfig, with_output_size, (Size size), layer_.output_size = size)
   /// How many times as large the result is; sizes are rounded down.
-  InterpolateConfig& with_scale_factor(Scale scale) & { return layer_.scale_factor = scale, *this; }
+  ANDIRON_BUILDER(InterpolateConfig, with_scale_factor, (Scale scale), layer_.scale_factor = scale)
   /// Default: nearest.
-  InterpolateConfig& with_mode(InterpolateMode mode) & { return layer_.mode = mode, *this; }
+  ANDIRON_BUILDER(InterpolateConfig, with_mode, (InterpolateMode mode), layer_.mode = mode)
   /// Default: true, as in Burn.
-  InterpolateConfig& with_align_corners(bool align) & {
-    return layer_.align_corners = align, *this;
-  }
-  // For a temporary, by value.
-  InterpolateConfig with_output_size(Size size) && { return with_output_size(size); }
-  InterpolateConfig with_scale_factor(Scale scale) && { return with_scale_factor(scale); }
-  InterpolateConfig with_mode(InterpolateMode mode) && { return with_mode(mode); }
-  InterpolateConfig with_align_corners(bool align) && { return with_align_corners(align); }
+  ANDIRON_BUILDER(InterpolateConfig, with_align_corners, (bool align), layer_.align_corners = align)
 
   Layer init() const { return layer_; }
 

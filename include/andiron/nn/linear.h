@@ -18,6 +18,7 @@
 #include <numbers>
 #include <optional>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
@@ -53,14 +54,10 @@ class LinearConfig {
       : d_input_(d_input), d_output_(d_output) {}
 
   /// Default: true.
-  LinearConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
+  ANDIRON_BUILDER(LinearConfig, with_bias, (bool bias), bias_ = bias)
   /// For weight and bias. Default: uniform within 1 / sqrt(d_input).
-  LinearConfig& with_initializer(Initializer initializer) & {
-    return initializer_ = initializer, *this;
-  }
-  // For a temporary, by value.
-  LinearConfig with_bias(bool bias) && { return with_bias(bias); }
-  LinearConfig with_initializer(Initializer how) && { return with_initializer(how); }
+  ANDIRON_BUILDER(LinearConfig, with_initializer, (Initializer initializer),
+                  initializer_ = initializer)
 
   /// Never fails. For sizes that cannot be addressed, val() of the parameters fails with
   /// InvalidArgument.

@@ -22,6 +22,7 @@
 #include <optional>
 #include <utility>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/param.h"
@@ -51,12 +52,9 @@ class BatchNormConfig {
   explicit BatchNormConfig(std::uint64_t num_features) : num_features_(num_features) {}
 
   /// Added to the variance. Default: 1e-5.
-  BatchNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
+  ANDIRON_BUILDER(BatchNormConfig, with_epsilon, (double epsilon), epsilon_ = epsilon)
   /// The weight of a new batch in the running statistics. Default: 0.1.
-  BatchNormConfig& with_momentum(double momentum) & { return momentum_ = momentum, *this; }
-  // For a temporary, by value.
-  BatchNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
-  BatchNormConfig with_momentum(double momentum) && { return with_momentum(momentum); }
+  ANDIRON_BUILDER(BatchNormConfig, with_momentum, (double momentum), momentum_ = momentum)
 
   /// The running mean starts as zeros, the running variance as ones.
   BatchNorm init() const;
@@ -85,12 +83,9 @@ class LayerNormConfig {
   explicit LayerNormConfig(Shape shape) : shape_(std::move(shape)) {}
 
   /// Added to the variance. Default: 1e-5.
-  LayerNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
+  ANDIRON_BUILDER(LayerNormConfig, with_epsilon, (double epsilon), epsilon_ = epsilon)
   /// Whether there is a beta. Default: true.
-  LayerNormConfig& with_bias(bool bias) & { return bias_ = bias, *this; }
-  // For a temporary, by value.
-  LayerNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
-  LayerNormConfig with_bias(bool bias) && { return with_bias(bias); }
+  ANDIRON_BUILDER(LayerNormConfig, with_bias, (bool bias), bias_ = bias)
 
   LayerNorm init() const;
 
@@ -120,12 +115,9 @@ class GroupNormConfig {
       : num_groups_(num_groups), num_channels_(num_channels) {}
 
   /// Added to the variance. Default: 1e-5.
-  GroupNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
+  ANDIRON_BUILDER(GroupNormConfig, with_epsilon, (double epsilon), epsilon_ = epsilon)
   /// Whether there are gamma and beta. Default: true.
-  GroupNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
-  // For a temporary, by value.
-  GroupNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
-  GroupNormConfig with_affine(bool affine) && { return with_affine(affine); }
+  ANDIRON_BUILDER(GroupNormConfig, with_affine, (bool affine), affine_ = affine)
 
   GroupNorm init() const;
 
@@ -154,12 +146,9 @@ class InstanceNormConfig {
   explicit InstanceNormConfig(std::uint64_t num_channels) : num_channels_(num_channels) {}
 
   /// Added to the variance. Default: 1e-5.
-  InstanceNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
+  ANDIRON_BUILDER(InstanceNormConfig, with_epsilon, (double epsilon), epsilon_ = epsilon)
   /// Whether there are gamma and beta. Default: true.
-  InstanceNormConfig& with_affine(bool affine) & { return affine_ = affine, *this; }
-  // For a temporary, by value.
-  InstanceNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
-  InstanceNormConfig with_affine(bool affine) && { return with_affine(affine); }
+  ANDIRON_BUILDER(InstanceNormConfig, with_affine, (bool affine), affine_ = affine)
 
   InstanceNorm init() const;
 
@@ -184,9 +173,7 @@ class RmsNormConfig {
   explicit RmsNormConfig(std::uint64_t d_model) : d_model_(d_model) {}
 
   /// Added to the mean square; must be above 0. Default: 1e-5.
-  RmsNormConfig& with_epsilon(double epsilon) & { return epsilon_ = epsilon, *this; }
-  // For a temporary, by value.
-  RmsNormConfig with_epsilon(double epsilon) && { return with_epsilon(epsilon); }
+  ANDIRON_BUILDER(RmsNormConfig, with_epsilon, (double epsilon), epsilon_ = epsilon)
 
   RmsNorm init() const;
 

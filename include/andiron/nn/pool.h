@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/nn/conv.h"
 #include "andiron/tensor.h"
@@ -109,23 +110,17 @@ template <class Self, class Size, class Padding>
 class PoolBuilder {
  public:
   /// Distance between two windows. Default: the size of the kernel.
-  Self& with_stride(Size stride) & { return stride_ = stride, self(); }
+  ANDIRON_BUILDER(Self, with_stride, (Size stride), stride_ = stride)
   /// Burn's name for it in two dimensions.
-  Self& with_strides(Size stride) & { return with_stride(stride); }
+  ANDIRON_BUILDER(Self, with_strides, (Size stride), with_stride(stride))
   /// Default: none. At most half the kernel.
-  Self& with_padding(Padding padding) & { return padding_ = padding, self(); }
+  ANDIRON_BUILDER(Self, with_padding, (Padding padding), padding_ = padding)
   /// Whether a last window may reach over the end. Default: false.
-  Self& with_ceil_mode(bool ceil_mode) & { return ceil_mode_ = ceil_mode, self(); }
-  // For a temporary, by value.
-  Self with_stride(Size stride) && { return with_stride(stride); }
-  Self with_strides(Size stride) && { return with_stride(stride); }
-  Self with_padding(Padding padding) && { return with_padding(padding); }
-  Self with_ceil_mode(bool ceil_mode) && { return with_ceil_mode(ceil_mode); }
+  ANDIRON_BUILDER(Self, with_ceil_mode, (bool ceil_mode), ceil_mode_ = ceil_mode)
 
  private:
   friend Self;
   explicit PoolBuilder(Size kernel_size) : kernel_size_(kernel_size) {}
-  Self& self() noexcept { return static_cast<Self&>(*this); }
   Size stride() const { return stride_.value_or(kernel_size_); }
 
   Size kernel_size_;
@@ -140,8 +135,7 @@ class MaxPool1dConfig : public PoolBuilder<MaxPool1dConfig, std::uint64_t, Paddi
   explicit MaxPool1dConfig(std::uint64_t kernel_size) : PoolBuilder(kernel_size) {}
 
   /// Distance between two elements of the kernel. Default: 1.
-  MaxPool1dConfig& with_dilation(std::uint64_t dilation) & { return dilation_ = dilation, *this; }
-  MaxPool1dConfig with_dilation(std::uint64_t dilation) && { return with_dilation(dilation); }
+  ANDIRON_BUILDER(MaxPool1dConfig, with_dilation, (std::uint64_t dilation), dilation_ = dilation)
 
   MaxPool1d init() const { return {stride(), kernel_size_, padding_, dilation_, ceil_mode_}; }
 
@@ -156,12 +150,8 @@ class MaxPool2dConfig
   explicit MaxPool2dConfig(std::array<std::uint64_t, 2> kernel_size) : PoolBuilder(kernel_size) {}
 
   /// Distance between two elements of the kernel. Default: 1.
-  MaxPool2dConfig& with_dilation(std::array<std::uint64_t, 2> dilation) & {
-    return dilation_ = dilation, *this;
-  }
-  MaxPool2dConfig with_dilation(std::array<std::uint64_t, 2> dilation) && {
-    return with_dilation(dilation);
-  }
+  ANDIRON_BUILDER(MaxPool2dConfig, with_dilation, (std::array<std::uint64_t, 2> dilation),
+                  dilation_ = dilation)
 
   MaxPool2d init() const { return {stride(), kernel_size_, padding_, dilation_, ceil_mode_}; }
 
@@ -175,10 +165,7 @@ class AvgPool1dConfig : public PoolBuilder<AvgPool1dConfig, std::uint64_t, Paddi
   explicit AvgPool1dConfig(std::uint64_t kernel_size) : PoolBuilder(kernel_size) {}
 
   /// Whether padding counts, as zeros. Default: true.
-  AvgPool1dConfig& with_count_include_pad(bool count) & {
-    return count_include_pad_ = count, *this;
-  }
-  AvgPool1dConfig with_count_include_pad(bool count) && { return with_count_include_pad(count); }
+  ANDIRON_BUILDER(AvgPool1dConfig, with_count_include_pad, (bool count), count_include_pad_ = count)
 
   AvgPool1d init() const {
     return {stride(), kernel_size_, padding_, count_include_pad_, ceil_mode_};
@@ -195,10 +182,7 @@ class AvgPool2dConfig
   explicit AvgPool2dConfig(std::array<std::uint64_t, 2> kernel_size) : PoolBuilder(kernel_size) {}
 
   /// Whether padding counts, as zeros. Default: true.
-  AvgPool2dConfig& with_count_include_pad(bool count) & {
-    return count_include_pad_ = count, *this;
-  }
-  AvgPool2dConfig with_count_include_pad(bool count) && { return with_count_include_pad(count); }
+  ANDIRON_BUILDER(AvgPool2dConfig, with_count_include_pad, (bool count), count_include_pad_ = count)
 
   AvgPool2d init() const {
     return {stride(), kernel_size_, padding_, count_include_pad_, ceil_mode_};

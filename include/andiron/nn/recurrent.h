@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/activation.h"
@@ -176,27 +177,20 @@ template <class Self>
 class RecurrentBuilder {
  public:
   /// For weights and biases. Default: Xavier normal with a gain of 1.
-  Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
+  ANDIRON_BUILDER(Self, with_initializer, (Initializer initializer), initializer_ = initializer)
   /// Whether the input is [batch, time, d_input], not [time, batch, d_input]. Default: true.
-  Self& with_batch_first(bool batch_first) & { return batch_first_ = batch_first, self(); }
+  ANDIRON_BUILDER(Self, with_batch_first, (bool batch_first), batch_first_ = batch_first)
   /// Keeps the state within +-clip. Default: no limit.
-  Self& with_clip(std::optional<double> clip) & { return clip_ = clip, self(); }
+  ANDIRON_BUILDER(Self, with_clip, (std::optional<double> clip), clip_ = clip)
   /// Default: sigmoid.
-  Self& with_gate_activation(Activation how) & { return gate_activation_ = how, self(); }
+  ANDIRON_BUILDER(Self, with_gate_activation, (Activation how), gate_activation_ = how)
   /// Default: tanh.
-  Self& with_hidden_activation(Activation how) & { return hidden_activation_ = how, self(); }
-  // For a temporary, by value.
-  Self with_initializer(Initializer how) && { return with_initializer(how); }
-  Self with_batch_first(bool batch_first) && { return with_batch_first(batch_first); }
-  Self with_clip(std::optional<double> clip) && { return with_clip(clip); }
-  Self with_gate_activation(Activation how) && { return with_gate_activation(how); }
-  Self with_hidden_activation(Activation how) && { return with_hidden_activation(how); }
+  ANDIRON_BUILDER(Self, with_hidden_activation, (Activation how), hidden_activation_ = how)
 
  private:
   friend Self;
   RecurrentBuilder(std::uint64_t d_input, std::uint64_t d_hidden, bool bias)
       : d_input_(d_input), d_hidden_(d_hidden), bias_(bias) {}
-  Self& self() noexcept { return static_cast<Self&>(*this); }
 
   std::uint64_t d_input_;
   std::uint64_t d_hidden_;
@@ -213,17 +207,13 @@ template <class Self>
 class LstmBuilder : public RecurrentBuilder<Self> {
  public:
   /// Whether it forgets as much as it takes in. Default: false.
-  Self& with_input_forget(bool both) & { return input_forget_ = both, self(); }
+  ANDIRON_BUILDER(Self, with_input_forget, (bool both), input_forget_ = both)
   /// Default: tanh.
-  Self& with_cell_activation(Activation how) & { return cell_activation_ = how, self(); }
-  // For a temporary, by value.
-  Self with_input_forget(bool both) && { return with_input_forget(both); }
-  Self with_cell_activation(Activation how) && { return with_cell_activation(how); }
+  ANDIRON_BUILDER(Self, with_cell_activation, (Activation how), cell_activation_ = how)
 
  private:
   friend Self;
   using RecurrentBuilder<Self>::RecurrentBuilder;
-  Self& self() noexcept { return static_cast<Self&>(*this); }
 
   bool input_forget_ = false;
   Activation cell_activation_ = Activation::tanh;
@@ -237,8 +227,7 @@ class LstmConfig : public LstmBuilder<LstmConfig> {
       : LstmBuilder(d_input, d_hidden, bias) {}
 
   /// Whether it goes from the last step to the first. Default: false.
-  LstmConfig& with_reverse(bool reverse) & { return reverse_ = reverse, *this; }
-  LstmConfig with_reverse(bool reverse) && { return with_reverse(reverse); }
+  ANDIRON_BUILDER(LstmConfig, with_reverse, (bool reverse), reverse_ = reverse)
 
   Lstm init() const;
   /// As many layers; all but the first take d_hidden.
@@ -264,13 +253,11 @@ template <class Self>
 class GruBuilder : public RecurrentBuilder<Self> {
  public:
   /// Whether the reset gate acts after the product, as in PyTorch. Default: true.
-  Self& with_reset_after(bool after) & { return reset_after_ = after, self(); }
-  Self with_reset_after(bool after) && { return with_reset_after(after); }
+  ANDIRON_BUILDER(Self, with_reset_after, (bool after), reset_after_ = after)
 
  private:
   friend Self;
   using RecurrentBuilder<Self>::RecurrentBuilder;
-  Self& self() noexcept { return static_cast<Self&>(*this); }
 
   bool reset_after_ = true;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/initializer.h"
@@ -33,12 +34,9 @@ class SwiGluConfig {
   }
 
   /// Default: false.
-  SwiGluConfig& with_bias(bool bias) & { return linear_.with_bias(bias), *this; }
+  ANDIRON_BUILDER(SwiGluConfig, with_bias, (bool bias), linear_.with_bias(bias))
   /// For both layers. Default: uniform within 1 / sqrt(d_input).
-  SwiGluConfig& with_initializer(Initializer how) & { return linear_.with_initializer(how), *this; }
-  // For a temporary, by value.
-  SwiGluConfig with_bias(bool bias) && { return with_bias(bias); }
-  SwiGluConfig with_initializer(Initializer how) && { return with_initializer(how); }
+  ANDIRON_BUILDER(SwiGluConfig, with_initializer, (Initializer how), linear_.with_initializer(how))
 
   /// Never fails, as LinearConfig::init().
   SwiGlu init() const { return {linear_.init(), linear_.init()}; }

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/module.h"
 #include "andiron/nn/activation.h"
@@ -50,18 +51,11 @@ class PositionWiseFeedForwardConfig {
       : d_model_(d_model), d_ff_(d_ff) {}
 
   /// Default: gelu.
-  PositionWiseFeedForwardConfig& with_activation(Activation how) & {
-    return activation_ = how, *this;
-  }
+  ANDIRON_BUILDER(PositionWiseFeedForwardConfig, with_activation, (Activation how),
+                  activation_ = how)
   /// Default: uniform within 1 / sqrt(inputs).
-  PositionWiseFeedForwardConfig& with_initializer(Initializer how) & {
-    return initializer_ = how, *this;
-  }
-  // For a temporary, by value.
-  PositionWiseFeedForwardConfig with_activation(Activation how) && { return with_activation(how); }
-  PositionWiseFeedForwardConfig with_initializer(Initializer how) && {
-    return with_initializer(how);
-  }
+  ANDIRON_BUILDER(PositionWiseFeedForwardConfig, with_initializer, (Initializer how),
+                  initializer_ = how)
 
   PositionWiseFeedForward init() const;
 
@@ -140,34 +134,25 @@ template <class Self>
 class TransformerBuilder {
  public:
   /// Only for training, which is not done here. Default: 0.1.
-  Self& with_dropout(double) & { return self(); }
+  ANDIRON_BUILDER(Self, with_dropout, (double), )
   /// Whether norms come before attention and feed-forward layers. Default: false.
-  Self& with_norm_first(bool first) & { return norm_first_ = first, self(); }
+  ANDIRON_BUILDER(Self, with_norm_first, (bool first), norm_first_ = first)
   /// Whether there is a norm at the end. Default: false.
-  Self& with_final_norm(bool norm) & { return final_norm_ = norm, self(); }
+  ANDIRON_BUILDER(Self, with_final_norm, (bool norm), final_norm_ = norm)
   /// Default: false.
-  Self& with_quiet_softmax(bool quiet) & { return quiet_softmax_ = quiet, self(); }
+  ANDIRON_BUILDER(Self, with_quiet_softmax, (bool quiet), quiet_softmax_ = quiet)
   /// Default: uniform within 1 / sqrt(inputs).
-  Self& with_initializer(Initializer initializer) & { return initializer_ = initializer, self(); }
+  ANDIRON_BUILDER(Self, with_initializer, (Initializer initializer), initializer_ = initializer)
   /// Between the feed-forward layers. Default: gelu.
-  Self& with_activation(Activation activation) & { return activation_ = activation, self(); }
+  ANDIRON_BUILDER(Self, with_activation, (Activation activation), activation_ = activation)
   /// Default: 1e-5.
-  Self& with_layer_norm_eps(double epsilon) & { return layer_norm_eps_ = epsilon, self(); }
-  // For a temporary, by value.
-  Self with_dropout(double) && { return self(); }
-  Self with_norm_first(bool first) && { return with_norm_first(first); }
-  Self with_final_norm(bool norm) && { return with_final_norm(norm); }
-  Self with_quiet_softmax(bool quiet) && { return with_quiet_softmax(quiet); }
-  Self with_initializer(Initializer how) && { return with_initializer(how); }
-  Self with_activation(Activation activation) && { return with_activation(activation); }
-  Self with_layer_norm_eps(double epsilon) && { return with_layer_norm_eps(epsilon); }
+  ANDIRON_BUILDER(Self, with_layer_norm_eps, (double epsilon), layer_norm_eps_ = epsilon)
 
  private:
   friend Self;
   TransformerBuilder(std::uint64_t d_model, std::uint64_t d_ff, std::uint64_t n_heads,
                      std::uint64_t n_layers)
       : d_model_(d_model), d_ff_(d_ff), n_heads_(n_heads), n_layers_(n_layers) {}
-  Self& self() noexcept { return static_cast<Self&>(*this); }
   MultiHeadAttention attention() const;
   PositionWiseFeedForward feed_forward() const;
   LayerNorm norm() const;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "andiron/detail/builder.h"
 #include "andiron/error.h"
 #include "andiron/tensor.h"
 
@@ -34,21 +35,14 @@ class Unfold4dConfig {
       : unfold_{.kernel_size = kernel_size} {}
 
   /// Default: 1.
-  Unfold4dConfig& with_stride(std::array<std::uint64_t, 2> stride) & {
-    return unfold_.stride = stride, *this;
-  }
+  ANDIRON_BUILDER(Unfold4dConfig, with_stride, (std::array<std::uint64_t, 2> stride),
+                  unfold_.stride = stride)
   /// Default: 1.
-  Unfold4dConfig& with_dilation(std::array<std::uint64_t, 2> dilation) & {
-    return unfold_.dilation = dilation, *this;
-  }
+  ANDIRON_BUILDER(Unfold4dConfig, with_dilation, (std::array<std::uint64_t, 2> dilation),
+                  unfold_.dilation = dilation)
   /// On both sides. Default: 0.
-  Unfold4dConfig& with_padding(std::array<std::uint64_t, 2> padding) & {
-    return unfold_.padding = padding, *this;
-  }
-  // For a temporary, by value.
-  Unfold4dConfig with_stride(std::array<std::uint64_t, 2> size) && { return with_stride(size); }
-  Unfold4dConfig with_dilation(std::array<std::uint64_t, 2> size) && { return with_dilation(size); }
-  Unfold4dConfig with_padding(std::array<std::uint64_t, 2> size) && { return with_padding(size); }
+  ANDIRON_BUILDER(Unfold4dConfig, with_padding, (std::array<std::uint64_t, 2> padding),
+                  unfold_.padding = padding)
 
   Unfold4d init() const { return unfold_; }
 
