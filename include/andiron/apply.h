@@ -35,7 +35,8 @@ namespace andiron::inline v1 {
 struct MissingTensor {
   std::string path;
   Container container;
-  /// The unused tensor that was probably meant, or empty. Only filled in for the first few.
+  /// The unused tensor that was probably meant, by its name in `unused`, or empty. Only filled in
+  /// for the first few.
   std::string did_you_mean = {};
 };
 
@@ -91,7 +92,8 @@ struct ApplyResult {
   std::vector<std::string> applied;    ///< parameters that got a tensor, in module order
   std::vector<std::string> skipped;    ///< parameters that the filter excluded, sorted
   std::vector<MissingTensor> missing;  ///< parameters without a tensor, sorted by path
-  std::vector<std::string> unused;     ///< tensors that no parameter uses, sorted
+  /// Tensors that no parameter uses, sorted. Where index gaps were closed, with the file's numbers.
+  std::vector<std::string> unused;
   std::vector<Error> errors;        ///< tensors that do not fit or cannot be read, in module order
   std::vector<std::string> notes;   ///< what a user should know
   std::vector<Proposal> proposals;  ///< settings that would make it match, best first

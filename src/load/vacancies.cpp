@@ -21,6 +21,7 @@
 #include "src/core/try.h"
 #include "src/load/module_lists.h"
 #include "src/load/source_lookup.h"
+#include "src/load/told_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -187,6 +188,7 @@ class Finder {
         options_(options),
         plan_(plan),
         lookup_(source),
+        told_(source),
         vacancies_(module.vacancies),
         maps_(module.slots, options.skip_enum_variants),
         lists_(numbers_in_lists(module.slots)) {
@@ -204,14 +206,17 @@ class Finder {
   }
 
   void run() {
-    for (const std::string& name : plan_.result.unused) classify(name);
+    for (const std::size_t index : plan_.unused) classify(source_.info(index).name);
     vacancies_.add_notes(module_.vacancies, plan_.result);
     add_notes();
     if (count_ == 0) return;
     Error& error = plan_.too_short.emplace();
     error.code = ErrorCode::unused_tensor;
-    error.tensor = first_;
+    error.tensor = told_.own(first_);
     error.message = std::move(why_);
+    if (error.tensor != first_) {
+      error.message += ", which is " + in_quotes(first_) + " after closing index gaps";
+    }
     if (count_ > 1) {
       error.message += " (and " + count_of(count_ - 1, "other") + (count_ == 2 ? " has" : " have") +
                        " no place)";
@@ -379,17 +384,17 @@ class Finder {
   void add_notes() {
     std::vector<std::string>& notes = plan_.result.notes;
     if (!beside_.empty()) {
-      notes.push_back("the module has no parameter for " + in_quotes_and_others(beside_) +
+      notes.push_back("the module has no parameter for " + told_.quoted_and_others(beside_) +
                       ", though it has others beside it" +
                       (may_be_optional_ ? "; loading does not fill empty optionals" : ""));
     }
     if (!beyond_lists_.empty()) {
       notes.push_back("the module's lists are too short for " +
-                      in_quotes_and_others(beyond_lists_) + "; loading does not extend lists");
+                      told_.quoted_and_others(beyond_lists_) + "; loading does not extend lists");
     }
     if (!beyond_maps_.empty()) {
       notes.push_back("the module's maps do not have the keys of " +
-                      in_quotes_and_others(beyond_maps_) + "; loading does not add to maps");
+                      told_.quoted_and_others(beyond_maps_) + "; loading does not add to maps");
     }
   }
 
@@ -398,6 +403,7 @@ class Finder {
   const ApplyOptions& options_;
   LoadPlan& plan_;
   SourceLookup lookup_;
+  ToldNames told_;
   Vacancies vacancies_;
   FilledMaps maps_;
   std::unordered_map<std::string_view, std::vector<std::uint64_t>> lists_;
