@@ -146,7 +146,8 @@ struct ApplyOptions {
   /// True: report tensors that no parameter uses. False: fail with UnusedTensor. Not set: fail for
   /// those that go on where the module ends, and report the others. These are tensors beyond the
   /// end of a list, under another key of a map, or for a list, map, optional or pointer that is
-  /// empty; of what the filter takes.
+  /// empty; and parameters for which a layer has no place, as a second direction for an nn::Lstm or
+  /// a weight for an nn::Relu; of what the filter takes.
   std::optional<bool> allow_unused = {};
   DTypePolicy dtype_policy = DTypePolicy::from_file;
   /// Borrow data from the source (a mapping, memory) if it can lend it; the parameter keeps it
