@@ -309,7 +309,8 @@ class Finder {
     if (is_harmless_buffer(last) || last == "pe") return;
     if (is_parameter_name(last)) {
       note_lacked(name, vacancy.path, vacancy.module_kind, nullptr);
-    } else {
+    } else if (options_.filter.matches(name)) {
+      if (in_bare_.empty()) bare_ = &vacancy;
       in_bare_.push_back(name);
     }
   }
@@ -491,8 +492,10 @@ class Finder {
       notes.push_back("so do " + count_of(lacking_.size() - ApplyResult::shown, "other layer"));
     }
     if (!in_bare_.empty()) {
-      notes.push_back("the module has a layer without parameters in the place of " +
-                      told_.quoted_and_others(in_bare_));
+      notes.push_back(part_in_words(without_room(bare_->module_kind), bare_->path) +
+                      " has no parameters, and the source has " +
+                      told_.quoted_and_others(in_bare_) +
+                      " there; if they are learned, give the module a layer that has them");
     }
   }
 
@@ -529,6 +532,7 @@ class Finder {
   std::vector<std::string_view> beyond_lists_;
   std::vector<std::string_view> beyond_maps_;
   std::vector<std::string_view> in_bare_;
+  const Vacancy* bare_ = nullptr;  // that the first of these is in
   std::vector<Lacking> lacking_;
   std::unordered_map<std::string_view, std::size_t> lacking_at_;  // by the path of the layer
   bool may_be_optional_ = false;
