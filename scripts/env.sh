@@ -99,6 +99,9 @@ clang_tool() {
   command -v "$1"
 }
 
+# empty_folder FOLDER: it may be a mount (scripts/preflight), which cannot be removed.
+empty_folder() { mkdir -p "$1" && find "$1" -mindepth 1 -delete; }
+
 # install_python FOLDER REQUIREMENTS TIME: a Python with packages, unless it is there already; a
 # time of 0 is without end.
 install_python() {
@@ -107,7 +110,7 @@ install_python() {
   if [ -x /usr/bin/python3 ]; then python=/usr/bin/python3; fi
   if cmp -s "$wanted" "$folder/requirements.txt"; then return; fi
   say "installing the packages of $2 in $folder"
-  rm -rf "$folder"
+  empty_folder "$folder"
   "$python" -m venv "$folder" &&
     timeout --signal=INT "$3" "$folder/bin/pip" install --quiet --disable-pip-version-check \
       --no-cache-dir -r "$wanted" &&
@@ -119,11 +122,11 @@ install_python_peers() { install_python "$python_peers" requirements.txt 0; }
 # install_torch_peer TIME: the newest torch, which brings 5.5 GB of libraries along.
 install_torch_peer() {
   mkdir -p "$cache"
-  if [ ! -d "$torch_peer" ] &&
+  if [ ! -e "$torch_peer/requirements.txt" ] &&
     [ "$(df --output=avail --block-size=1G "$cache" | tail -n 1)" -lt 12 ]; then
     say "less than 12 GB of space in $cache"
     return 1
   fi
   # Half of it would be in the way of the next time.
-  install_python "$torch_peer" requirements-torch.txt "$1" || { rm -rf "$torch_peer" && return 1; }
+  install_python "$torch_peer" requirements-torch.txt "$1" || { empty_folder "$torch_peer" && return 1; }
 }

@@ -2,6 +2,8 @@
 # Sourced after env.sh: bare roots of Debian releases, in which the scripts run as on a machine that has nothing.
 # Needs root. The pristine roots are kept in $cache/roots; a command runs in a copy of one.
 
+certificates=/etc/ssl/certs/ca-certificates.crt # of this machine
+
 # pristine_root RELEASE: makes it where it is missing.
 pristine_root() {
   local folder=$cache/roots/$1
@@ -21,8 +23,10 @@ new_root() {
   for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
     if [ -e "$file" ]; then cp -L "$file" "$2$file" || return 1; fi
   done
-  # Links that lead nowhere are of no use there either.
+  # Links that lead nowhere are of no use there either. Packages replace the bundle by their own, so that there is
+  # a second one.
   if [ -d /etc/ssl/certs ]; then mkdir -p "$2/etc/ssl" && cp -aL /etc/ssl/certs "$2/etc/ssl/" 2>/dev/null || true; fi
+  if [ -e "$certificates" ]; then cp -L "$certificates" "$2/etc/ssl/machine.crt" || return 1; fi
 }
 
 # bare_root_with RELEASE NAME PACKAGES: sets $folder to a root that is kept, has what tests need and these packages,
@@ -56,7 +60,8 @@ in_root() {
   shift
   local settings=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "ANDIRON_JOBS=$jobs")
   # How this machine reaches the registries, and what the caller set.
-  mapfile -t -O ${#settings[@]} settings < <(env | grep -E '^(([a-z]+_proxy|CI)=|PIP_|SSL_CERT)' | grep -v '^PIP_FIND_LINKS' || true)
+  mapfile -t -O ${#settings[@]} settings < <(env | grep -E '^(([a-z]+_proxy|CI)=|PIP_|SSL_CERT)' | grep -vE '^(PIP_FIND_LINKS|PIP_CERT|SSL_CERT_FILE)' || true)
+  if [ -e "$folder/etc/ssl/machine.crt" ]; then settings+=({PIP_CERT,SSL_CERT_FILE}=/etc/ssl/machine.crt); fi
   # The mounts end with the namespace.
   root_mounts=${root_mounts:-} unshare --mount --fork bash -c '
     set -e

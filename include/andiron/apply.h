@@ -35,7 +35,8 @@ namespace andiron::inline v1 {
 struct MissingTensor {
   std::string path;
   Container container;
-  /// The unused tensor that was probably meant, or empty. Only filled in for the first few.
+  /// The unused tensor that was probably meant, by its name in `unused`, or empty. Only filled in
+  /// for the first few.
   std::string did_you_mean = {};
 };
 
@@ -91,7 +92,8 @@ struct ApplyResult {
   std::vector<std::string> applied;    ///< parameters that got a tensor, in module order
   std::vector<std::string> skipped;    ///< parameters that the filter excluded, sorted
   std::vector<MissingTensor> missing;  ///< parameters without a tensor, sorted by path
-  std::vector<std::string> unused;     ///< tensors that no parameter uses, sorted
+  /// Tensors that no parameter uses, sorted. Where index gaps were closed, with the file's numbers.
+  std::vector<std::string> unused;
   std::vector<Error> errors;        ///< tensors that do not fit or cannot be read, in module order
   std::vector<std::string> notes;   ///< what a user should know
   std::vector<Proposal> proposals;  ///< settings that would make it match, best first
@@ -144,7 +146,8 @@ struct ApplyOptions {
   /// True: report tensors that no parameter uses. False: fail with UnusedTensor. Not set: fail for
   /// those that go on where the module ends, and report the others. These are tensors beyond the
   /// end of a list, under another key of a map, or for a list, map, optional or pointer that is
-  /// empty; of what the filter takes.
+  /// empty; and parameters for which a layer has no place, as a second direction for an nn::Lstm or
+  /// a weight for an nn::Relu; of what the filter takes.
   std::optional<bool> allow_unused = {};
   DTypePolicy dtype_policy = DTypePolicy::from_file;
   /// Borrow data from the source (a mapping, memory) if it can lend it; the parameter keeps it

@@ -10,7 +10,9 @@
 #include <unordered_map>
 
 #include "src/core/text/in_quotes.h"
+#include "src/load/gap_notes.h"
 #include "src/load/layout_notes.h"
+#include "src/load/told_names.h"
 #include "src/load/vacancies.h"
 #include "src/names/training_names.h"
 
@@ -56,49 +58,18 @@ void note_not_taken(const Archive& source, ApplyResult& result) {
 }
 
 // A weight that is missing, while the source has what it is computed from.
-void note_parts_of_weights(ApplyResult& result) {
+void note_parts_of_weights(const Archive& source, const LoadPlan& plan, ApplyResult& result) {
   if (result.missing.empty()) return;
   std::vector<std::string_view> parts;
-  for (const std::string& name : result.unused) {
+  for (const std::size_t index : plan.unused) {
+    const std::string_view name = source.info(index).name;
     if (is_weight_part(name)) parts.push_back(name);
   }
   if (parts.empty()) return;
   result.notes.push_back(
-      "PyTorch computes a weight from " + in_quotes_and_others(parts) +
+      "PyTorch computes a weight from " + ToldNames(source).quoted_and_others(parts) +
       "; .fold_weight_norm(true) computes the weights of weight norm; for others, remove "
       "the parametrization in PyTorch and save again");
-}
-
-// A parameter that finds nothing although the source has its name: closing index gaps has moved
-// tensors to lower numbers, and others may have got the wrong ones.
-void note_moved_numbers(const Archive& source, ApplyResult& result) {
-  const std::optional<Archive> before_closing = source.before(NameStage::index_gaps);
-  if (result.missing.empty() || !before_closing) return;
-  std::vector<std::string_view> moved;
-  for (const MissingTensor& missing : result.missing) {
-    if (before_closing->find(missing.path)) moved.push_back(missing.path);
-  }
-  if (moved.empty()) return;
-  result.notes.push_back("the source has " + in_quotes_and_others(moved) +
-                         ", but closing index gaps moved tensors to lower numbers; "
-                         ".map_indices_contiguous(false) keeps the source's numbers");
-}
-
-// Rules see the numbers of the file, the report those of the module.
-void note_renumbered(const Archive& source, ApplyResult& result) {
-  const std::optional<Archive> before_closing = source.before(NameStage::index_gaps);
-  if (result.missing.empty() || !before_closing) return;
-  std::vector<std::string_view> renumbered;
-  std::string before;
-  for (const std::string& name : result.unused) {
-    const std::optional<std::size_t> index = source.find(name);
-    if (!index || before_closing->info(*index).name == name) continue;
-    if (renumbered.empty()) before = before_closing->info(*index).name;
-    renumbered.push_back(name);
-  }
-  if (renumbered.empty()) return;
-  result.notes.push_back("closing index gaps renumbered " + in_quotes_and_others(renumbered) +
-                         ": rules for names see " + in_quotes(before));
 }
 
 void note_guesses(const ApplyOptions& options, ApplyResult& result) {
@@ -122,9 +93,8 @@ void add_load_notes(const ModuleSlots& module, const Archive& source, const Appl
   note_changed_dtypes(module.slots, plan.assignments, result);
   if (!result.unused.empty()) find_vacancies(module, source, options, plan);
   note_not_taken(source, result);
-  note_parts_of_weights(result);
-  note_moved_numbers(source, result);
-  note_renumbered(source, result);
+  note_parts_of_weights(source, plan, result);
+  note_closed_gaps(module.slots, source, plan);
   note_layout(module.slots, source, options, plan);
 }
 

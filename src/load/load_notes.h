@@ -10,8 +10,8 @@ namespace andiron::inline v1::detail {
 
 // Adds notes to a plan that is otherwise complete: a filter that selects nothing, dtypes that
 // change, unused tensors next to parameters, beyond the end of a list or for something that is
-// empty (vacancies.h), weights of which only parts exist, numbers that closing index gaps moved,
-// and layouts that do not go with the adapter (layout_notes.h).
+// empty (vacancies.h), weights of which only parts exist, numbers that closing index gaps changed
+// (gap_notes.h), and layouts that do not go with the adapter (layout_notes.h).
 void add_load_notes(const ModuleSlots& module, const Archive& source, const ApplyOptions& options,
                     LoadPlan& plan);
 

@@ -15,6 +15,7 @@
 #include "src/load/load_notes.h"
 #include "src/load/source_lookup.h"
 #include "src/load/suggested_name.h"
+#include "src/load/told_names.h"
 #include "src/names/training_names.h"
 
 namespace andiron::inline v1::detail {
@@ -28,7 +29,8 @@ class Planner {
         slots_(module.slots),
         source_(source),
         options_(options),
-        lookup_(source) {}
+        lookup_(source),
+        told_(source) {}
 
   Result<LoadPlan> plan() {
     ANDIRON_TRY(options_.filter.status());
@@ -56,12 +58,15 @@ class Planner {
               [&](std::size_t a, std::size_t b) { return slots_[a].path < slots_[b].path; });
     for (const std::size_t i : skipped_) result.skipped.push_back(slots_[i].path);
     std::sort(result.skipped.begin(), result.skipped.end());
-    const std::vector<std::size_t> unused = lookup_.unused();
-    for (const std::size_t i : unused) result.unused.emplace_back(source_.info(i).name);
+    plan_.unused = lookup_.unused();
+    for (const std::size_t i : plan_.unused) {
+      result.unused.emplace_back(told_.own(source_.info(i).name));
+    }
+    std::sort(result.unused.begin(), result.unused.end());
     for (const std::size_t i : missing_) {
       result.missing.push_back({slots_[i].path, slots_[i].container});
     }
-    tell_what_was_meant(unused);
+    tell_what_was_meant();
     plan_.shape_reason = shared_reason(plan_.misfits);
     if (!plan_.shape_reason.empty()) result.notes.push_back(plan_.shape_reason);
     result.notes.insert(result.notes.end(), source_.notes().begin(), source_.notes().end());
@@ -168,7 +173,7 @@ class Planner {
   }
 
   // The unused tensors that the first few missing parameters probably are.
-  void tell_what_was_meant(const std::vector<std::size_t>& unused) {
+  void tell_what_was_meant() {
     std::vector<SizedName> shown;
     for (const std::size_t i : missing_) {
       if (shown.size() == ApplyResult::shown) break;
@@ -178,7 +183,7 @@ class Planner {
       if (!info.accepts_any_shape && element_count(info.shape.dims(), size)) one.size = size;
     }
     std::vector<SizedName> sized;
-    for (const std::size_t i : unused) {
+    for (const std::size_t i : plan_.unused) {
       const TensorInfo tensor = source_.info(i);
       if (is_weight_part(tensor.name)) continue;  // to be computed from, not to be taken for it
       SizedName& one = sized.emplace_back(SizedName{tensor.name, std::nullopt});
@@ -187,7 +192,7 @@ class Planner {
     }
     const std::vector<std::string_view> names = suggested_names(shown, sized);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      plan_.result.missing[i].did_you_mean = names[i];
+      plan_.result.missing[i].did_you_mean = told_.own(names[i]);
     }
   }
 
@@ -202,10 +207,21 @@ class Planner {
 
   void fail(std::size_t index, std::size_t first_source, Error error) {
     error.tensor.clear();
+    tell_sources(first_source, error);
     leave(index, first_source, KeyOutcome::refused, sentence_of(error));
     error.tensor = slots_[index].path;
     if (error.file.empty()) error.file = source_.origin();
     plan_.result.errors.push_back(std::move(error));
+  }
+
+  // What does not fit has other numbers in the file than its parameter.
+  void tell_sources(std::size_t first_source, Error& error) {
+    std::vector<std::string_view> names;
+    for (const std::uint32_t source : std::span(lookup_.found()).subspan(first_source)) {
+      names.push_back(source_.info(source).name);
+    }
+    const std::string renumbered = told_.renumbered(names);
+    if (!renumbered.empty()) error.found += (error.found.empty() ? "" : ", of ") + renumbered;
   }
 
   void note_tie(std::size_t index, std::size_t first) {
@@ -241,6 +257,7 @@ class Planner {
   const Archive& source_;
   const ApplyOptions& options_;
   SourceLookup lookup_;
+  ToldNames told_;
   LoadPlan plan_;
   std::vector<std::size_t> missing_;
   std::vector<std::size_t> skipped_;

@@ -47,6 +47,7 @@ struct LoadPlan {
   std::vector<WrongShape> misfits;      // of the errors
   std::string shape_reason;             // what these have in common; empty if nothing
   std::vector<std::size_t> skipped;     // slots that the filter leaves out, in order
+  std::vector<std::size_t> unused;      // tensors of the source, by index, in the order of names
   std::vector<NotTaken> not_taken;      // in slot order
   std::uint64_t byte_size = 0;
   std::optional<Error> too_short;  // tensors go on where the module ends (vacancies.h)

@@ -3,13 +3,18 @@
 #include "src/load/loader.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/core/check_limit.h"
 #include "src/core/expression.h"
 #include "src/core/sort.h"
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
+#include "src/load/told_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -220,11 +225,23 @@ Status Loader::advance(std::uint64_t bytes) {
 Status Loader::failed(const Assignment& assignment, Error error) {
   error.tensor = slots_[assignment.slot].path;
   if (error.file.empty()) error.file = source_.origin();
+  const bool is_of_tensor =
+      error.code != ErrorCode::cancelled && error.code != ErrorCode::out_of_memory;
+  const std::string renumbered = is_of_tensor ? renumbered_sources(assignment) : std::string();
+  if (!renumbered.empty()) add_hint(error, "the file calls it " + renumbered);
   failed_[assignment.slot] = true;
   plan_.result.errors.push_back(error);
-  const bool stops = options_.validate || error.code == ErrorCode::cancelled ||
-                     error.code == ErrorCode::out_of_memory;
+  const bool stops = options_.validate || !is_of_tensor;
   return stops ? Status(stopped(assignment, std::move(error))) : Status();
+}
+
+std::string Loader::renumbered_sources(const Assignment& assignment) const {
+  std::vector<std::string_view> names;
+  const std::span sources(plan_.sources);
+  for (const auto source : sources.subspan(assignment.first_source, assignment.source_count)) {
+    names.push_back(source_.info(source).name);
+  }
+  return ToldNames(source_).renumbered(names);
 }
 
 // In place, what came before `last` is replaced, and nothing else is.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -73,6 +74,8 @@ class Loader {
   // Records a tensor that cannot be loaded.
   Status failed(const Assignment& assignment, Error error);
   Error stopped(const Assignment& last, Error error);
+  // The names in the file that closing index gaps changed, for messages.
+  std::string renumbered_sources(const Assignment& assignment) const;
 
   LoadPlan& plan_;
   const std::vector<Slot>& slots_;

@@ -16,24 +16,24 @@
 
 #include "src/core/parse_index.h"
 #include "src/core/path_segments.h"
+#include "src/core/sort.h"
 #include "src/core/text/digit.h"
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
+#include "src/load/layers_without.h"
 #include "src/load/module_lists.h"
 #include "src/load/source_lookup.h"
+#include "src/load/told_names.h"
 
 namespace andiron::inline v1::detail {
 namespace {
-
-// What PyTorch keeps beside a norm and nobody else has: no part of the model is passed over.
-bool is_counter(std::string_view path) { return path.ends_with(".num_batches_tracked"); }
 
 bool is_for_one(const Vacancy& vacancy) {
   return vacancy.kind == Vacancy::Kind::optional || vacancy.kind == Vacancy::Kind::pointer;
 }
 
 std::string_view noun_of(Vacancy::Kind kind) {
-  constexpr std::string_view nouns[] = {"list", "map", "optional", "pointer"};
+  constexpr std::string_view nouns[] = {"list", "map", "optional", "pointer", "element", "layer"};
   return nouns[static_cast<unsigned>(kind)];
 }
 
@@ -43,12 +43,22 @@ std::string part_in_words(std::string_view noun, std::string_view path) {
   return "the module's " + std::string(noun) + " " + in_quotes(path);
 }
 
+std::string count_of_others(std::size_t all) { return " and " + count_of(all - 1, "other"); }
+
 // The parts of a module that are empty, and the tensors that the source has for them.
 class Vacancies {
  public:
-  explicit Vacancies(const std::vector<Vacancy>& all) {
-    for (const Vacancy& vacancy : all) {
+  explicit Vacancies(const ModuleSlots& module) {
+    std::vector<std::string_view> paths;
+    for (const Vacancy& vacancy : module.vacancies) {
       if (vacancy.kind == Vacancy::Kind::element) continue;
+      if (vacancy.kind == Vacancy::Kind::bare) {
+        // Another alternative of a variant may have been chosen in its place.
+        if (paths.empty()) paths = sorted_paths(module.slots);
+        const std::string inner = vacancy.path + ".";
+        const auto next = std::lower_bound(paths.begin(), paths.end(), inner);
+        if (next != paths.end() && next->starts_with(inner)) continue;
+      }
       found_.try_emplace(vacancy.path, Found{&vacancy});
       longest_ = std::max(longest_, vacancy.path.size());
       if (is_for_one(vacancy)) parents_.insert(parent_path(vacancy.path));
@@ -108,6 +118,14 @@ class Vacancies {
     const Vacancy* vacancy;
     std::size_t tensors = 0;
   };
+
+  static std::vector<std::string_view> sorted_paths(const std::vector<Slot>& slots) {
+    std::vector<std::string_view> paths;
+    paths.reserve(slots.size());
+    for (const Slot& slot : slots) paths.push_back(slot.path);
+    detail::sort(paths.begin(), paths.end());
+    return paths;
+  }
 
   const Vacancy* at(std::string_view path, std::string_view rest) const {
     const auto found = found_.find(path);
@@ -187,7 +205,8 @@ class Finder {
         options_(options),
         plan_(plan),
         lookup_(source),
-        vacancies_(module.vacancies),
+        told_(source),
+        vacancies_(module),
         maps_(module.slots, options.skip_enum_variants),
         lists_(numbers_in_lists(module.slots)) {
     for (const Slot& slot : module.slots) {
@@ -204,26 +223,30 @@ class Finder {
   }
 
   void run() {
-    for (const std::string& name : plan_.result.unused) classify(name);
+    for (const std::size_t index : plan_.unused) classify(source_.info(index).name);
     vacancies_.add_notes(module_.vacancies, plan_.result);
     add_notes();
     if (count_ == 0) return;
     Error& error = plan_.too_short.emplace();
     error.code = ErrorCode::unused_tensor;
-    error.tensor = first_;
+    error.tensor = told_.own(first_);
     error.message = std::move(why_);
+    if (error.tensor != first_) {
+      error.message += ", which is " + in_quotes(first_) + " after closing index gaps";
+    }
     if (count_ > 1) {
       error.message += " (and " + count_of(count_ - 1, "other") + (count_ == 2 ? " has" : " have") +
                        " no place)";
     }
-    error.hint =
-        "pass .allow_unused(true) to load without it, or give the module its parts first, as "
-        "grow_to_fit() does";
+    error.hint = "pass .allow_unused(true) to load without it" + otherwise_;
   }
 
  private:
   void classify(std::string_view name) {
-    if (const Vacancy* vacancy = vacancies_.around(name)) return note_empty(name, *vacancy);
+    if (const Vacancy* vacancy = vacancies_.around(name)) {
+      if (vacancy->kind == Vacancy::Kind::bare) return note_in_bare(name, *vacancy);
+      return note_empty(name, *vacancy);
+    }
     if (const auto map = maps_.map_around(name)) {
       if (goes_on(name, part_in_words("map", *map) + " does not have its key")) {
         beyond_maps_.push_back(name);
@@ -233,7 +256,7 @@ class Finder {
     if (const auto list = list_that_ends_before(name)) {
       return note_beyond(name, list_too_short(*list));
     }
-    if (is_counter(name)) return;
+    if (is_harmless_buffer(last_segments(name, 1))) return;
     if (options_.adapter.is_set()) {
       ask_adapter();
       const auto asked = asked_.find(name);
@@ -243,17 +266,80 @@ class Finder {
         return note_beyond(name, list_too_short(wanted.list), &wanted.place);
       }
       if (const auto first = first_layer_of(name)) {
-        return note_beyond(name, "the module ends with " + in_quotes(*first),
-                           &module_.slots[renamed_.at(*first)]);
+        const Slot& slot = module_.slots[renamed_.at(*first)];
+        const std::string layer =
+            layer_with(kind_at(slot, parent_path(name)), last_segments(name, 1));
+        return note_beyond(name, "the module ends with " + in_quotes(*first), &slot,
+                           layer.empty() ? std::string(with_more_parts) : "; " + layer);
       }
       const bool is_beside = parents_.contains(parent_path(name));
       const Vacancy* list = is_beside ? nullptr : vacancies_.list_beside(name);
       if (list != nullptr) return note_empty(name, *list);
     }
-    if (name.find('.') != std::string_view::npos && parents_.contains(parent_path(name))) {
+    if (note_in_layer(name)) return;
+    const bool is_beside =
+        parents_.contains(parent_path(name)) || used_parents_.contains(parent_path(name));
+    if (name.find('.') != std::string_view::npos && is_beside) {
       beside_.push_back(name);
       may_be_optional_ = may_be_optional_ || vacancies_.has_beside(name);
     }
+  }
+
+  // A tensor of a layer that has parameters, but not this one. Returns false if it is none that the
+  // layer computes something else without.
+  bool note_in_layer(std::string_view name) {
+    const std::string_view path = parent_path(name);
+    const Place* place = nullptr;
+    std::string_view kind;
+    if (const auto used = used_parents_.find(path); used != used_parents_.end()) {
+      place = &module_.slots[used->second];
+      kind = kind_at(module_.slots[used->second], path);
+    }
+    if (const auto beside = parents_.find(path); kind.empty() && beside != parents_.end()) {
+      kind = beside->second->last();
+    }
+    if (!is_lacked_by(kind, last_segments(name, 1))) return false;
+    note_lacked(name, path, kind, place);
+    return true;
+  }
+
+  // A tensor of a module without parameters.
+  void note_in_bare(std::string_view name, const Vacancy& vacancy) {
+    const std::string_view last = last_segments(name, 1);
+    if (is_harmless_buffer(last) || last == "pe") return;
+    if (is_parameter_name(last)) {
+      note_lacked(name, vacancy.path, vacancy.module_kind, nullptr);
+    } else if (options_.filter.matches(name)) {
+      if (in_bare_.empty()) bare_ = &vacancy;
+      in_bare_.push_back(name);
+    }
+  }
+
+  void note_lacked(std::string_view name, std::string_view path, std::string_view kind,
+                   const Place* place) {
+    const std::string layer = layer_with(kind, last_segments(name, 1));
+    const std::string owner = part_in_words(without_room(kind), path);
+    if (!goes_on(name, owner + " has no place for it", place,
+                 layer.empty() ? std::string(with_other_layer) : "; " + layer)) {
+      return;
+    }
+    const auto [known, is_new] = lacking_at_.try_emplace(path, lacking_.size());
+    if (is_new) lacking_.push_back({owner, layer, name, 0});
+    ++lacking_[known->second].tensors;
+  }
+
+  static std::string_view without_room(std::string_view kind) {
+    return kind.starts_with("nn.") ? kind.substr(3) : kind;
+  }
+
+  // The kind of the module at a path above a slot, as far as that can be counted.
+  std::string_view kind_at(const Slot& slot, std::string_view path) const {
+    auto depth = path.empty() ? 0 : 1 + std::count(path.begin(), path.end(), '.');
+    for (const std::string& kind : slot.container.kinds()) {
+      if (options_.skip_enum_variants && kind.starts_with("Enum:")) continue;
+      if (depth-- == 0) return Container::plain(kind);
+    }
+    return {};
   }
 
   std::optional<std::string_view> list_that_ends_before(std::string_view name) const {
@@ -303,6 +389,7 @@ class Finder {
     for (const Slot& slot : module_.slots) renamed_.erase(slot.path);
     for (const auto& [name, slot] : renamed_) {
       longest_renamed_ = std::max(longest_renamed_, name.size());
+      used_parents_.try_emplace(parent_path(name), slot);
     }
     for (const Vacancy& vacancy : module_.vacancies) {
       const auto beside = parents_.find(parent_path(vacancy.path));
@@ -358,13 +445,16 @@ class Finder {
     if (counts) vacancies_.count(vacancy);
   }
 
-  void note_beyond(std::string_view name, std::string why, const Place* place = nullptr) {
-    if (goes_on(name, std::move(why), place)) beyond_lists_.push_back(name);
+  void note_beyond(std::string_view name, std::string why, const Place* place = nullptr,
+                   std::string_view otherwise = with_more_parts) {
+    if (goes_on(name, std::move(why), place, otherwise)) beyond_lists_.push_back(name);
   }
 
   // Counts a tensor that goes on where the module ends, unless the filter leaves it out. The filter
   // sees paths of the module: that of `place`, if an adapter knows the tensor by another name.
-  bool goes_on(std::string_view name, std::string why, const Place* place = nullptr) {
+  // `otherwise`: what else a user can do, for the hint.
+  bool goes_on(std::string_view name, std::string why, const Place* place = nullptr,
+               std::string_view otherwise = with_more_parts) {
     const bool takes_part = place != nullptr
                                 ? options_.filter.matches(place->path, place->container)
                                 : options_.filter.matches(name);
@@ -372,6 +462,7 @@ class Finder {
     if (count_++ == 0) {
       first_ = name;
       why_ = std::move(why);
+      otherwise_ = otherwise;
     }
     return true;
   }
@@ -379,41 +470,76 @@ class Finder {
   void add_notes() {
     std::vector<std::string>& notes = plan_.result.notes;
     if (!beside_.empty()) {
-      notes.push_back("the module has no parameter for " + in_quotes_and_others(beside_) +
+      notes.push_back("the module has no parameter for " + told_.quoted_and_others(beside_) +
                       ", though it has others beside it" +
                       (may_be_optional_ ? "; loading does not fill empty optionals" : ""));
     }
     if (!beyond_lists_.empty()) {
       notes.push_back("the module's lists are too short for " +
-                      in_quotes_and_others(beyond_lists_) + "; loading does not extend lists");
+                      told_.quoted_and_others(beyond_lists_) + "; loading does not extend lists");
     }
     if (!beyond_maps_.empty()) {
       notes.push_back("the module's maps do not have the keys of " +
-                      in_quotes_and_others(beyond_maps_) + "; loading does not add to maps");
+                      told_.quoted_and_others(beyond_maps_) + "; loading does not add to maps");
+    }
+    for (std::size_t i = 0; i < std::min(lacking_.size(), ApplyResult::shown); ++i) {
+      const Lacking& layer = lacking_[i];
+      notes.push_back(layer.owner + " has no place for " + told_.quoted(layer.first) +
+                      (layer.tensors > 1 ? count_of_others(layer.tensors) : "") +
+                      " and computes without" + (layer.remedy.empty() ? "" : "; " + layer.remedy));
+    }
+    if (lacking_.size() > ApplyResult::shown) {
+      notes.push_back("so do " + count_of(lacking_.size() - ApplyResult::shown, "other layer"));
+    }
+    if (!in_bare_.empty()) {
+      notes.push_back(part_in_words(without_room(bare_->module_kind), bare_->path) +
+                      " has no parameters, and the source has " +
+                      told_.quoted_and_others(in_bare_) +
+                      " there; if they are learned, give the module a layer that has them");
     }
   }
+
+  // A layer, and the tensors that it has no place for.
+  struct Lacking {
+    std::string owner;
+    std::string remedy;
+    std::string_view first;
+    std::size_t tensors;
+  };
+
+  static constexpr std::string_view with_more_parts =
+      ", or give the module its parts first, as grow_to_fit() does";
+  static constexpr std::string_view with_other_layer =
+      ", or give the module a layer that has a place for it";
 
   const ModuleSlots& module_;
   const Archive& source_;
   const ApplyOptions& options_;
   LoadPlan& plan_;
   SourceLookup lookup_;
+  ToldNames told_;
   Vacancies vacancies_;
   FilledMaps maps_;
   std::unordered_map<std::string_view, std::vector<std::uint64_t>> lists_;
   std::unordered_map<std::string_view, const Container*> parents_;  // of slots
   std::unordered_map<std::string_view, Wanted> asked_;              // by the names of tensors
   std::unordered_map<std::string_view, std::size_t> renamed_;       // used names, with their slots
+  std::unordered_map<std::string_view, std::size_t> used_parents_;  // of these, with one slot
   std::size_t longest_ = 0;                                         // list's path, with a dot
   std::size_t longest_renamed_ = 0;
   bool has_asked_ = false;
   std::vector<std::string_view> beside_;
   std::vector<std::string_view> beyond_lists_;
   std::vector<std::string_view> beyond_maps_;
+  std::vector<std::string_view> in_bare_;
+  const Vacancy* bare_ = nullptr;  // that the first of these is in
+  std::vector<Lacking> lacking_;
+  std::unordered_map<std::string_view, std::size_t> lacking_at_;  // by the path of the layer
   bool may_be_optional_ = false;
   std::size_t count_ = 0;  // of tensors that go on
   std::string_view first_;
   std::string why_;
+  std::string otherwise_;
 };
 
 }  // namespace

@@ -102,6 +102,18 @@ void SlotList::add(void* leaf, const LeafOps& ops) {
 
 void SlotList::add_vacancy(Vacancy::Kind kind) { found_.vacancies.push_back({path(), kind}); }
 
+void SlotList::end_module(Mark begin, std::string_view kind) {
+  if (found_.slots.size() != begin.slots || path().empty()) return;
+  std::vector<Vacancy>& vacancies = found_.vacancies;
+  const auto first = vacancies.begin() + static_cast<std::ptrdiff_t>(begin.vacancies);
+  const bool is_bare = std::all_of(first, vacancies.end(), [](const Vacancy& vacancy) {
+    return vacancy.kind == Vacancy::Kind::element || vacancy.kind == Vacancy::Kind::bare;
+  });
+  if (!is_bare) return;
+  vacancies.erase(first, vacancies.end());
+  vacancies.push_back({path(), Vacancy::Kind::bare, kind});
+}
+
 std::size_t SlotList::begin_variant(void* variant, std::size_t present, const VariantOps& ops) {
   found_.variants.push_back({path(), variant, present, &ops, found_.slots.size(), 0, 0,
                              std::make_shared<const SlotList>(from_here())});

@@ -48,15 +48,52 @@ std::optional<Blocks> blocks_of(std::span<const TreeTensor> tensors) {
   return Blocks{most->first, most->second.numbers.size()};
 }
 
-// The size that most matrices have in one of their dimensions.
-std::optional<std::uint64_t> width_of(std::span<const TreeTensor> tensors) {
+// The gates of recurrent layers: how many there are, and whose that are.
+struct Gates {
+  std::uint64_t count;
+  std::string_view owner;
+};
+
+// What PyTorch calls the gates of a recurrent layer, joined in one tensor: weight_hh_l0.
+bool is_joined_gates(const TreeTensor& tensor) {
+  const std::string_view last = std::string_view(tensor.name).substr(tensor.name.rfind('.') + 1);
+  return tensor.shape.size() == 2 &&
+         (last.starts_with("weight_ih") || last.starts_with("weight_hh"));
+}
+
+// Of the recurrent layers, if they are all of one kind: by the shape of weight_hh, [gates * hidden,
+// hidden], or by the names of gates.
+std::optional<Gates> gates_of(std::span<const TreeTensor> tensors) {
+  constexpr Gates lstm = {4, "an LSTM's"};
+  constexpr Gates gru = {3, "a GRU's"};
+  std::set<std::uint64_t> counts;
+  for (const TreeTensor& tensor : tensors) {
+    const std::string_view name = tensor.name;
+    if (is_joined_gates(tensor)) {
+      if (name.find("weight_ih") != std::string_view::npos) continue;
+      const std::uint64_t hidden = std::max<std::uint64_t>(tensor.shape[1], 1);
+      counts.insert(tensor.shape[0] % hidden == 0 ? tensor.shape[0] / hidden : 0);
+    } else if (name.find(".hidden_transform.") != std::string_view::npos) {
+      if (name.find("forget_gate.") != std::string_view::npos) counts.insert(lstm.count);
+      if (name.find("reset_gate.") != std::string_view::npos) counts.insert(gru.count);
+    }
+  }
+  if (counts.size() != 1) return std::nullopt;
+  if (*counts.begin() == lstm.count) return lstm;
+  return *counts.begin() == gru.count ? std::optional(gru) : std::nullopt;
+}
+
+// The size that most matrices have in one of their dimensions. Of joined gates each is a matrix.
+std::optional<std::uint64_t> width_of(std::span<const TreeTensor> tensors,
+                                      const std::optional<Gates>& gates) {
   std::map<std::uint64_t, std::size_t> counts;
   std::size_t matrices = 0;
   for (const TreeTensor& tensor : tensors) {
     if (tensor.shape.size() != 2) continue;
-    ++matrices;
-    for (const std::uint64_t size : std::set(tensor.shape.begin(), tensor.shape.end())) {
-      ++counts[size];
+    const std::uint64_t parts = gates && is_joined_gates(tensor) ? gates->count : 1;
+    matrices += parts;
+    for (const std::uint64_t size : std::set{tensor.shape[0] / parts, tensor.shape[1]}) {
+      counts[size] += parts;
     }
   }
   const auto most =
@@ -96,8 +133,15 @@ bool are_strange(std::span<const TreeTensor> source, std::span<const TreeTensor>
 std::string difference_between(std::span<const TreeTensor> source,
                                std::span<const TreeTensor> wanted, bool are_whole) {
   if (source.empty() || wanted.empty()) return {};
-  const std::optional<std::uint64_t> width = width_of(source);
-  const std::optional<std::uint64_t> wanted_width = width_of(wanted);
+  const std::optional<Gates> gates = gates_of(source);
+  const std::optional<Gates> wanted_gates = gates_of(wanted);
+  if (gates && wanted_gates && gates->count != wanted_gates->count) {
+    return "the recurrent layers of the source have " + std::to_string(gates->count) +
+           " gates, as " + std::string(gates->owner) + ", those of the module " +
+           std::to_string(wanted_gates->count) + ", as " + std::string(wanted_gates->owner);
+  }
+  const std::optional<std::uint64_t> width = width_of(source, gates);
+  const std::optional<std::uint64_t> wanted_width = width_of(wanted, wanted_gates);
   if (width && wanted_width && *width != *wanted_width) {
     return "most matrices of the source have a dimension of " + std::to_string(*width) +
            ", most of the module one of " + std::to_string(*wanted_width);

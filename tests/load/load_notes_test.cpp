@@ -174,7 +174,7 @@ TEST(LoadNotes, TellTheNumbersThatRulesSeeWhereGapsWereClosed) {
   file.add(TensorSnapshot("head.2.weight", f32({2, 2}, 1))).value();
   const Archive named = apply_names(file, {.close_gaps = true}).value();
   EXPECT_TRUE(has(plan(Net(), named, {.propose = false}).value().result.notes,
-                  "renumbered 'head.0.weight': rules for names see 'head.2.weight'"));
+                  "renumbered 'head.2.weight' to 'head.0.weight'; rules for names see the file's"));
 }
 
 TEST(LoadNotes, AreSilentAboutTensorsOfOtherModules) {

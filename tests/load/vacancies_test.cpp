@@ -10,14 +10,17 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "andiron/adapter.h"
 #include "andiron/apply.h"
 #include "andiron/nn/activation.h"
+#include "andiron/nn/attention.h"
 #include "andiron/nn/linear.h"
 #include "andiron/nn/norm.h"
 #include "andiron/nn/recurrent.h"
+#include "andiron/nn/transformer.h"
 #include "tests/support/sample_net.h"
 
 namespace andiron {
@@ -184,16 +187,16 @@ TEST(Vacancies, AnElementThatLacksOneParameterDoesNotMakeItsListTooShort) {
                                      "others beside it"});
 }
 
-// A file of one with a PReLU in its place, or with a buffer in it.
+// A file of one with a buffer in it.
 TEST(Vacancies, AnElementWithoutParametersIsPartOfItsList) {
   struct Stack {
     std::tuple<nn::Linear, nn::Relu> layers = {{Param(f32({2, 2}, 1)), std::nullopt}, {}};
     ANDIRON_MODULE(Stack, layers)
   } module;
   Snapshots tensors = collect(module).value();
-  tensors.push_back(TensorSnapshot("layers.1.weight", f32({1}, 0)));
+  tensors.push_back(TensorSnapshot("layers.1.pe", f32({1}, 0)));
   const ApplyResult result = apply(module, tensors).value();
-  EXPECT_EQ(result.unused, std::vector<std::string>{"layers.1.weight"});
+  EXPECT_EQ(result.unused, std::vector<std::string>{"layers.1.pe"});
   EXPECT_TRUE(result.notes.empty());
   tensors.push_back(TensorSnapshot("layers.2.weight", f32({1}, 0)));
   EXPECT_EQ(refusal_of(module, tensors).tensor, "layers.2.weight");
@@ -201,6 +204,117 @@ TEST(Vacancies, AnElementWithoutParametersIsPartOfItsList) {
   Snapshots of_root = collect(root).value();
   of_root.push_back(TensorSnapshot("1.pe", f32({1}, 0)));
   EXPECT_TRUE(apply(root, of_root));
+}
+
+// ---- Layers that have no place for a tensor ----
+
+struct Activated {
+  nn::Linear fc = {Param(f32({2, 2}, 1)), std::nullopt};
+  nn::Relu act;
+  ANDIRON_MODULE(Activated, fc, act)
+};
+
+TEST(Vacancies, AWeightForALayerWithoutParametersIsRefused) {
+  Activated module;
+  Snapshots tensors = collect(module).value();
+  tensors.push_back(TensorSnapshot("act.weight", f32({1}, 0)));
+  const Error error = refusal_of(module, tensors);
+  EXPECT_EQ(error.tensor, "act.weight");
+  EXPECT_EQ(error.message, "the module's Relu 'act' has no place for it");
+  EXPECT_EQ(error.hint,
+            "pass .allow_unused(true) to load without it; nn::PRelu has a slope that is learned");
+  for (const ApplyOptions& options :
+       {ApplyOptions{.allow_unused = true}, ApplyOptions{.allow_partial = true}}) {
+    EXPECT_EQ(apply(module, tensors, options).value().notes,
+              std::vector<std::string>{
+                  "the module's Relu 'act' has no place for 'act.weight' and computes without; "
+                  "nn::PRelu has a slope that is learned"});
+  }
+  EXPECT_TRUE(apply(module, tensors, {.filter = PathFilter().with_regex("^fc")}));
+}
+
+TEST(Vacancies, WhatIsWithinAPartWithoutParametersIsOfIt) {
+  struct Silent {
+    nn::Relu first;
+    std::vector<nn::Relu> others = std::vector<nn::Relu>(2);
+    ANDIRON_MODULE(Silent, first, others)
+  };
+  struct Net {
+    nn::Linear fc = {Param(f32({2, 2}, 1)), std::nullopt};
+    Silent skip;
+    ANDIRON_MODULE(Net, fc, skip)
+  } module;
+  for (const char* name : {"skip.0.conv.weight", "skip.first.weight", "skip.bias"}) {
+    Snapshots tensors = collect(module).value();
+    tensors.push_back(TensorSnapshot(name, f32({1}, 0)));
+    const Error error = refusal_of(module, tensors);
+    EXPECT_EQ(error.message, "the module's Silent 'skip' has no place for it");
+    EXPECT_EQ(error.hint,
+              "pass .allow_unused(true) to load without it, or give the module a layer that has a "
+              "place for it");
+  }
+}
+
+TEST(Vacancies, BuffersOfALayerWithoutParametersAreLeftToIt) {
+  Activated module;
+  Snapshots tensors = collect(module).value();
+  for (const char* name : {"act.pe", "act.inv_freq", "act.position_ids", "act.masked_bias"}) {
+    tensors.push_back(TensorSnapshot(name, f32({1}, 0)));
+  }
+  EXPECT_TRUE(apply(module, tensors).value().notes.empty());
+  tensors.push_back(TensorSnapshot("act.kernel", f32({1}, 0)));
+  EXPECT_EQ(apply(module, tensors).value().notes,
+            std::vector<std::string>{
+                "the module's Relu 'act' has no parameters, and the source has 'act.kernel' there; "
+                "if they are learned, give the module a layer that has them"});
+  EXPECT_TRUE(
+      apply(module, tensors, {.filter = PathFilter().with_regex("^fc")}).value().notes.empty());
+}
+
+// The alternative without parameters gives way, and is in the way of nothing.
+TEST(Vacancies, AnAlternativeThatWasReplacedLacksNothing) {
+  struct Chosen {
+    Param scale = Param(f32({1}, 1));
+    std::variant<nn::Relu, nn::PRelu> act;
+    ANDIRON_MODULE(Chosen, scale, act)
+  } module;
+  Snapshots tensors = zeros_named({"scale", "act.alpha", "act.bias"});
+  for (TensorSnapshot& tensor : tensors) tensor = tensor.slice(0, 0, 1).value();
+  EXPECT_TRUE(apply(module, tensors, {.skip_enum_variants = true}));
+  EXPECT_EQ(module.act.index(), 1u);
+}
+
+TEST(Vacancies, WhatANormLacksIsRefused) {
+  struct Normed {
+    nn::RmsNorm rms = {.gamma = Param(f32({2}, 1))};
+    nn::LayerNorm layer = {.gamma = Param(f32({2}, 1)), .beta = {}};
+    ANDIRON_MODULE(Normed, rms, layer)
+  } module;
+  const auto refusal = [&](const char* name) {
+    return refusal_of(module, zeros_named({"rms.gamma", "layer.gamma", name}));
+  };
+  EXPECT_EQ(refusal("rms.bias").message, "the module's RmsNorm 'rms' has no place for it");
+  EXPECT_EQ(refusal("layer.running_mean").message,
+            "the module's LayerNorm 'layer' has no place for it");
+  Snapshots both = zeros_named({"rms.gamma", "layer.gamma", "layer.weight", "rms.inv_freq"});
+  EXPECT_TRUE(apply(module, both));
+}
+
+TEST(Vacancies, EachLayerThatLacksSomethingHasANote) {
+  std::vector<Activated> module(12);
+  Snapshots tensors = collect(module).value();
+  for (int i = 0; i < 12; ++i) {
+    for (const char* last : {".act.bias", ".act.weight"}) {
+      tensors.push_back(TensorSnapshot(std::to_string(i) + last, f32({1}, 0)));
+    }
+  }
+  const std::vector<std::string> notes =
+      apply(module, tensors, {.allow_unused = true}).value().notes;
+  ASSERT_EQ(notes.size(), 11u);
+  EXPECT_EQ(notes[0],
+            "the module's Relu '0.act' has no place for '0.act.bias' and 1 other and computes "
+            "without");
+  EXPECT_EQ(notes[10], "so do 2 other layers");
 }
 
 TEST(Vacancies, NamesOfManySegmentsAndNumbersAreLookedThroughOnce) {
@@ -251,6 +365,79 @@ TEST(Vacancies, RecurrentLayersBeyondTheLastAreRefused) {
   const Error error = refusal_of(single, tensors_of_layers(2), {.adapter = PyTorchToBurnAdapter()});
   EXPECT_EQ(error.message, "the module ends with 'rnn.bias_hh_l0' (and 3 others have no place)");
   EXPECT_TRUE(apply(single, tensors_of_layers(1), {.adapter = PyTorchToBurnAdapter()}));
+}
+
+struct SingleLstm {
+  nn::Lstm rnn = nn::LstmConfig(3, 2, true).init();
+  ANDIRON_MODULE(SingleLstm, rnn)
+};
+
+TEST(Vacancies, ASecondDirectionThatTheLayerLacksIsRefused) {
+  struct Both {
+    nn::BiLstm rnn = nn::BiLstmConfig(3, 2, true).init();
+    ANDIRON_MODULE(Both, rnn)
+  };
+  const ApplyOptions adapted = {.adapter = PyTorchToBurnAdapter()};
+  const Snapshots both = collect(Both(), {.adapter = BurnToPyTorchAdapter()}).value();
+  SingleLstm single;
+  const Error error = refusal_of(single, both, adapted);
+  EXPECT_EQ(error.tensor, "rnn.bias_hh_l0_reverse");
+  EXPECT_EQ(error.message,
+            "the module's Lstm 'rnn' has no place for it (and 3 others have no place)");
+  EXPECT_EQ(error.hint,
+            "pass .allow_unused(true) to load without it; nn::BiLstm reads both directions");
+  EXPECT_EQ(
+      apply(single, both, {.adapter = PyTorchToBurnAdapter(), .allow_unused = true}).value().notes,
+      std::vector<std::string>{"the module's Lstm 'rnn' has no place for "
+                               "'rnn.bias_hh_l0_reverse' and 3 others and computes without; "
+                               "nn::BiLstm reads both directions"});
+  Recurrent stack{nn::LstmConfig(3, 2, true).init_stack(1)};
+  EXPECT_NE(refusal_of(stack, both, adapted).hint.find("nn::BiLstmStack"), std::string::npos);
+  // A file of the layer alone.
+  Snapshots alone;
+  for (const TensorSnapshot& tensor : both) {
+    alone.push_back(tensor);
+    alone[alone.size() - 1].set_full_path(tensor.full_path().substr(4));
+  }
+  EXPECT_EQ(refusal_of(single.rnn, alone, adapted).tensor, "bias_hh_l0_reverse");
+}
+
+TEST(Vacancies, TheHintForFurtherLayersNamesTheStack) {
+  SingleLstm single;
+  EXPECT_EQ(refusal_of(single, tensors_of_layers(2), {.adapter = PyTorchToBurnAdapter()}).hint,
+            "pass .allow_unused(true) to load without it; nn::LstmStack has several layers");
+}
+
+TEST(Vacancies, AProjectionThatTheLayerLacksIsRefused) {
+  SingleLstm single;
+  Snapshots tensors = tensors_of_layers(1);
+  tensors.push_back(TensorSnapshot("rnn.weight_hr_l0", f32({2, 2}, 0)));
+  const Error error = refusal_of(single, tensors, {.adapter = PyTorchToBurnAdapter()});
+  EXPECT_EQ(error.tensor, "rnn.weight_hr_l0");
+  EXPECT_NE(error.hint.find("proj_size"), std::string::npos);
+  EXPECT_TRUE(
+      apply(single, tensors,
+            {.filter = PathFilter().exclude_regex("^rnn"), .adapter = PyTorchToBurnAdapter()}));
+}
+
+TEST(Vacancies, BiasesOfKeysThatAttentionLacksAreRefused) {
+  struct Attending {
+    std::vector<nn::TransformerEncoderLayer> layers = {
+        nn::TransformerEncoderConfig(4, 8, 2, 1).init().layers};
+    nn::MultiHeadAttention attention = nn::MultiHeadAttentionConfig(4, 2).init();
+    ANDIRON_MODULE(Attending, layers, attention)
+  } module;
+  for (const auto& [name, owner] : {std::pair("attention.bias_k", "attention"),
+                                    {"layers.0.self_attn.bias_v", "layers.0.self_attn"}}) {
+    Snapshots tensors = collect(module, {.adapter = BurnToPyTorchAdapter()}).value();
+    EXPECT_TRUE(apply(module, tensors, {.adapter = PyTorchToBurnAdapter()}));
+    tensors.push_back(TensorSnapshot(name, f32({1, 1, 4}, 0)));
+    const Error error = refusal_of(module, tensors, {.adapter = PyTorchToBurnAdapter()});
+    EXPECT_EQ(error.tensor, name);
+    EXPECT_EQ(error.message,
+              "the module's MultiHeadAttention '" + std::string(owner) + "' has no place for it");
+    EXPECT_NE(error.hint.find("add_bias_kv"), std::string::npos);
+  }
 }
 
 TEST(Vacancies, AFilterSeesThePathsThatAnAdapterWasAskedFor) {

@@ -164,5 +164,16 @@ TEST(FusedLayers, ThatDoNotFitAreNotProposed) {
   EXPECT_EQ(code.find("PyTorchToBurnAdapter"), std::string::npos) << code;
 }
 
+TEST(FusedLayers, OfAGruForAnLstmAreToldByTheirGates) {
+  nn::Gru gru = nn::GruConfig(10, 16, true).init();
+  nn::LstmStack lstm = nn::LstmConfig(10, 16, true).init_stack(1);
+  const Result<ApplyResult> refused =
+      apply(lstm, pytorch_file(gru, ""), {.adapter = PyTorchToBurnAdapter()});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().report->notes.back(),
+            "no settings make it fit: the recurrent layers of the source have 3 gates, as a GRU's, "
+            "those of the module 4, as an LSTM's");
+}
+
 }  // namespace
 }  // namespace andiron

@@ -55,5 +55,43 @@ TEST(Differences, AreToldWithTheNumbers) {
   EXPECT_EQ(difference_between(blocks_of_width(1, 8), other, false), "");
 }
 
+std::vector<TreeTensor> joined_gates(std::uint64_t gates, std::uint64_t inputs,
+                                     std::uint64_t hidden) {
+  std::vector<TreeTensor> tensors;
+  for (const char* layer : {"a", "b"}) {
+    const std::string path(layer);
+    tensors.push_back({path + ".weight_ih_l0", {gates * hidden, inputs}, 1});
+    tensors.push_back({path + ".weight_hh_l0", {gates * hidden, hidden}, 1});
+  }
+  return tensors;
+}
+
+std::vector<TreeTensor> gates_apart(const std::vector<const char*>& gates, std::uint64_t inputs,
+                                    std::uint64_t hidden) {
+  std::vector<TreeTensor> tensors;
+  for (const char* gate : gates) {
+    const std::string path = "a." + std::string(gate) + "_gate.";
+    tensors.push_back({path + "input_transform.weight", {inputs, hidden}, 1});
+    tensors.push_back({path + "hidden_transform.weight", {hidden, hidden}, 1});
+  }
+  return tensors;
+}
+
+TEST(Differences, OfGatesAreToldAndNotTakenForWidths) {
+  const std::string of_gru =
+      "the recurrent layers of the source have 3 gates, as a GRU's, those of the module 4, as an "
+      "LSTM's";
+  const std::vector<TreeTensor> lstm = gates_apart({"input", "forget", "cell", "output"}, 10, 16);
+  EXPECT_EQ(difference_between(joined_gates(3, 10, 16), joined_gates(4, 10, 16), true), of_gru);
+  EXPECT_EQ(difference_between(joined_gates(3, 10, 16), lstm, true), of_gru);
+  EXPECT_EQ(difference_between(joined_gates(4, 10, 16),
+                               gates_apart({"update", "reset", "new"}, 10, 16), true),
+            "the recurrent layers of the source have 4 gates, as an LSTM's, those of the module 3, "
+            "as a GRU's");
+  EXPECT_EQ(difference_between(joined_gates(4, 10, 16), lstm, false), "");
+  EXPECT_EQ(difference_between(joined_gates(4, 10, 8), lstm, false),
+            "most matrices of the source have a dimension of 8, most of the module one of 16");
+}
+
 }  // namespace
 }  // namespace andiron

@@ -159,9 +159,11 @@ TEST(PytorchStore, TellsWhenClosingGapsHasMovedWhatTheModuleWants) {
   const ApplyResult moved = load_from(model, store_of(dict).allow_partial()).value();
   ASSERT_EQ(moved.notes.size(), 2u);
   EXPECT_EQ(moved.notes[1], "the source has 2 blocks at 'fc', the module 3 at 'fc'");
-  EXPECT_EQ(moved.notes[0],
-            "the source has 'fc.2.bias' and 1 other, but closing index gaps moved tensors "
-            "to lower numbers; .map_indices_contiguous(false) keeps the source's numbers");
+  EXPECT_EQ(
+      moved.notes[0],
+      "the module's list 'fc' has 3 elements, the source 2; closing index gaps gave them other "
+      "numbers: 0 is 1 in the file, 1 is 2; .map_indices_contiguous(false) keeps the source's "
+      "numbers");
   EXPECT_TRUE(load_from(model, store_of(with_gaps())).value().notes.empty());
 }
 

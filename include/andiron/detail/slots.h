@@ -107,12 +107,13 @@ struct Slot : Place {
 };
 
 // A part of a module that is empty, so that a walk finds no leaf in it. An element is one of a
-// list, and says how long that is.
+// list, and says how long that is. A bare part is a module without parameters, as Relu is.
 struct Vacancy {
-  enum class Kind : std::uint8_t { list, map, optional, pointer, element };
+  enum class Kind : std::uint8_t { list, map, optional, pointer, element, bare };
 
   std::string path;
   Kind kind;
+  std::string_view module_kind = {};  // of a bare module
 };
 
 class SlotList;
@@ -191,6 +192,15 @@ class SlotList {
   void leave();
   void add(void* leaf, const LeafOps& ops);
   void add_vacancy(Vacancy::Kind kind);
+  // How much a walk has found.
+  struct Mark {
+    std::size_t slots;
+    std::size_t vacancies;
+  };
+  Mark mark() const noexcept { return {found_.slots.size(), found_.vacancies.size()}; }
+  // Follows the parts of a module. Records it if there is nothing in it; then those parts that are
+  // bare as well are not listed.
+  void end_module(Mark begin, std::string_view kind);
   // Records a variant; end_variant() follows after the slots of its alternative.
   std::size_t begin_variant(void* variant, std::size_t present, const VariantOps& ops);
   void end_variant(std::size_t index);
@@ -253,7 +263,9 @@ struct Walker {
         if (fills_optionals && !node) return fill(node);
       }
       if (const auto kind = vacancy_of(node)) slots.add_vacancy(*kind);
+      [[maybe_unused]] const SlotList::Mark begin = slots.mark();
       for_each_part(node, *this);
+      if constexpr (is_module<T> && !is_case<T>) slots.end_module(begin, FieldAccess::kind(node));
     }
   }
   template <class T>
