@@ -78,7 +78,7 @@ constexpr Spelling spellings[] = {
     {"; for a module, add .with_to_adapter(BurnToPyTorchAdapter())", ""},
     {"cast it to *,", "convert it to * with --cast,"},
     {"leave the tensor out, or leave it uncast", "drop it with --exclude, or do not cast it"},
-    {"set LayoutChange::is_forced if it does not", "say --from-layout if it does not"},
+    {"set LayoutChange::is_forced if * is its layout", "say --from-layout * if that is its layout"},
     {"or set ConvertOptions::layout", "or see --to-layout"},
     {"leave it out", "drop it with --exclude"},
     {"leave the tensor out", "drop it with --exclude"},

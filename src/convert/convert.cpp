@@ -46,6 +46,10 @@ bool has_layout(const Archive& file, Layout layout) {
   return known && known->layout == layout;
 }
 
+Layout other_layout(Layout layout) {
+  return layout == Layout::burn ? Layout::pytorch : Layout::burn;
+}
+
 // What a file shows of its own layout counts more than that it shall get this one. A Burnpack file
 // that shows nothing is more likely to have Burn's.
 Status check_layout(const Archive& file, const LayoutChange& change) {
@@ -58,7 +62,8 @@ Status check_layout(const Archive& file, const LayoutChange& change) {
                .message = "the file seems to have this layout already",
                .file = file.origin(),
                .found = std::string(layout_name(change.to)),
-               .hint = "set LayoutChange::is_forced if it does not"};
+               .hint = "set LayoutChange::is_forced if " +
+                       std::string(layout_name(other_layout(change.to))) + " is its layout"};
 }
 
 Status change_layout(const LayoutChange& change, Conversion& conversion) {

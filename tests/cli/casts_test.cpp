@@ -101,14 +101,14 @@ TEST_F(Casts, MakeFilesThatNumPyCanHold) {
 TEST_F(Casts, ARuleThatMatchesNothingIsAMistake) {
   const Outcome run = convert({"nett.*=f16"}, "none.safetensors");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_TRUE(contains(run.err, "no tensor matches --cast 'nett.*=f16'")) << run.err;
+  EXPECT_TRUE(contains(run.err, "no tensor matches the cast 'nett.*=f16'")) << run.err;
 }
 
 TEST_F(Casts, ARuleThatChangesNothingIsNoted) {
   const Outcome run = convert({"**.weight=i8"}, "none.safetensors");
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_TRUE(contains(run.err,
-                       "--cast '**.weight=i8' changed nothing: 1 matching tensor of "
+                       "the cast '**.weight=i8' changed nothing: 1 matching tensor of "
                        "another kind"))
       << run.err;
 }

@@ -107,6 +107,11 @@ constexpr Advice advice[] = {
      ".with_to_adapter(BurnToPyTorchAdapter())",
      "write SafeTensors, which PyTorch can read"},
     {"cast it to f32, or leave it out", "convert it to f32 with --cast, or drop it with --exclude"},
+    {"leave the tensor out, or leave it uncast", "drop it with --exclude, or do not cast it"},
+    {"set LayoutChange::is_forced if burn is its layout",
+     "say --from-layout burn if that is its layout"},
+    {"load them with PyTorchToBurnAdapter, or set ConvertOptions::layout",
+     "load them with PyTorchToBurnAdapter, or see --to-layout"},
     {"leave it out", "drop it with --exclude"},
 };
 
