@@ -2,32 +2,16 @@
 // The command line, and its help.
 #pragma once
 
-#include <string>
+#include <memory>
 #include <variant>
 
-#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/verbs.h"
 
 namespace andiron::cli {
 
-/// Text that was asked for: --help, --version.
-struct ShowText {
-  std::string text;
-};
-
-/// No verb was given: the help, as an answer to a mistake.
-struct ShowUsage {
-  std::string text;
-};
-
-/// A command line that makes no sense, in one line.
-struct UsageError {
-  std::string message;
-};
-
-using Arguments =
-    std::variant<LsOptions, InfoOptions, ConfigOptions, PlanOptions, HashOptions, StatOptions,
-                 DiffOptions, ConvertOptions, ShowText, ShowUsage, UsageError>;
-
-Arguments parse_arguments(int argc, const char* const* argv);
+/// The verb that is asked for, with its options. If there is none to run, the tool has answered
+/// (with help, the version or what makes no sense), and this is the exit code.
+std::variant<std::unique_ptr<Verb>, ExitCode> parse_arguments(int argc, const char* const* argv);
 
 }  // namespace andiron::cli

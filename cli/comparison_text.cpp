@@ -248,8 +248,7 @@ void append_comparison(std::string& out, const std::string& a_path, const std::s
 
 std::string json_comparison(const ComparedFile& a, const ComparedFile& b,
                             const Comparison& comparison, const std::vector<std::string>& notes) {
-  std::string out = "{\"schema\":1";
-  append_json_field(out, "path", a.path);
+  std::string out = json_start(a.path);
   append_json_field(out, "other", b.path);
   append_json_key(out, "equal");
   out += comparison.is_equal() ? "true" : "false";

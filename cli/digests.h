@@ -8,7 +8,7 @@
 
 #include "andiron/archive.h"
 #include "andiron/sha256.h"
-#include "cli/workforce.h"
+#include "cli/common_options.h"
 
 namespace andiron::cli {
 

@@ -13,10 +13,36 @@
 #include "cli/table.h"
 #include "cli/tensor_text.h"
 #include "cli/terminal.h"
-#include "cli/verbs.h"
-#include "cli/workforce.h"
+#include "cli/verb.h"
 
 namespace andiron::cli {
+
+struct HashVerb final : ReadingVerb {
+  SortKey sort = SortKey::name;
+  bool full = false;
+
+  VerbHelp help() const override {
+    return {"hash", "SHA-256 of each tensor",
+            names_help +
+                R"(The hash covers a tensor's contiguous, little-endian, row-major bytes, so it
+does not depend on the format or the layout of the file.
+
+Examples:
+  andiron hash model.safetensors
+  andiron hash --full --include 'encoder.**' model.safetensors
+  diff <(andiron hash --full a.safetensors) <(andiron hash --full b.safetensors))"};
+  }
+
+  void declare_own(OptionList& list) override {
+    declare_sort(list, sort);
+    list.flag("--full", full, "Print whole hashes in the format of sha256sum");
+  }
+
+  ExitCode run() override;
+};
+
+template std::unique_ptr<Verb> make_verb<HashVerb>();
+
 namespace {
 
 // With a progress bar over what is read: tied tensors are, once.
@@ -54,15 +80,14 @@ void append_digest_table(std::string& out, const Archive& archive,
 
 }  // namespace
 
-ExitCode run(const HashOptions& options) {
-  const ReadingOptions& reading = options.reading;
+ExitCode HashVerb::run() {
   const Page page = page_for_standard_output(reading.color, reading.wide);
   const Workforce force = workforce(reading);
-  const bool lines = reading.json || options.full;
+  const bool lines = reading.json || full;
   return for_each_input(
       reading, lines,
       [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
-        const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
+        const std::vector<std::size_t> order = sorted_indices(archive, sort);
         Result<std::vector<Sha256Digest>> digests = hash_tensors(archive, force, path);
         if (!digests) return std::move(digests).error();
 
@@ -70,7 +95,7 @@ ExitCode run(const HashOptions& options) {
           out += json_object(path, archive, order, {.digests = *digests});
           return Status();
         }
-        if (options.full) {
+        if (full) {
           const bool several = reading.inputs.size() > 1;
           append_digest_lines(out, archive, order, *digests,
                               several ? display_text(path) + ":" : std::string());

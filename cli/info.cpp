@@ -20,10 +20,40 @@
 #include "cli/table.h"
 #include "cli/tensor_text.h"
 #include "cli/text_layout.h"
-#include "cli/verbs.h"
+#include "cli/verb.h"
 #include "src/format/burnpack/header_listing.h"
 
 namespace andiron::cli {
+
+struct InfoVerb final : ReadingVerb {
+  bool all = false;  // list every tensor
+  bool hex = false;  // show the bytes of the header instead
+
+  VerbHelp help() const override {
+    return {"info", "Summarize a file: sizes, dtypes, metadata, shards",
+            names_help +
+                R"(For Burnpack files it also shows the layout. --hex shows every byte before the
+tensor data, one field per line: its offset, its bytes in hex and as characters,
+and its meaning, indented by depth. A line of * stands for lines that repeat the
+one above. It also works on files that do not open, if the header is complete.
+
+Examples:
+  andiron info model.safetensors
+  andiron info --all model.bpk
+  andiron info --hex model.bpk | less
+  andiron info --json Llama-3-8B/ | jq .parameters)"};
+  }
+
+  void declare_own(OptionList& list) override {
+    list.flag("--all", all, "List every tensor with its offset");
+    list.flag("--hex", hex, "Show the bytes of a Burnpack header, field by\nfield");
+  }
+
+  ExitCode run() override;
+};
+
+template std::unique_ptr<Verb> make_verb<InfoVerb>();
+
 namespace {
 
 struct Group {
@@ -287,18 +317,17 @@ ExitCode show_hex(const ReadingOptions& reading, const Limits& limits, const Pag
 
 }  // namespace
 
-ExitCode run(const InfoOptions& options) {
-  const ReadingOptions& reading = options.reading;
+ExitCode InfoVerb::run() {
   const Page page = page_for_standard_output(reading.color, reading.wide);
   const Limits& limits = reading.open.limits;
-  if (options.hex) return show_hex(reading, limits, page);
+  if (hex) return show_hex(reading, limits, page);
   return for_each_input(
       reading, reading.json,
       [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
         auto burnpack = burnpack_head_of(archive, limits);
         if (!burnpack) return std::move(burnpack).error();
         if (reading.json) return append_json(out, path, archive, *burnpack, false);
-        append_page(out, path, archive, *burnpack, options.all, page);
+        append_page(out, path, archive, *burnpack, all, page);
         return {};
       });
 }

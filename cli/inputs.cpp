@@ -38,12 +38,11 @@ ExitCode exit_code_for(const ReadingOptions& options, const Error& error) {
 
 ExitCode report_bad_pattern(const ReadingOptions& options, const Error& error) {
   print_error(error);
+  std::string objects;
   if (options.json) {
-    std::string objects;
     for (const std::string& path : options.inputs) objects += json_error(path, error);
-    if (write_to_standard_output(objects) == Written::failed) return ExitCode::failed;
   }
-  return ExitCode::usage;
+  return print(objects, ExitCode::usage);
 }
 
 }  // namespace

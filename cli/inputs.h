@@ -7,7 +7,7 @@
 
 #include "andiron/archive.h"
 #include "andiron/error.h"
-#include "cli/options.h"
+#include "cli/common_options.h"
 #include "cli/report.h"
 
 namespace andiron::cli {

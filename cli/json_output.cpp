@@ -154,10 +154,15 @@ void append_json_strings(std::string& out, const Metadata& entries) {
   out += '}';
 }
 
-std::string json_object(const std::string& path, const Archive& archive,
-                        std::span<const std::size_t> order, const JsonAdditions& additions) {
+std::string json_start(std::string_view path) {
   std::string out = "{\"schema\":1";
   append_json_field(out, "path", path);
+  return out;
+}
+
+std::string json_object(const std::string& path, const Archive& archive,
+                        std::span<const std::size_t> order, const JsonAdditions& additions) {
+  std::string out = json_start(path);
   append_json_field(out, "format", archive.format());
   append_json_field(out, "container", archive.packaging());
   append_json_field(out, "bytes", archive.file_bytes());
@@ -202,8 +207,7 @@ std::string json_object(const std::string& path, const Archive& archive,
 }
 
 std::string json_error(const std::string& path, const Error& error, std::string_view more_fields) {
-  std::string out = "{\"schema\":1";
-  append_json_field(out, "path", path);
+  std::string out = json_start(path);
   append_json_key(out, "error");
   out += "{\"code\":";
   append_json_string(out, code_name(error.code));

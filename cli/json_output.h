@@ -26,6 +26,9 @@ struct JsonAdditions {
   const Renames* renames = nullptr;   ///< the names in the file and after each step
 };
 
+/// What every object begins with: `{"schema":1,"path":"PATH"`.
+std::string json_start(std::string_view path);
+
 /// An input that was read. `order` lists the tensors.
 std::string json_object(const std::string& path, const Archive& archive,
                         std::span<const std::size_t> order, const JsonAdditions& additions = {});

@@ -47,8 +47,7 @@ std::string guessed_layers_text(const Archive& archive, Layout from) {
 }
 
 std::string guessed_layers_json(const std::string& path, const Archive& archive, Layout from) {
-  std::string out = "{\"schema\":1";
-  append_json_field(out, "path", path);
+  std::string out = json_start(path);
   append_json_field(out, "layout", layout_name(from));
   append_json_key(out, "layers");
   out += '[';

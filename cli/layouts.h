@@ -8,16 +8,6 @@
 
 namespace andiron::cli {
 
-/// What --from-layout, --to-layout and --layers ask for.
-struct LayoutRequest {
-  Layout from = Layout::pytorch;
-  Layout to = Layout::burn;
-  bool is_given = false;  ///< whether --from-layout says so, or it is only the other of the two
-  std::string layers;     ///< a file of rules, or "guess": print the rules instead of converting
-
-  bool is_guess() const { return layers == "guess"; }
-};
-
 /// Reads a file of rules. Fails as open_file() and LayerRules::parse() do, and with LimitExceeded
 /// for a file of more than 1 MiB.
 Result<LayerRules> read_layer_rules(const std::string& path);

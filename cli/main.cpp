@@ -3,34 +3,21 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <variant>
 
 #include "cli/arguments.h"
 #include "cli/report.h"
-#include "cli/verbs.h"
 
 namespace andiron::cli {
 namespace {
 
-ExitCode run(const ShowText& show) {
-  return write_to_standard_output(show.text) == Written::failed ? ExitCode::failed : ExitCode::ok;
-}
-
-ExitCode run(const ShowUsage& show) {
-  std::fputs(show.text.c_str(), stderr);
-  return ExitCode::usage;
-}
-
-ExitCode run(const UsageError& error) {
-  print_message(error.message);
-  return ExitCode::usage;
-}
-
 ExitCode run(int argc, char** argv) {
   try {
-    const Arguments arguments = parse_arguments(argc, argv);
-    return std::visit([](const auto& chosen) { return run(chosen); }, arguments);
+    const auto verb_or_code = parse_arguments(argc, argv);
+    if (const auto* code = std::get_if<ExitCode>(&verb_or_code)) return *code;
+    return std::get<std::unique_ptr<Verb>>(verb_or_code)->run();
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

@@ -11,9 +11,43 @@
 #include "cli/model_listing.h"
 #include "cli/proposal_flags.h"
 #include "cli/report.h"
-#include "cli/verbs.h"
+#include "cli/verb.h"
 
 namespace andiron::cli {
+
+struct PlanVerb final : ReadingVerb {
+  std::string model;  // a weight file or a listing
+
+  VerbHelp help() const override {
+    return {
+        "plan", "Check whether a file fits a model, and how it would",
+        names_help + R"(Compares names, shapes and dtypes; reads no tensor. If they do not match, it
+searches for settings under which they do, and prints them as flags, each with
+its reason. A guess says that it is one. MODEL is a weight file, or a listing:
+what 'andiron ls --wide' or 'andiron ls --json' prints, or JSON with a shape
+for each name. --include and --exclude select parameters of the model.
+
+Exit codes: 0 it fits, 1 it does not.
+
+Examples:
+  andiron plan checkpoint.pt --model mine.safetensors
+  andiron plan checkpoint.pt --model names.txt
+  andiron plan checkpoint.pt --model mine.safetensors --top-level-key state_dict
+  andiron plan --json checkpoint.pt --model mine.safetensors | jq -r .flags[0])"};
+  }
+
+  void declare_own(OptionList& list) override {
+    list.value("--model", "MODEL", model,
+               "A weight file of the model, or a listing of its\n"
+               "names, dtypes and shapes")
+        .is_required = true;
+  }
+
+  ExitCode run() override;
+};
+
+template std::unique_ptr<Verb> make_verb<PlanVerb>();
+
 namespace {
 
 bool takes_none(const ApplyResult& result) {
@@ -134,8 +168,7 @@ void append_text(std::string& out, const std::string& path, const std::string& m
 
 void append_plan_json(std::string& out, const std::string& path, const std::string& model,
                       const ApplyResult& result) {
-  out += "{\"schema\":1";
-  append_json_field(out, "path", path);
+  out += json_start(path);
   append_json_field(out, "model", model);
   append_json_key(out, "fits");
   out += fits(result) ? "true" : "false";
@@ -150,8 +183,7 @@ void append_plan_json(std::string& out, const std::string& path, const std::stri
 
 }  // namespace
 
-ExitCode run(const PlanOptions& options) {
-  ReadingOptions reading = options.reading;
+ExitCode PlanVerb::run() {
   // A plan has its own name stages, and its filter is for the model.
   const NameOptions names = std::exchange(reading.names, {});
   const PathFilter filter = std::exchange(reading.filter, {});
@@ -159,31 +191,31 @@ ExitCode run(const PlanOptions& options) {
     print_error(status.error());
     return ExitCode::usage;
   }
-  const Result<std::vector<ListedParameter>> model = read_model(options.model, reading.open);
+  const Result<std::vector<ListedParameter>> listed = read_model(model, reading.open);
   // As JSON, each input says so.
-  if (!model && !reading.json) {
-    print_error(model.error());
-    return exit_code_of(model.error());
+  if (!listed && !reading.json) {
+    print_error(listed.error());
+    return exit_code_of(listed.error());
   }
   const bool has_names = !names.remapper.is_empty() || !names.edits.empty() ||
                          !names.top_level_key.empty() || names.fold_weight_norm || names.close_gaps;
   bool all_fit = true;
   const auto render = [&](const std::string& path, Result<Archive> opened,
                           std::string& out) -> Status {
-    if (!model) return model.error();
+    if (!listed) return listed.error();
     if (!opened) return std::move(opened).error();
-    const Result<Plan> planned = plan_listing(*model, *opened, names, {.filter = filter});
+    const Result<Plan> planned = plan_listing(*listed, *opened, names, {.filter = filter});
     if (!planned) {
       // A name that is listed twice is the model's fault.
       Error error = planned.error();
-      if (error.file.empty() && error.code == ErrorCode::name_collision) error.file = options.model;
+      if (error.file.empty() && error.code == ErrorCode::name_collision) error.file = model;
       return error;
     }
     all_fit = all_fit && fits(planned->result);
     if (reading.json) {
-      append_plan_json(out, path, options.model, planned->result);
+      append_plan_json(out, path, model, planned->result);
     } else {
-      append_text(out, path, options.model, planned->result, has_names);
+      append_text(out, path, model, planned->result, has_names);
     }
     return {};
   };

@@ -144,4 +144,8 @@ Written write_to_standard_output(std::string_view text) {
   return Written::failed;
 }
 
+ExitCode print(std::string_view text, ExitCode code) {
+  return write_to_standard_output(text) == Written::failed ? ExitCode::failed : code;
+}
+
 }  // namespace andiron::cli

@@ -48,4 +48,7 @@ enum class Written : std::uint8_t {
 /// Writes all of `text` at once, so that a failure is known when it happens.
 Written write_to_standard_output(std::string_view text);
 
+/// The same for all that the tool has to say: the code, or that the write failed.
+ExitCode print(std::string_view text, ExitCode code = ExitCode::ok);
+
 }  // namespace andiron::cli

@@ -15,22 +15,63 @@
 #include "cli/tensor_text.h"
 #include "cli/terminal.h"
 #include "cli/text_layout.h"
-#include "cli/verbs.h"
-#include "cli/workforce.h"
+#include "cli/verb.h"
 
 namespace andiron::cli {
+
+struct StatVerb final : ReadingVerb {
+  SortKey sort = SortKey::name;
+  std::size_t bins = 0;  // of histograms; 0 for none
+  bool check = false;    // NaN and infinity are findings, and all that is shown
+
+  VerbHelp help() const override {
+    return {"stat", "Statistics of each tensor: range, mean, NaN, infinity",
+            names_help +
+                R"(Range, mean and standard deviation (of the population) are those of the finite
+elements; of a complex tensor, those of the magnitudes. --json has all digits, the
+L2 norm and the histogram too.
+
+Exit codes: with --check, 1 if an element is NaN or infinite.
+
+Examples:
+  andiron stat model.safetensors
+  andiron stat --check checkpoint.pt
+  andiron stat --histogram --include 'head.*' model.safetensors
+  andiron stat --json model.bpk | jq '.tensors[] | [.name, .statistics.std]')"};
+  }
+
+  void declare_own(OptionList& list) override {
+    constexpr std::size_t usual_bins = 16;
+    constexpr unsigned most_bins = 10'000;
+    declare_sort(list, sort);
+    list.flag("--check", check,
+              "Only look for NaN and infinity: name the tensors\n"
+              "that have them, and exit with 1 if there are any");
+    list.flag(
+        "--histogram", [this] { bins = bins == 0 ? usual_bins : bins; },
+        "Also show how the elements of each tensor are\ndistributed, in 16 bins");
+    list.value(
+        "--bins", "N", [this](const std::string& text) { bins = count_argument(text, most_bins); },
+        "The same, in N bins");
+  }
+
+  ExitCode run() override;
+};
+
+template std::unique_ptr<Verb> make_verb<StatVerb>();
+
 namespace {
 
-Result<std::vector<Statistics>> compute(const Archive& archive, const StatOptions& options,
+Result<std::vector<Statistics>> compute(const Archive& archive, const StatVerb& verb,
                                         const std::string& label) {
-  const Workforce force = workforce(options.reading);
+  const Workforce force = workforce(verb.reading);
   std::optional<ProgressBar> bar;
   const auto show = [&](std::uint64_t done, std::uint64_t total) {
     if (!bar) bar.emplace(label, total);
     bar->show(done, total);
     return true;
   };
-  return statistics(archive, {.histogram_bins = options.bins,
+  return statistics(archive, {.histogram_bins = verb.bins,
                               .threads = force.threads,
                               .window_bytes = force.window,
                               .progress = show});
@@ -106,24 +147,23 @@ void note_refused(const std::string& path, const Archive& archive,
 
 }  // namespace
 
-ExitCode run(const StatOptions& options) {
-  const ReadingOptions& reading = options.reading;
+ExitCode StatVerb::run() {
   const Page page = page_for_standard_output(reading.color, reading.wide);
   bool is_finite = true;
   const ExitCode code = for_each_input(
-      reading, reading.json || options.check,
+      reading, reading.json || check,
       [&](const std::string& path, const Archive& archive, std::string& out) -> Status {
         // A gate that looks at nothing passes everything.
-        if (options.check && archive.empty() && !reading.filter.is_empty()) return nothing_passes();
-        const std::vector<std::size_t> order = sorted_indices(archive, options.sort);
-        const Result<std::vector<Statistics>> all = compute(archive, options, path);
+        if (check && archive.empty() && !reading.filter.is_empty()) return nothing_passes();
+        const std::vector<std::size_t> order = sorted_indices(archive, sort);
+        const Result<std::vector<Statistics>> all = compute(archive, *this, path);
         if (!all) return all.error();
         for (const Statistics& one : *all) is_finite = is_finite && one.is_finite();
         if (reading.json) {
           out += json_object(path, archive, order, {.statistics = *all});
           return {};
         }
-        if (options.check) {
+        if (check) {
           append_findings(out, path, archive, order, *all);
         } else {
           append_input_heading(out, path, reading);
@@ -133,7 +173,7 @@ ExitCode run(const StatOptions& options) {
         note_refused(path, archive, order, *all);
         return {};
       });
-  const bool is_finding = options.check && !is_finite;
+  const bool is_finding = check && !is_finite;
   return combine(code, is_finding ? ExitCode::findings : ExitCode::ok);
 }
 

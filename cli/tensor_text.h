@@ -9,7 +9,7 @@
 
 #include "andiron/archive.h"
 #include "andiron/error.h"
-#include "cli/options.h"
+#include "cli/common_options.h"
 #include "cli/terminal.h"
 
 namespace andiron::cli {

@@ -7,6 +7,20 @@ namespace {
 
 class Arguments : public ToolTest {};
 
+// The verbs that --help names.
+std::vector<std::string> listed_verbs() {
+  std::vector<std::string> verbs;
+  bool is_verb = false;
+  for (const std::string& line : lines_of(tool({"--help"}).out)) {
+    if (is_verb && line.empty()) break;
+    if (is_verb && line.size() > 2 && line[2] != ' ') {
+      verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+    if (line == "Subcommands:") is_verb = true;
+  }
+  return verbs;
+}
+
 TEST_F(Arguments, VersionIsPrintedToStandardOutput) {
   const Outcome run = tool({"--version"});
   EXPECT_EQ(run.exit_code, 0);
@@ -17,15 +31,15 @@ TEST_F(Arguments, VersionIsPrintedToStandardOutput) {
 TEST_F(Arguments, HelpNamesVerbsExitCodesAndExamples) {
   const Outcome run = tool({"--help"});
   EXPECT_EQ(run.exit_code, 0);
-  for (const char* part :
-       {"ls", "info", "hash", "convert", "Exit codes", "Examples", "andiron ls model"}) {
+  for (const char* part : {"Exit codes", "Examples", "andiron ls model"}) {
     EXPECT_TRUE(contains(run.out, part)) << part;
   }
+  EXPECT_GE(listed_verbs().size(), 8u);
   EXPECT_EQ(run.err, "");
 }
 
-TEST_F(Arguments, HelpOfEveryVerbListsTheCommonOptionsWithin80Columns) {
-  for (const char* verb : {"ls", "info", "hash", "convert"}) {
+TEST_F(Arguments, HelpOfEveryVerbListsTheCommonOptions) {
+  for (const std::string& verb : listed_verbs()) {
     const Outcome run = tool({verb, "--help"});
     EXPECT_EQ(run.exit_code, 0);
     for (const char* option : {"--json", "--include", "--exclude", "--regex", "--top-level-key",
@@ -33,7 +47,14 @@ TEST_F(Arguments, HelpOfEveryVerbListsTheCommonOptionsWithin80Columns) {
                                "--strict", "--lenient", "--color", "Examples"}) {
       EXPECT_TRUE(contains(run.out, option)) << verb << ' ' << option;
     }
-    for (const std::string& line : lines_of(run.out)) EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST_F(Arguments, HelpFitsInto80Columns) {
+  for (const char* verb : {"ls", "info", "config", "plan", "hash", "convert"}) {
+    for (const std::string& line : lines_of(tool({verb, "--help"}).out)) {
+      EXPECT_LE(line.size(), 80u) << line;
+    }
   }
 }
 
