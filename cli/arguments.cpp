@@ -14,6 +14,7 @@
 #include "cli/help_texts.h"
 #include "cli/output_form.h"
 #include "cli/quantities.h"
+#include "cli/workforce.h"
 
 namespace andiron::cli {
 namespace {
@@ -251,11 +252,11 @@ void add_selection_options(CLI::App& verb, ReadingOptions& reading) {
 
 // What a file may ask for where memory is bounded.
 void bound_memory(Limits& limits, std::uint64_t most) {
-  for (std::uint64_t* limit :
-       {&limits.header_bytes, &limits.burnpack_metadata_bytes, &limits.index_bytes,
-        &limits.inflated_bytes, &limits.window_bytes, &limits.memory_bytes}) {
+  for (std::uint64_t* limit : {&limits.header_bytes, &limits.burnpack_metadata_bytes,
+                               &limits.index_bytes, &limits.inflated_bytes, &limits.memory_bytes}) {
     *limit = std::min(*limit, most);
   }
+  limits.window_bytes = std::min(limits.window_bytes, most / window_share);
 }
 
 void add_file_options(CLI::App& verb, ReadingOptions& reading) {

@@ -14,6 +14,9 @@ struct Workforce {
   std::uint64_t window = 0;
 };
 
+/// What part of --max-memory windows may take: inflated records need the rest.
+inline constexpr std::uint64_t window_share = 4;
+
 /// What --threads and --max-memory allow: so many threads that each has `least_window`, below which
 /// a window costs more in calls than it saves in memory.
 Workforce workforce(const ReadingOptions& options, std::uint64_t least_window = 64 * 1024);
