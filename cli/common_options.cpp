@@ -12,6 +12,8 @@ namespace andiron::cli {
 namespace {
 
 constexpr std::uint64_t least_memory = 64 * 1024;
+// What part of --max-memory windows may take: inflated records need the rest.
+constexpr std::uint64_t window_share = 4;
 constexpr unsigned most_threads = 1024;
 
 // "A,B,C", or with sizes "A=4,B=1,C=1".
@@ -103,11 +105,11 @@ void declare_selection_options(OptionList& list, PathFilter& filter, NameOptions
 
 // What a file may ask for where memory is bounded.
 void bound_memory(Limits& limits, std::uint64_t most) {
-  for (std::uint64_t* limit :
-       {&limits.header_bytes, &limits.burnpack_metadata_bytes, &limits.index_bytes,
-        &limits.inflated_bytes, &limits.window_bytes, &limits.memory_bytes}) {
+  for (std::uint64_t* limit : {&limits.header_bytes, &limits.burnpack_metadata_bytes,
+                               &limits.index_bytes, &limits.inflated_bytes, &limits.memory_bytes}) {
     *limit = std::min(*limit, most);
   }
+  limits.window_bytes = std::min(limits.window_bytes, most / window_share);
 }
 
 void declare_file_options(OptionList& list, ReadingOptions& reading) {
@@ -160,9 +162,10 @@ void declare_file_options(OptionList& list, ReadingOptions& reading) {
 Workforce workforce(const ReadingOptions& options, std::uint64_t least_window) {
   Workforce force = {options.threads, Limits().window_bytes};
   if (options.max_memory) {
-    const std::uint64_t most = std::max<std::uint64_t>(1, *options.max_memory / least_window);
+    const std::uint64_t windows = *options.max_memory / window_share;
+    const std::uint64_t most = std::max<std::uint64_t>(1, windows / least_window);
     force.threads = static_cast<unsigned>(std::min<std::uint64_t>(force.threads, most));
-    force.window = std::min(force.window, *options.max_memory / force.threads);
+    force.window = std::min(force.window, windows / force.threads);
   }
   return force;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // andiron hash: SHA-256 of each tensor's contiguous little-endian bytes.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "andiron/sha256.h"
 #include "andiron/text.h"
-#include "cli/digests.h"
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/table.h"
@@ -45,16 +46,16 @@ template std::unique_ptr<Verb> make_verb<HashVerb>();
 
 namespace {
 
-// With a progress bar over what is read: tied tensors are, once.
 Result<std::vector<Sha256Digest>> hash_tensors(const Archive& archive, const Workforce& force,
                                                std::string_view label) {
-  const std::vector<std::optional<std::size_t>> ties = archive.ties();
-  Totals totals;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    if (!ties[i]) totals.add(archive.info(i));
-  }
-  ProgressBar progress(label, totals.bytes);
-  return digests_of(archive, force, [&](std::uint64_t bytes) { progress.advance(bytes); });
+  std::optional<ProgressBar> bar;
+  const auto show = [&](std::uint64_t done, std::uint64_t total) {
+    if (!bar) bar.emplace(label, total);
+    bar->show(done, total);
+    return true;
+  };
+  return sha256(archive,
+                {.threads = force.threads, .window_bytes = force.window, .progress = show});
 }
 
 void append_digest_lines(std::string& out, const Archive& archive,

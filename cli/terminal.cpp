@@ -65,19 +65,11 @@ ProgressBar::~ProgressBar() {
   if (visible_) std::fputs("\r\x1b[K", stderr);
 }
 
-void ProgressBar::advance(std::uint64_t bytes) {
-  if (!visible_) return;
-  const std::uint64_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  // Whoever comes while another thread draws goes on working.
-  const std::unique_lock lock(drawing_, std::try_to_lock);
-  if (!lock.owns_lock() || Clock::now() < next_draw_) return;
-  draw(done);
-  next_draw_ = Clock::now() + std::chrono::milliseconds(100);
-}
-
 void ProgressBar::show(std::uint64_t done, std::uint64_t total) {
   total_ = total;
-  advance(done - done_.load(std::memory_order_relaxed));
+  if (!visible_ || Clock::now() < next_draw_) return;
+  draw(done);
+  next_draw_ = Clock::now() + std::chrono::milliseconds(100);
 }
 
 void ProgressBar::draw(std::uint64_t done) const {

@@ -2,11 +2,9 @@
 // What standard output and standard error can show.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -31,7 +29,7 @@ struct Page {
 Page page_for_standard_output(ColorChoice color, bool wide);
 
 /// A line on standard error that shows how far the work is and vanishes when it ends. Silent unless
-/// standard error is a terminal. advance() is safe from several threads.
+/// standard error is a terminal. Used from one thread.
 class ProgressBar {
  public:
   ProgressBar(std::string_view label, std::uint64_t total_bytes);
@@ -39,8 +37,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  void advance(std::uint64_t bytes);
-  /// From one thread: what the library tells of its progress, of which the total may grow.
+  /// What the library tells of its progress, of which the total may grow.
   void show(std::uint64_t done, std::uint64_t total);
 
  private:
@@ -51,8 +48,6 @@ class ProgressBar {
   const bool visible_;
   const std::string label_;
   std::uint64_t total_;
-  std::atomic<std::uint64_t> done_ = 0;
-  std::mutex drawing_;
   Clock::time_point next_draw_ = Clock::now();
 };
 

@@ -79,7 +79,8 @@
 //   nn/                                    layers
 //   open.h, archive.h, snapshot.h, tensor.h, value.h
 //                                          files without a model
-//   statistics.h, compare.h                what is in the tensors; what differs between two files
+//   statistics.h, compare.h, sha256.h      what is in the tensors; what differs between two files;
+//                                          hashes
 //   config.h                               structs from the values of a checkpoint, and as JSON
 //   write.h                                writing files, editing metadata
 //   convert.h                              a file for another format

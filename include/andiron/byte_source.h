@@ -20,6 +20,16 @@
 
 namespace andiron::inline v1 {
 
+class ByteSource;
+
+/// Data that is decompressed as a whole, whatever part of it is read, such as a record of a zip
+/// archive.
+struct CompressedData {
+  const ByteSource* source = nullptr;  ///< that has it; null where there is none
+  std::uint64_t memory = 0;            ///< that it takes while parts of it are read
+  std::uint64_t most_memory = 0;       ///< for all of a file that is read at the same time
+};
+
 /// A fixed sequence of bytes that can be read at any offset. All calls are const and must be safe
 /// from several threads at once.
 class ByteSource {
@@ -48,6 +58,9 @@ class ByteSource {
   /// The descriptor of an open file with these bytes, so that the system can copy them directly; -1
   /// if there is none.
   virtual int file_descriptor() const noexcept { return -1; }
+  /// The compressed data that these bytes are, or are made from. Who reads a lot takes what is in
+  /// one together.
+  virtual CompressedData compressed_data() const noexcept { return {}; }
 
  protected:
   ByteSource() = default;

@@ -44,8 +44,9 @@ struct Limits {
   /// ten times the size of their header. A few bytes of pickle can ask for gigabytes.
   std::uint64_t memory_bytes = in_proportion;
   static constexpr std::uint64_t in_proportion = ~std::uint64_t{0};
-  /// Decompressed data held at once: a gzip file, or entries of a zip archive; half of what a small
-  /// laptop has free. With 256 times the file, it also bounds what is inflated again in vain.
+  /// Decompressed data held at once: a gzip file, or an entry of a zip archive; half of what a
+  /// small laptop has free. Several entries together take three eighths of it. With 256 times the
+  /// file, it also bounds what is inflated again in vain.
   std::uint64_t inflated_bytes = std::uint64_t{2} << 30;
   /// How many times its compressed size data may inflate to, once it is more than 64 MiB. Weights
   /// compress to about nine tenths, sparse ones to a tenth; deflate could make a thousand times.

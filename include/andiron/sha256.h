@@ -10,9 +10,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "andiron/archive.h"
 #include "andiron/error.h"
 #include "andiron/limits.h"
+#include "andiron/progress.h"
 #include "andiron/snapshot.h"
 
 namespace andiron::inline v1 {
@@ -28,6 +31,19 @@ std::string to_hex(const Sha256Digest& digest);
 Result<Sha256Digest> sha256(const TensorSnapshot& snapshot,
                             std::uint64_t window_bytes = Limits().window_bytes,
                             const std::function<bool(std::uint64_t bytes)>& read = {});
+
+struct HashOptions {
+  /// Threads that read and hash, the calling one included; 0 for one per processor, at most 8.
+  /// They end before the function returns.
+  unsigned threads = 0;
+  /// Tensor data that each thread holds at once, at least 64 KiB.
+  std::uint64_t window_bytes = Limits().window_bytes;
+  Progress progress = {};
+};
+
+/// The same for each tensor, in the order of the archive. Tied tensors are read once. Several
+/// tensors are read at a time.
+Result<std::vector<Sha256Digest>> sha256(const Archive& archive, const HashOptions& options = {});
 
 /// An incremental hash. Uses the system's accelerated code if the library was built with it.
 class Sha256 {

@@ -16,9 +16,11 @@
 #include "src/analysis/numbers.h"
 #include "src/analysis/part_reader.h"
 #include "src/analysis/progress_tally.h"
+#include "src/analysis/reading_turns.h"
 #include "src/analysis/renamed.h"
 #include "src/analysis/stretches.h"
 #include "src/analysis/workers.h"
+#include "src/core/reading_order.h"
 #include "src/core/sort.h"
 #include "src/core/try.h"
 
@@ -66,6 +68,7 @@ class CompareRun {
 
   Result<Comparison> run() {
     ANDIRON_TRY(match_names());
+    order_pairs();
     ANDIRON_ASSIGN(const std::vector<bool> differs, compare_bytes());
     ANDIRON_TRY(measure(differs));
     ANDIRON_TRY(tally_.finish());
@@ -119,6 +122,16 @@ class CompareRun {
     return {};
   }
 
+  // So that they are read record by record where a file is compressed.
+  void order_pairs() {
+    inputs_.reserve(pairs_.size());
+    for (const Pair& pair : pairs_) {
+      inputs_.push_back(
+          {detail::compressed_data_of(a_, pair.a), detail::compressed_data_of(b_, pair.b)});
+    }
+    order_ = detail::reading_order(inputs_);
+  }
+
   TensorDifference& tell(DifferenceKind kind, std::optional<std::size_t> a,
                          std::optional<std::size_t> b) {
     TensorDifference& one = result_.differences.emplace_back();
@@ -140,6 +153,7 @@ class CompareRun {
   template <class Take>
   Status for_each_part(const Stretch& stretch, TensorSnapshot a, TensorSnapshot b, unsigned a_bits,
                        unsigned b_bits, unsigned worker, Take take) {
+    const detail::ReadingTurns::Turn turn(turns_, inputs_[stretch.item]);
     Desk& desk = desks_[worker];
     ANDIRON_TRY(desk.a.open(std::move(a), options_.window_bytes / 2));
     ANDIRON_TRY(desk.b.open(std::move(b), options_.window_bytes / 2));
@@ -168,7 +182,7 @@ class CompareRun {
   Result<std::vector<bool>> compare_bytes() {
     std::vector<std::atomic<bool>> differs(pairs_.size());
     std::vector<Stretch> stretches;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    for (const std::size_t i : order_) {
       const std::uint64_t size = a_.info(pairs_[i].a).byte_size;
       differs[i] = !bytes_decide(pairs_[i]) || b_.info(pairs_[i].b).byte_size != size;
       if (differs[i]) continue;
@@ -218,7 +232,7 @@ class CompareRun {
   Status measure(const std::vector<bool>& differs) {
     std::vector<Measure> measures(pairs_.size());
     std::vector<Stretch> stretches;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    for (const std::size_t i : order_) {
       const Pair& pair = pairs_[i];
       if (!differs[i]) {
         ++result_.equal;
@@ -244,7 +258,7 @@ class CompareRun {
           return measure_stretch(stretches[task], pairs_[i], measures[i], worker, distances[task]);
         }));
     std::size_t task = 0;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    for (const std::size_t i : order_) {
       if (!differs[i]) continue;
       Distances all;
       for (; task < stretches.size() && stretches[task].item == i; ++task) all.add(distances[task]);
@@ -340,6 +354,9 @@ class CompareRun {
   detail::ProgressTally tally_;
   std::vector<Desk> desks_;
   std::vector<Pair> pairs_;
+  std::vector<detail::CompressedInputs> inputs_;  // of the pairs
+  std::vector<std::size_t> order_;                // in which the pairs are read
+  detail::ReadingTurns turns_;
   Comparison result_;
 };
 

@@ -14,9 +14,12 @@
 
 #include "andiron/sha256.h"
 #include "andiron/text.h"
+#include "src/analysis/digests.h"
 #include "src/analysis/part_reader.h"
+#include "src/analysis/reading_turns.h"
 #include "src/analysis/stretches.h"
 #include "src/analysis/workers.h"
+#include "src/core/reading_order.h"
 #include "src/core/sort.h"
 #include "src/core/try.h"
 
@@ -51,19 +54,27 @@ class RenameHashes {
   // For each candidate, the hash of the hashes of its stretches, so that many may be read at a
   // time.
   Result<std::vector<Sha256Digest>> run(const std::vector<Candidate>& candidates) {
+    std::vector<CompressedInputs> inputs;
+    for (const Candidate& one : candidates) {
+      inputs.push_back({compressed_data_of(archive_of(one), one.index)});
+    }
     std::vector<Stretch> stretches;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
+    for (const std::size_t i : reading_order(inputs)) {
       const TensorInfo info = archive_of(candidates[i]).info(candidates[i].index);
       append_stretches(stretches, i, info.byte_size / unit_of(info.dtype));
       search_.tally.expect(info.byte_size);
     }
     std::vector<Sha256Digest> parts(stretches.size());
+    ReadingTurns turns;
     ANDIRON_TRY(
         run_tasks(stretches.size(), search_.threads, [&](std::size_t task, unsigned worker) {
-          return hash(candidates[stretches[task].item], stretches[task], worker, parts[task]);
+          const std::size_t i = stretches[task].item;
+          const ReadingTurns::Turn turn(turns, inputs[i]);
+          return hash(candidates[i], stretches[task], worker, parts[task]);
         }));
     std::vector<Sha256Digest> digests(candidates.size());
-    for (std::size_t i = 0, task = 0; i < candidates.size(); ++i) {
+    for (std::size_t task = 0; task < stretches.size();) {
+      const std::size_t i = stretches[task].item;
       Sha256 all;
       for (; task < stretches.size() && stretches[task].item == i; ++task) {
         all.update(std::as_bytes(std::span(parts[task])));
@@ -85,16 +96,9 @@ class RenameHashes {
     TensorSnapshot snapshot = archive_of(candidate).snapshot(candidate.index);
     const std::uint64_t unit = unit_of(snapshot.dtype());
     ANDIRON_TRY(reader.open(std::move(snapshot), search_.window_bytes));
-    Sha256 hash;
-    const std::uint64_t end = (stretch.first + stretch.count) * unit;
-    for (std::uint64_t at = stretch.first * unit; at < end;) {
-      ANDIRON_ASSIGN(const std::span<const std::byte> part,
-                     reader.read(at, std::min(reader.part_bytes(), end - at)));
-      hash.update(part);
-      at += part.size();
-      ANDIRON_TRY(search_.tally.add(part.size(), worker));
-    }
-    digest = hash.finish();
+    ANDIRON_ASSIGN(digest,
+                   digest_of_range(reader, stretch.first * unit,
+                                   (stretch.first + stretch.count) * unit, search_.tally, worker));
     return {};
   }
 

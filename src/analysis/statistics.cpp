@@ -17,8 +17,10 @@
 #include "src/analysis/numbers.h"
 #include "src/analysis/part_reader.h"
 #include "src/analysis/progress_tally.h"
+#include "src/analysis/reading_turns.h"
 #include "src/analysis/stretches.h"
 #include "src/analysis/workers.h"
+#include "src/core/reading_order.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1 {
@@ -88,8 +90,12 @@ class StatisticsRun {
 
   Result<std::vector<Statistics>> run() {
     const std::vector<std::optional<std::size_t>> ties = archive_.ties();
-    std::vector<Stretch> stretches;
+    inputs_.reserve(archive_.size());
     for (std::size_t i = 0; i < archive_.size(); ++i) {
+      inputs_.push_back({detail::compressed_data_of(archive_, i)});
+    }
+    std::vector<Stretch> stretches;
+    for (const std::size_t i : detail::reading_order(inputs_)) {
       if (ties[i]) continue;
       ANDIRON_TRY(begin_tensor(i, stretches));
     }
@@ -128,6 +134,7 @@ class StatisticsRun {
   // Calls take(dtype, bytes, count) for each piece of a stretch.
   template <class Take>
   Status for_each_piece(const Stretch& stretch, unsigned worker, Take take) {
+    const detail::ReadingTurns::Turn turn(turns_, inputs_[stretch.item]);
     detail::PartReader& reader = desks_[worker].reader;
     ANDIRON_ASSIGN(TensorSnapshot numbers, detail::numbers_of(archive_.snapshot(stretch.item)));
     const DType dtype = numbers.dtype();
@@ -265,6 +272,8 @@ class StatisticsRun {
   const StatisticsOptions& options_;
   std::vector<Desk> desks_;
   detail::ProgressTally tally_;
+  std::vector<detail::CompressedInputs> inputs_;  // of the tensors
+  detail::ReadingTurns turns_;
   std::vector<Statistics> results_;
 };
 

@@ -66,6 +66,7 @@ class CastSource final : public ByteSource {
       : below_(std::move(below)), to_(to), byte_size_(byte_size), loss_(std::move(loss)) {}
   std::uint64_t size() const noexcept override { return byte_size_; }
   const std::string& name() const noexcept override { return name_; }
+  CompressedData compressed_data() const noexcept override { return below_->compressed_data(); }
 
  private:
   // A unit is an element, or two where that makes whole bytes.

@@ -14,6 +14,7 @@
 
 #include "andiron/byte_source.h"
 #include "andiron/tensor.h"
+#include "src/core/expression.h"
 #include "src/core/kernels/convert.h"
 #include "src/core/quantized_layout.h"
 #include "src/core/read_whole_units.h"
@@ -36,6 +37,9 @@ class DequantizedSource final : public ByteSource {
     return layout_.lines * layout_.shape[layout_.last] * sizeof(float);
   }
   const std::string& name() const noexcept override { return payload_.full_path(); }
+  CompressedData compressed_data() const noexcept override {
+    return expression_of(payload_).compressed_data();
+  }
   const StoredLayout& layout() const noexcept { return layout_; }
 
   // Before the first read. One for all elements, and with the scale of each block where there are

@@ -111,6 +111,16 @@ const ByteSource* Expression::place(std::uint64_t& offset) const noexcept {
   return nullptr;
 }
 
+CompressedData Expression::compressed_data() const noexcept {
+  std::uint64_t offset = 0;
+  if (const ByteSource* source = place(offset)) return source->compressed_data();
+  for (const ExpressionPtr& part : std::get<Join>(node_).parts) {
+    const CompressedData data = part->compressed_data();
+    if (data.source != nullptr) return data;
+  }
+  return {};
+}
+
 bool Expression::is_same_data(const Expression& other) const noexcept {
   if (byte_size_ == 0 || byte_size_ != other.byte_size_ || dtype_ != other.dtype_ ||
       shape_ != other.shape_) {

@@ -72,6 +72,8 @@ class Expression : public std::enable_shared_from_this<Expression> {
 
   // Where the first element lies, or nullptr for a join.
   const ByteSource* place(std::uint64_t& offset) const noexcept;
+  // What its source has; of a join, that of the first part that has some.
+  CompressedData compressed_data() const noexcept;
   bool is_same_data(const Expression& other) const noexcept;
 
   Result<ExpressionPtr> permute(std::span<const std::size_t> dims) const;

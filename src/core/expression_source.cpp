@@ -17,6 +17,7 @@ class ExpressionSource final : public ByteSource {
   explicit ExpressionSource(ExpressionPtr below) : below_(std::move(below)) {}
   std::uint64_t size() const noexcept override { return below_->byte_size(); }
   const std::string& name() const noexcept override { return source_name; }
+  CompressedData compressed_data() const noexcept override { return below_->compressed_data(); }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {

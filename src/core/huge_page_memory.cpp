@@ -70,4 +70,18 @@ void give_large_block(void* block, std::size_t size) noexcept {
   ::operator delete(block, alignment);
 }
 
+void free_kept_blocks(std::uint64_t wanted) noexcept {
+  const Lock lock(mutex);
+  bool is_found = false;
+  for (Block& block : kept) {
+    const bool is_wanted =
+        !is_found && block.size >= wanted && block.size - wanted < Bytes::huge_page_bytes;
+    is_found = is_found || is_wanted;
+    if (block.size == 0 || is_wanted) continue;
+    ::operator delete(block.memory, alignment);
+    kept_bytes -= block.size;
+    block = {};
+  }
+}
+
 }  // namespace andiron::inline v1::detail

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "andiron/bytes.h"
 
@@ -15,6 +16,8 @@ namespace andiron::inline v1::detail {
 void* take_large_block(std::size_t size) noexcept;
 // Frees a block. Up to 96 MiB are kept for later calls.
 void give_large_block(void* block, std::size_t size) noexcept;
+// Returns what is kept to the system, but for one block that a call for `wanted` bytes takes.
+void free_kept_blocks(std::uint64_t wanted) noexcept;
 
 // What to allocate for `bytes` of an index of a file: a page fault for each 4 KiB costs more than a
 // huge page that is used in part.

@@ -15,6 +15,7 @@ class SliceSource final : public ByteSource {
   const std::string& name() const noexcept override { return whole_->name(); }
   bool can_view() const noexcept override { return whole_->can_view(); }
   bool in_memory() const noexcept override { return whole_->in_memory(); }
+  CompressedData compressed_data() const noexcept override { return whole_->compressed_data(); }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {

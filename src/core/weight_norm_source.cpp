@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "andiron/byte_source.h"
+#include "src/core/expression.h"
 #include "src/core/lock.h"
 #include "src/core/read_whole_units.h"
 #include "src/core/try.h"
@@ -39,6 +40,9 @@ class WeightNormSource final : public ByteSource {
   }
   std::uint64_t size() const noexcept override { return direction_.byte_size(); }
   const std::string& name() const noexcept override { return direction_.full_path(); }
+  CompressedData compressed_data() const noexcept override {
+    return expression_of(direction_).compressed_data();
+  }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {

@@ -19,6 +19,7 @@
 #include "andiron/value.h"
 #include "andiron/write.h"
 #include "src/core/memory_budget.h"
+#include "src/format/output_file.h"
 
 namespace andiron::inline v1::detail {
 
@@ -53,7 +54,8 @@ struct WriteContext {
   const Archive& archive;
   Sink& sink;
   const WriteOptions& options;
-  std::string_view ending;  // of the file's name, one of the format's
+  std::string_view ending;     // of the file's name, one of the format's
+  OutputFile* file = nullptr;  // that the sink is, if it is one
 };
 
 // The most tensor bytes that an archive may have to be written.

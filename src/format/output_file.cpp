@@ -28,6 +28,10 @@ Status OutputFile::write(std::span<const std::byte> data) {
   return draft_ ? draft_->write(data) : Status();
 }
 
+Status OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> data) {
+  return draft_ ? draft_->write_at(offset, data) : Status();
+}
+
 Status OutputFile::commit() { return draft_ ? draft_->commit() : Status(); }
 
 std::vector<std::string> OutputFile::notes() const {

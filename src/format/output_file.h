@@ -20,6 +20,10 @@ class OutputFile : public Sink {
 
   Status reserve(std::uint64_t total) override;
   Status write(std::span<const std::byte> data) override;
+  // Writes at any place. What write() appends then follows the last one in the file.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> data);
+  // Up to the end of the last place. REQUIRES: no dry run.
+  std::uint64_t written() const noexcept { return draft_->written(); }
   // Gives the file its name.
   Status commit();
   bool is_published() const noexcept { return draft_ && draft_->is_published(); }

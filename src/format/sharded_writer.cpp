@@ -80,11 +80,11 @@ class ShardedWriter {
     return to_file_json(index, 2) + "\n";
   }
 
-  Result<std::uint64_t> write_shard(const std::vector<std::size_t>& tensors, Sink& sink) {
+  Result<std::uint64_t> write_shard(const std::vector<std::size_t>& tensors, OutputFile& file) {
     ANDIRON_ASSIGN(Archive shard, archive_.select(tensors));
     shard.set_metadata(metadata_);
     ANDIRON_ASSIGN(const std::uint64_t bytes,
-                   named_.row->write({shard, sink, shard_options_, named_.ending}));
+                   named_.row->write({shard, file, shard_options_, named_.ending, &file}));
     for (const std::size_t i : tensors) done_bytes_ += archive_.info(i).byte_size;
     return bytes;
   }

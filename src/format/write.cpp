@@ -208,7 +208,8 @@ Result<WriteReport> write_single(const NamedFormat& named, const Archive& archiv
           path,
           {.overwrite = options.overwrite, .sync = options.sync, .like = has_shards() ? index : ""},
           options.dry_run));
-  ANDIRON_ASSIGN(report.bytes, named.row->write({archive, *file, options, named.ending}));
+  ANDIRON_ASSIGN(report.bytes,
+                 named.row->write({archive, *file, options, named.ending, file.get()}));
   report.files = {path};
   append(report.notes, file->notes());
   // Room for a note on what stays of the shards.

@@ -123,7 +123,12 @@ Status FileDraft::reserve(std::uint64_t total) {
 
 Status FileDraft::write(std::span<const std::byte> data) {
   ANDIRON_TRY(ready());
-  return run([&] { return append(data); });
+  return run([&] { return put(written_, data); });
+}
+
+Status FileDraft::write_at(std::uint64_t offset, std::span<const std::byte> data) {
+  ANDIRON_TRY(ready());
+  return run([&] { return put(offset, data); });
 }
 
 Status FileDraft::copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count) {
@@ -210,18 +215,18 @@ Status FileDraft::check_size_limit(std::uint64_t end) const {
   return error;
 }
 
-Status FileDraft::append(std::span<const std::byte> data) {
-  ANDIRON_TRY(check_size_limit(written_ + data.size()));
+Status FileDraft::put(std::uint64_t offset, std::span<const std::byte> data) {
+  const std::uint64_t end = offset + data.size();
+  ANDIRON_TRY(check_size_limit(end));
   while (!data.empty()) {
     const std::size_t count = std::min(data.size(), max_transfer);
-    const ssize_t put = retry([&] {
-      return system_calls().pwrite(file_.get(), data.data(), count, static_cast<off_t>(written_));
+    const ssize_t taken = retry([&] {
+      return system_calls().pwrite(file_.get(), data.data(), count, static_cast<off_t>(offset));
     });
-    if (put <= 0) {
-      return write_error("write the file", put == 0 ? EIO : errno, written_ + data.size());
-    }
-    data = data.subspan(static_cast<std::size_t>(put));
-    advance(static_cast<std::uint64_t>(put));
+    if (taken <= 0) return write_error("write the file", taken == 0 ? EIO : errno, end);
+    data = data.subspan(static_cast<std::size_t>(taken));
+    offset += static_cast<std::uint64_t>(taken);
+    if (offset > written_) advance(offset - written_);
   }
   return {};
 }
@@ -258,7 +263,7 @@ Status FileDraft::copy(const ByteSource& source, std::uint64_t offset, std::uint
     const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(count, buffer.size()));
     const std::span<std::byte> piece = buffer.writable().first(step);
     ANDIRON_TRY(source.read_at(offset, piece));
-    ANDIRON_TRY(append(piece));
+    ANDIRON_TRY(put(written_, piece));
     offset += step;
     count -= step;
   }

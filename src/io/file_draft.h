@@ -42,6 +42,8 @@ class FileDraft {
   // After a failed write or copy, all calls fail.
   Status reserve(std::uint64_t total);
   Status write(std::span<const std::byte> data);
+  // The same at any place. What write() appends then follows the last one in the file.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> data);
   Status copy_from(const ByteSource& source, std::uint64_t offset, std::uint64_t count);
   // Everything written so far survives a power cut, and so does the temporary name.
   Status flush();
@@ -56,6 +58,7 @@ class FileDraft {
   // Whether the target's name refers to this file. True also if commit() failed afterwards, because
   // the folder could not be flushed.
   bool is_published() const noexcept { return is_published_; }
+  std::uint64_t written() const noexcept { return written_; }
   // Of the temporary name. REQUIRES: first_number was given.
   unsigned number() const noexcept { return number_; }
   // The file that commit() replaced, still open. Empty if there was none.
@@ -72,7 +75,7 @@ class FileDraft {
   Status open();
   Status open_named(mode_t mode);
   Status take_old_attributes();
-  Status append(std::span<const std::byte> data);
+  Status put(std::uint64_t offset, std::span<const std::byte> data);
   void advance(std::uint64_t count);
   Status check_size_limit(std::uint64_t end) const;
 

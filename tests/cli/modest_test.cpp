@@ -8,6 +8,7 @@
 #include "tests/support/modest.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/pickle_writing.h"
+#include "tests/support/records_in_turn.h"
 #include "tests/support/zip_writing.h"
 
 namespace andiron::test {
@@ -147,6 +148,30 @@ TEST_F(Modest, MaxMemoryHoldsForHeadersThatInflate) {
       return outcome.peak_bytes;
     };
     EXPECT_LE(peak(large), peak(small) + (std::uint64_t{16} << 20)) << more;
+  }
+}
+
+// Tensors lie in records of many sizes in turn, and eight threads read them.
+TEST_F(Modest, MaxMemoryHoldsForRecordsThatInflate) {
+  if (is_sanitized || is_emulated()) GTEST_SKIP() << "memory is not what it is";
+  const TurnsFile few = {.record_floats = {1000}};
+  TurnsFile many = {.record_floats = {}, .tensors_of_each = 200};
+  for (std::size_t i = 0; i < 6; ++i) many.record_floats.push_back((2'600'000 + i * 300'000));
+  const std::string small = write_text("small.pt", few.zip());
+  const std::string large = write_text("large.pt", many.zip());
+  const std::vector<std::vector<std::string>> verbs = {
+      {"hash"}, {"stat"}, {"diff", small}, {"diff", large}};
+  for (std::vector<std::string> verb : verbs) {
+    const auto peak = [&](const std::string& file) {
+      std::vector<std::string> command = {tool_path()};
+      command.insert(command.end(), verb.begin(), verb.end());
+      for (const char* more : {"--threads", "8", "--max-memory", "64M"}) command.push_back(more);
+      command.push_back(file);
+      const MeasuredOutcome outcome = run_measured(command);
+      EXPECT_LE(outcome.exit_code, 1) << outcome.err;
+      return outcome.peak_bytes;
+    };
+    EXPECT_LE(peak(large), peak(small) + (std::uint64_t{64} << 20)) << verb[0];
   }
 }
 

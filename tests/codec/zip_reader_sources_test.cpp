@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/codec/zip/reader.h"
+#include "tests/support/deflating.h"
 #include "tests/support/noise.h"
 #include "tests/support/test_source.h"
 #include "tests/support/zip_reading.h"
@@ -21,7 +22,7 @@
 namespace andiron::detail {
 namespace {
 
-using test::little_endian;
+using test::deflated_as_it_is;
 using test::noise;
 using test::open_zip;
 using test::read_range;
@@ -405,20 +406,6 @@ TEST(ZipReader, WhatWasAskedForIsInflatedAsOftenAsItTakes) {
   EntriesInTurn with_room(std::uint64_t{1} << 30);
   EXPECT_EQ(with_room.read(1, 1000), 1000U);
   EXPECT_LE(with_room.times_inflated(), 6U);
-}
-
-// In blocks as long as they may be, without compression.
-std::string deflated_as_it_is(std::string_view content) {
-  std::string data;
-  do {
-    const std::string_view block = content.substr(0, 0xffff);
-    content.remove_prefix(block.size());
-    const auto size = static_cast<std::uint16_t>(block.size());
-    data += content.empty() ? '\1' : '\0';
-    data += little_endian(size, static_cast<std::uint16_t>(~size));
-    data += block;
-  } while (!content.empty());
-  return data;
 }
 
 // As threads do, each of which reads an entry part by part. Of a large file more is kept.

@@ -39,6 +39,26 @@ TEST(LargeBlocks, InUseAreNeverTheSame) {
   }
 }
 
+TEST(LargeBlocks, OfTheWantedSizeAreKeptWhenOthersAreFreed) {
+  std::vector<void*> blocks;
+  for (const std::size_t pages : {3, 5, 5, 7}) {
+    blocks.push_back(take_large_block(pages * page));
+    ASSERT_NE(blocks.back(), nullptr);
+  }
+  std::size_t i = 0;
+  for (const std::size_t pages : {3, 5, 5, 7}) give_large_block(blocks[i++], pages * page);
+  free_kept_blocks(5 * page - 1);
+  void* const block = take_large_block(5 * page - 1);
+  ASSERT_NE(block, nullptr);
+  std::memset(block, 1, 5 * page);
+  give_large_block(block, 5 * page - 1);
+  for (int again = 0; again < 2; ++again) free_kept_blocks(page);
+  void* const fresh = take_large_block(7 * page);
+  ASSERT_NE(fresh, nullptr);
+  std::memset(fresh, 1, 7 * page);
+  give_large_block(fresh, 7 * page);
+}
+
 TEST(LargeBlocks, AnIndexOfSomeSizeTakesAHugePageAtLeast) {
   EXPECT_EQ(index_block_bytes(0), 0u);
   EXPECT_EQ(index_block_bytes(page / 8), page / 8);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "src/io/file_draft.h"
 #include "tests/io/atomic_file_fixture.h"
 
 namespace andiron {
@@ -69,6 +70,21 @@ TEST_P(AtomicFileTest, AppearsWholeAtCommit) {
   ASSERT_TRUE(file->commit());
   EXPECT_EQ(read_file(path_), "some content");
   EXPECT_EQ(dir_.names(), Names{"model.bin"});
+}
+
+TEST_P(AtomicFileTest, IsWrittenAtAnyPlace) {
+  const auto draft = detail::FileDraft::create(path_, {}).value();
+  ASSERT_TRUE(draft->reserve(1000));
+  ASSERT_TRUE(draft->write(bytes_of("head ")));
+  ASSERT_TRUE(draft->write_at(10, bytes_of("third")));
+  EXPECT_EQ(draft->written(), 15U);
+  ASSERT_TRUE(draft->write_at(5, bytes_of("")));
+  ASSERT_TRUE(draft->write_at(5, bytes_of("2nd, ")));
+  EXPECT_EQ(draft->written(), 15U);
+  ASSERT_TRUE(draft->write(bytes_of(" tail")));
+  ASSERT_TRUE(draft->commit());
+  EXPECT_EQ(read_file(path_), "head 2nd, third tail");
+  EXPECT_EQ(draft->write_at(0, bytes_of("x")).error().code, ErrorCode::invalid_argument);
 }
 
 TEST_P(AtomicFileTest, LeavesNothingWithoutCommit) {

@@ -83,6 +83,22 @@ inline std::string deflated(std::string_view content) {
 #endif
 }
 
+/// In blocks as long as they may be, without compression.
+inline std::string deflated_as_it_is(std::string_view content) {
+  std::string data;
+  do {
+    const std::string_view block = content.substr(0, 0xffff);
+    content.remove_prefix(block.size());
+    data += content.empty() ? '\1' : '\0';
+    for (const std::size_t number : {block.size(), ~block.size()}) {
+      data += static_cast<char>(number & 0xff);
+      data += static_cast<char>(number >> 8 & 0xff);
+    }
+    data += block;
+  } while (!content.empty());
+  return data;
+}
+
 /// CRC-32 as it is defined, byte by byte.
 inline std::uint32_t crc_of_text(std::string_view text, std::uint32_t before = 0) {
   static const auto table = [] {

@@ -53,8 +53,7 @@ struct ZipState {
   // So that threads which read one entry do not all verify it. Entries share them.
   mutable std::array<Mutex, 16> verifying;
 
-  mutable RecentContents recent;
-  mutable ContentsInUse in_use;
+  mutable InflatedContents contents;
   mutable InflatedAgain inflated_again;
   mutable Mutex inflated_mutex;
   mutable std::unordered_map<std::uint32_t, std::weak_ptr<const ByteSource>> inflated;
@@ -206,33 +205,37 @@ class ContentSource final : public ByteSource {
       : zip_(std::move(zip)), state_(state), index_(index) {}
   std::uint64_t size() const noexcept override { return state_.entry(index_).bytes; }
   const std::string& name() const noexcept override { return state_.source->name(); }
+  CompressedData compressed_data() const noexcept override {
+    return {this, zip_->memory_to_read(index_), most_together()};
+  }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     Lock lock(mutex_);
-    std::optional<Bytes> content = state_.recent.find(index_);
-    std::optional<ContentsInUse::Use> use;
-    if (!content) {
-      const std::uint64_t most = state_.limits.inflated_bytes;
-      const std::uint64_t needed = zip_->memory_to_read(index_);
+    std::optional<InflatedContents::Use> use = state_.contents.find(index_);
+    if (!use) {
       const bool again = (state_.places[index_].load() & ZipState::inflated_before) != 0;
       if (again) {
         // In a large file there is much to inflate anyway.
-        ANDIRON_TRY(
-            state_.inflated_again.charge(size(), std::min(most, plenty) + times_file(256), name()));
+        ANDIRON_TRY(state_.inflated_again.charge(size(), std::min(most(), plenty) + times_file(256),
+                                                 name()));
       }
-      use.emplace(state_.in_use, needed, most);
-      state_.recent.make_room(needed, most);
-      ANDIRON_ASSIGN(content, zip_->read(index_, {most, "inflated_bytes"}));
-      state_.recent.add(index_, *content, again, times_file(8));
+      use.emplace(state_.contents.make_room(index_, zip_->memory_to_read(index_), most_together()));
+      // What the last entries lay in counts, too, unless this one takes its place.
+      if (size() >= Bytes::huge_page_bytes) free_kept_blocks(size());
+      ANDIRON_ASSIGN(Bytes content, zip_->read(index_, {most(), "inflated_bytes"}));
+      state_.contents.keep(*use, std::move(content), again, times_file(8));
       state_.places[index_].fetch_or(ZipState::inflated_before);
     }
     lock.unlock();
     state_.inflated_again.hand_out(out.size());
-    if (!out.empty()) std::memcpy(out.data(), content->data() + offset, out.size());
+    if (!out.empty()) std::memcpy(out.data(), use->content().data() + offset, out.size());
     return {};
   }
 
+  std::uint64_t most() const { return state_.limits.inflated_bytes; }
+  // A file that this one is compared with takes as much, and windows take the rest.
+  std::uint64_t most_together() const { return most() / 8 * 3; }
   std::uint64_t times_file(std::uint64_t factor) const {
     return factor * std::min(state_.source->size(), plenty / factor);
   }

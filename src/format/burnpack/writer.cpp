@@ -264,16 +264,18 @@ Result<std::uint64_t> write_burnpack(const WriteContext& context) {
   ANDIRON_TRY(sink.reserve(total));
   ANDIRON_TRY(sink.write(std::as_bytes(std::span(plan.head()))));
   constexpr std::array<std::byte, burnpack_alignment> zeros{};
-  DataCopier copier(sink, options, plan.tensor_bytes());
+  std::vector<FilePart> parts;
+  parts.reserve(archive.size());
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const Run& run = plan.run(i);
-    if (run.begin != at) {
-      ANDIRON_TRY(sink.write(std::span(zeros).first(static_cast<std::size_t>(run.begin - at))));
-    }
-    ANDIRON_TRY(copier.copy(archive.snapshot(i), run.end - run.begin));
+    const auto padding = std::span(zeros).first(static_cast<std::size_t>(run.begin - at));
+    parts.push_back({padding, i, run.end - run.begin});
     at = run.end;
   }
+  DataCopier copier(sink, options, plan.tensor_bytes());
+  ANDIRON_TRY(copier.copy_parts(
+      archive, parts, [&](std::size_t i) { return archive.snapshot(i); }, context.file));
   return total;
 }
 

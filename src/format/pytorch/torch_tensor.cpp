@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/core/check_limit.h"
+#include "src/core/expression.h"
 #include "src/core/try.h"
 
 namespace andiron::inline v1::detail {
@@ -54,6 +55,9 @@ class RowsSource : public ByteSource {
   explicit RowsSource(TensorSnapshot rows) : rows_(std::move(rows)) {}
   std::uint64_t size() const noexcept override { return rows_.byte_size(); }
   const std::string& name() const noexcept override { return rows_.full_path(); }
+  CompressedData compressed_data() const noexcept override {
+    return expression_of(rows_).compressed_data();
+  }
 
  private:
   Status do_read_at(std::uint64_t offset, std::span<std::byte> out) const override {

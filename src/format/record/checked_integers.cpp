@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "src/core/expression.h"
 #include "src/core/kernels/convert.h"
 #include "src/core/try.h"
 
@@ -26,6 +27,9 @@ class CheckedIntegers : public ByteSource {
   const std::string& name() const noexcept override {
     static const std::string none;
     return none;
+  }
+  CompressedData compressed_data() const noexcept override {
+    return expression_of(snapshot_).compressed_data();
   }
 
  private:

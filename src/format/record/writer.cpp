@@ -169,22 +169,26 @@ class Encoder {
   std::vector<Payload> payloads_;
 };
 
-Status write_encoded(const Encoder& encoder, const Archive& archive, Sink& sink,
-                     const WriteOptions& options, std::uint64_t data_bytes) {
-  const auto write_text = [&](std::size_t begin, std::size_t end) {
-    return sink.write(std::as_bytes(std::span(encoder.text().substr(begin, end - begin))));
-  };
-  DataCopier copier(sink, options, data_bytes);
-  std::size_t written = 0;
+Status write_encoded(const Encoder& encoder, const WriteContext& context, Sink& sink,
+                     std::uint64_t data_bytes) {
+  const Archive& archive = context.archive;
+  const std::span<const std::byte> text = std::as_bytes(std::span(encoder.text()));
+  std::vector<FilePart> parts;
+  parts.reserve(encoder.payloads().size());
+  std::size_t done = 0;
   for (const Payload& payload : encoder.payloads()) {
-    ANDIRON_TRY(write_text(written, payload.text_end));
-    written = payload.text_end;
-    const TensorSnapshot snapshot = archive.snapshot(payload.tensor);
-    ANDIRON_ASSIGN(const TensorSnapshot stored,
-                   converted_for_record(snapshot, encoder.stored_as(snapshot.dtype())));
-    ANDIRON_TRY(copier.copy(stored, payload.byte_size));
+    parts.push_back(
+        {text.subspan(done, payload.text_end - done), payload.tensor, payload.byte_size});
+    done = payload.text_end;
   }
-  return write_text(written, encoder.text().size());
+  const auto stored = [&](std::size_t tensor) {
+    const TensorSnapshot snapshot = archive.snapshot(tensor);
+    return converted_for_record(snapshot, encoder.stored_as(snapshot.dtype()));
+  };
+  OutputFile* const file = &sink == &context.sink ? context.file : nullptr;
+  DataCopier copier(sink, context.options, data_bytes);
+  ANDIRON_TRY(copier.copy_parts(archive, parts, stored, file));
+  return sink.write(text.subspan(done));
 }
 
 }  // namespace
@@ -232,12 +236,12 @@ Result<std::uint64_t> write_record(const WriteContext& context) {
   if (!gzip) {
     const std::uint64_t total = encoder.text().size() + data_bytes;
     ANDIRON_TRY(sink.reserve(total));
-    ANDIRON_TRY(write_encoded(encoder, archive, sink, options, data_bytes));
+    ANDIRON_TRY(write_encoded(encoder, context, sink, data_bytes));
     return total;
   }
   if (options.dry_run) return std::uint64_t{0};
   ANDIRON_ASSIGN(const std::unique_ptr<GzipSink> compressed, GzipSink::create(sink));
-  ANDIRON_TRY(write_encoded(encoder, archive, *compressed, options, data_bytes));
+  ANDIRON_TRY(write_encoded(encoder, context, *compressed, data_bytes));
   ANDIRON_TRY(compressed->finish());
   return compressed->bytes();
 }

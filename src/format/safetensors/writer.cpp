@@ -138,11 +138,13 @@ Result<std::uint64_t> write_safetensors(const WriteContext& context) {
   ANDIRON_TRY(finish_safetensors_header(header, settings.data_alignment, options.limits));
 
   ANDIRON_TRY(context.sink.reserve(header.size() + data_bytes));
+  std::vector<FilePart> parts;
+  parts.reserve(order.size());
+  for (std::size_t i : order) parts.push_back({{}, i, archive.info(i).byte_size});
   ANDIRON_TRY(context.sink.write(std::as_bytes(std::span(header))));
   DataCopier copier(context.sink, options, data_bytes);
-  for (std::size_t i : order) {
-    ANDIRON_TRY(copier.copy(archive.snapshot(i), archive.info(i).byte_size));
-  }
+  ANDIRON_TRY(copier.copy_parts(
+      archive, parts, [&](std::size_t i) { return archive.snapshot(i); }, context.file));
   return header.size() + data_bytes;
 }
 

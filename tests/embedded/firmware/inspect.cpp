@@ -7,7 +7,7 @@
 #include <array>
 
 #include "semihosting.h"
-#include "src/core/sha256_portable.h"
+#include "src/analysis/sha256_portable.h"
 #include "stack_use.h"
 
 namespace {

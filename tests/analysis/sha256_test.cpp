@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/sha256_portable.h"
+#include "src/analysis/sha256_portable.h"
 #include "tests/support/test_source.h"
 
 namespace andiron {

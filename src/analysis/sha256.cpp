@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SHA-256 by OpenSSL where the build has it, which uses the processor's own instructions; otherwise
-// by sha256_portable.h. Tested by tests/core/sha256_test.cpp
+// by sha256_portable.h. Tested by tests/analysis/sha256_test.cpp
 #include "andiron/sha256.h"
 
 #include <algorithm>
 
-#include "src/core/sha256_portable.h"
+#include "src/analysis/sha256_portable.h"
 #include "src/core/tensor_windows.h"
 #include "src/core/try.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tested by tests/core/sha256_test.cpp
-#include "src/core/sha256_portable.h"
+// Tested by tests/analysis/sha256_test.cpp
+#include "src/analysis/sha256_portable.h"
 
 #include <algorithm>
 #include <bit>
