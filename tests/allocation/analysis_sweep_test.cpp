@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Statistics and comparisons when memory is short.
+// Statistics, hashes and comparisons when memory is short.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "andiron/compare.h"
+#include "andiron/sha256.h"
 #include "andiron/statistics.h"
 #include "tests/allocation/sweep.h"
+#include "tests/support/records_in_turn.h"
 
 namespace andiron::test {
 namespace {
@@ -48,6 +50,21 @@ TEST(AllocationSweep, Statistics) {
   sweep(
       "statistics of a tensor", [&] { return statistics(one, {.threads = 1}); },
       [](const Result<Statistics>& result) { return std::to_string(result->mean); });
+}
+
+TEST(AllocationSweep, Hashes) {
+  const OpenTurns turns({.record_floats = {600, 600, 600}, .tensors_of_each = 3}, 5000);
+  for (const Archive& archive : {model("a", 7), turns.archive}) {
+    for (const unsigned threads : thread_counts) {
+      sweep(
+          "hashes of an archive", [&] { return sha256(archive, {.threads = threads}); },
+          [](const Result<std::vector<Sha256Digest>>& all) {
+            std::string text;
+            for (const Sha256Digest& one : *all) text += to_hex(one) + " ";
+            return text;
+          });
+    }
+  }
 }
 
 TEST(AllocationSweep, Comparisons) {
