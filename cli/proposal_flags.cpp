@@ -81,6 +81,7 @@ std::string flag_for(const ProposedStep& step) {
     }
     case Kind::adapter:
     case Kind::skip_variants:
+    case Kind::allow_unused:
       break;
   }
   return {};

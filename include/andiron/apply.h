@@ -54,6 +54,7 @@ struct ProposedStep {
     exclude,           ///< exclude_regex(arguments[0])
     adapter,           ///< with_from_adapter(arguments[0])
     skip_variants,     ///< skip_enum_variants(arguments[0])
+    allow_unused,      ///< allow_unused(arguments[0])
   };
 
   Kind kind = Kind::rename;
@@ -61,7 +62,8 @@ struct ProposedStep {
   std::vector<std::uint64_t> shares = {};
   std::string code = {};  ///< the call: .with_key_remapping(R"(^module\.)", "")
   std::string why = {};   ///< "words that mean the same"
-  bool is_guess = false;  ///< nothing but order or a shape speaks for it: check it
+  /// Nothing but order or a shape speaks for it, or the module is shorter than the file: check it.
+  bool is_guess = false;
 };
 
 /// A change of settings that would make more of a source fit a module. It was tried on all names

@@ -33,6 +33,33 @@ bool is_weight_part(std::string_view name) {
                      [&](std::string_view part) { return last.ends_with(part); });
 }
 
+bool is_lora_matrix(std::string_view name) {
+  constexpr std::string_view matrices[] = {
+      "lora_A",    "lora_B", "lora_embedding_A", "lora_embedding_B", "lora_magnitude_vector",
+      "lora_down", "lora_up"};
+  bool is_below_lora = false;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view segment = name.substr(begin, end - begin);
+    if (std::find(std::begin(matrices), std::end(matrices), segment) != std::end(matrices)) {
+      return true;
+    }
+    if (is_below_lora && (segment == "down" || segment == "up")) return true;
+    is_below_lora = segment == "lora" || segment.ends_with("_lora");
+    begin = end + 1;
+  }
+  return false;
+}
+
+bool is_flattened(std::string_view name) {
+  std::string_view last = name.substr(name.rfind('.') + 1);
+  if (last.starts_with('_')) last.remove_prefix(1);
+  constexpr std::string_view known = "flat_param";
+  if (!last.starts_with(known)) return false;
+  last.remove_prefix(known.size());
+  return last.empty() || (last.starts_with('_') && parse_index(last.substr(1)));
+}
+
 std::string partner_in_weight_norm(std::string_view name) {
   constexpr std::string_view pairs[][2] = {{"_g", "_v"}, {".original0", ".original1"}};
   if (!is_weight_part(name)) return {};

@@ -18,4 +18,10 @@ bool is_weight_part(std::string_view name);
 // other names.
 std::string partner_in_weight_norm(std::string_view name);
 
+// A matrix of a LoRA adapter, which is to be added to a weight: "q_proj.lora_A.default.weight".
+bool is_lora_matrix(std::string_view name);
+
+// Parameters that FSDP has put into one vector: "layers.0._flat_param".
+bool is_flattened(std::string_view name);
+
 }  // namespace andiron::inline v1::detail

@@ -3,6 +3,10 @@
 // Tested by tests/load/apply_test.cpp and tests/load/plan_test.cpp
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -13,7 +17,9 @@
 #include "src/load/load_plan.h"
 #include "src/load/loader.h"
 #include "src/names/key_note.h"
+#include "src/names/training_names.h"
 #include "src/proposals/proposals.h"
+#include "src/proposals/training_notes.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -42,11 +48,52 @@ std::vector<WantedTensor> wanted_tensors(const std::vector<Slot>& slots,
   return wanted;
 }
 
+// The same filter, which is not asked again for parameters that it was asked for.
+PathFilter remembered(const PathFilter& filter, const std::vector<Slot>& slots,
+                      const std::vector<std::size_t>& skipped) {
+  auto is_taken = std::make_shared<std::unordered_map<std::string_view, bool>>();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const bool is_skipped = std::binary_search(skipped.begin(), skipped.end(), i);
+    is_taken->emplace(slots[i].path, !is_skipped);
+    if (!slots[i].other_path.empty()) is_taken->emplace(slots[i].other_path, !is_skipped);
+  }
+  return PathFilter().with_predicate(
+      [is_taken, filter](std::string_view path, const Container& container) {
+        const auto known = is_taken->find(path);
+        return known != is_taken->end() ? known->second : filter.matches(path, container);
+      });
+}
+
+// A tensor that a load by a proposal would refuse, as the module is too short for it.
+std::string refused_by(const Proposal& proposal, const ModuleSlots& module,
+                       const LoadSource& source, const ApplyOptions& present,
+                       const std::vector<std::size_t>& skipped) {
+  NameOptions names = source.names;
+  ApplyOptions options = present;
+  options.filter = remembered(present.filter, module.slots, skipped);
+  apply_proposal(proposal, names, options);
+  const Result<Archive> named = pass_on_out_of_memory(apply_names(source.opened, names));
+  if (!named) return {};
+  ModuleSlots flipped;
+  const bool flips = options.skip_enum_variants != present.skip_enum_variants;
+  if (flips) {
+    flipped.slots = module.slots;
+    flipped.vacancies = module.vacancies;
+    for (Slot& slot : flipped.slots) {
+      if (!slot.other_path.empty()) std::swap(slot.path, slot.other_path);
+    }
+  }
+  const Result<LoadPlan> plan =
+      pass_on_out_of_memory(make_load_plan(flips ? flipped : module, *named, options));
+  return plan && is_refused_as_too_short(*plan, options) ? plan->too_short->tensor : std::string();
+}
+
 // Mismatches are rare, so what the search costs is spent only on them.
 Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource& source,
                                      const ApplyOptions& options) {
   ANDIRON_ASSIGN(LoadPlan plan, make_load_plan(module, source.named, options));
   ApplyResult& result = plan.result;
+  const bool tells_why = note_training_names(result);
   const auto drop_key_note = [&] {
     std::erase_if(result.notes,
                   [](const std::string& note) { return note.starts_with(key_note_start); });
@@ -61,8 +108,15 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
                                         [](const Slot& slot) { return !slot.other_path.empty(); });
   std::vector<WantedTensor> wanted_other;
   if (has_variants) wanted_other = wanted_tensors(module.slots, plan.skipped, true);
-  Guidance guidance = guide(
-      {wanted, has_variants ? wanted_other : wanted, source, options, !plan.shape_reason.empty()});
+  Guidance guidance = guide({.wanted = wanted,
+                             .wanted_other = has_variants ? wanted_other : wanted,
+                             .source = source,
+                             .options = options,
+                             .tells_shapes = !plan.shape_reason.empty(),
+                             .tells_why = tells_why,
+                             .too_short_for = [&](const Proposal& proposal) {
+                               return refused_by(proposal, module, source, options, plan.skipped);
+                             }});
   result.proposals = std::move(guidance.proposals);
   // A proposal that changes names knows better what the model is under.
   const bool names_key =
@@ -86,7 +140,8 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
     if (meant != guidance.meant.end()) {
       const bool helps = i < ApplyResult::shown && meant->second != missing.path;
       missing.did_you_mean = helps ? meant->second : "";
-    } else if (is_hopeless || (!result.proposals.empty() && !is_guessed)) {
+    } else if (is_hopeless || (!result.proposals.empty() && !is_guessed) ||
+               is_lora_matrix(missing.did_you_mean)) {
       missing.did_you_mean.clear();
     }
   }

@@ -12,6 +12,7 @@
 #include "src/core/text/digit.h"
 #include "src/proposals/module_label.h"
 #include "src/proposals/name_parts.h"
+#include "src/proposals/word_similarity.h"
 
 namespace andiron::inline v1::detail {
 namespace {
@@ -40,6 +41,26 @@ std::optional<Side> side_of(const NameTree& tree, NodeId node, NodeId beside, bo
   if (in_order && tree[beside].end == node) return Side::after;
   if (in_order && tree[node].end == beside) return Side::before;
   return std::nullopt;
+}
+
+bool shares_word(const NameTree& tree, NodeId node, NodeId beside) {
+  constexpr std::ptrdiff_t most_with_it = 3;
+  constexpr std::size_t least_letters = 2;
+  // Members with numbers belong together by these.
+  if (last_number_in(tree[node].segment) || last_number_in(tree[beside].segment)) return false;
+  const auto words_of = [&](NodeId one) { return words_in(plain_segment(tree[one].segment)); };
+  const auto has_word = [&](NodeId one, const std::string& word) {
+    const std::vector<std::string> words = words_of(one);
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  const std::vector<NodeId>& members = tree[tree[node].parent].children;
+  for (const std::string& word : words_of(node)) {
+    if (word.size() < least_letters || !has_word(beside, word)) continue;
+    const auto with_it = std::count_if(members.begin(), members.end(),
+                                       [&](NodeId member) { return has_word(member, word); });
+    if (with_it <= most_with_it) return true;
+  }
+  return false;
 }
 
 namespace {

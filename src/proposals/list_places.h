@@ -17,6 +17,9 @@ enum class Side : std::uint8_t { before, after, either };
 std::optional<Side> side_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId beside,
                             bool in_order);
 
+// Whether the names of two members of a module have a word in common that few others have.
+bool shares_word(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId beside);
+
 // Whether the numbers of the list that holds a module run the other way than those of another: the
 // members with forms of their own tell, or what is known of such lists (counts_backwards).
 bool runs_backwards(const NameTree& wanted_tree, NameTree::NodeId wanted,

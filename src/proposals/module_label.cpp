@@ -26,17 +26,25 @@ bool counts(std::string_view text) {
 }
 
 // `may_count`: it ends a segment that has more words.
-void add_word(std::string_view text, bool may_count, Label& label) {
+// `before`: the words since the last number.
+void add_word(std::string_view text, bool may_count, std::vector<std::string>& before,
+              Label& label) {
+  const auto add_number = [&](std::uint64_t number) {
+    label.numbers.push_back(number);
+    label.counted.push_back(std::move(before));
+    before.clear();
+  };
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;
     while (end < text.size() && is_digit(text[end]) == is_digit(text[begin])) ++end;
     const std::string_view run = text.substr(begin, end - begin);
     if (is_digit(run[0])) {
-      label.numbers.push_back(parse_index(run).value_or(0));
+      add_number(parse_index(run).value_or(0));
     } else if (counts(run) && end == text.size() && (may_count || begin > 0)) {
-      label.numbers.push_back(static_cast<std::uint64_t>(run[0] - 'a') + 1);
-    } else if (!is_common_word(run) && label.words.size() < most_words) {
-      label.words.emplace_back(run);
+      add_number(static_cast<std::uint64_t>(run[0] - 'a') + 1);
+    } else {
+      if (before.size() < most_words) before.emplace_back(run);
+      if (!is_common_word(run) && label.words.size() < most_words) label.words.emplace_back(run);
     }
     begin = end;
   }
@@ -47,11 +55,12 @@ Label label_of_path(const NameTree& tree, NameTree::NodeId bottom, NameTree::Nod
   const std::size_t begin = std::min<std::size_t>(tree[scope].depth, path.size());
   Label label;
   label.meaning = meaning_of(path, begin);
+  std::vector<std::string> counted;
   for (const std::string& segment : std::span(path).subspan(begin)) {
     const std::size_t before = label.words.size();
     const std::vector<std::string> words = words_in(segment);
     for (const std::string& word : words) {
-      add_word(word, words.size() > 1 && &word == &words.back(), label);
+      add_word(word, words.size() > 1 && &word == &words.back(), counted, label);
     }
     if (label.words.size() > before) label.last = segment;
   }
@@ -69,6 +78,7 @@ Label label_of(const NameTree& tree, NameTree::NodeId node, NameTree::NodeId sco
     if (3 * tree[child].count <= 2 * tree[bottom].count || tree.is_leaf(child)) continue;
     Label inner = label_of_path(tree, tree.bottom_of_chain(child), scope);
     inner.numbers = std::move(label.numbers);
+    inner.counted = std::move(label.counted);
     return inner;
   }
   return label;
@@ -213,6 +223,51 @@ Ranks ranks_of_projections(const std::vector<Label>& labels) {
 
 Ranks ranks_of_norms(const std::vector<Label>& labels) {
   return ranks_by<double>(labels, [](const Label& label) { return place_of_norm(label.meaning); });
+}
+
+void swap_numbers_of_other_lists(const std::vector<Label>& wanted, std::vector<Label>& source) {
+  constexpr double clearly = 0.2;
+  const auto has_two = [](const Label& label) { return label.numbers.size() == 2; };
+  if (wanted.size() != source.size() || wanted.size() < 4 ||
+      !std::all_of(wanted.begin(), wanted.end(), has_two) ||
+      !std::all_of(source.begin(), source.end(), has_two)) {
+    return;
+  }
+  using Numbers = std::pair<std::uint64_t, std::uint64_t>;
+  std::set<Numbers> here;
+  std::set<Numbers> there;
+  std::set<Numbers> swapped;
+  std::set<std::uint64_t> outer;
+  std::set<std::uint64_t> inner;
+  for (const Label& label : wanted) {
+    here.emplace(label.numbers[0], label.numbers[1]);
+    outer.insert(label.numbers[0]);
+    inner.insert(label.numbers[1]);
+  }
+  std::set<std::uint64_t> outer_there;
+  std::set<std::uint64_t> inner_there;
+  for (const Label& label : source) {
+    there.emplace(label.numbers[0], label.numbers[1]);
+    swapped.emplace(label.numbers[1], label.numbers[0]);
+    outer_there.insert(label.numbers[0]);
+    inner_there.insert(label.numbers[1]);
+  }
+  const bool is_grid = outer.size() > 1 && inner.size() > 1 && outer_there.size() > 1;
+  if (!is_grid || outer.size() != inner_there.size() || inner.size() != outer_there.size()) return;
+  double as_it_is = 0;
+  double changed = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& words = wanted.front().counted[i];
+    as_it_is += words_similarity(words, source.front().counted[i]);
+    changed += words_similarity(words, source.front().counted[1 - i]);
+  }
+  const bool numbers_tell = here == swapped && here != there && changed >= as_it_is;
+  const bool words_tell = (here == swapped || here != there) && changed > as_it_is + clearly;
+  if (!numbers_tell && !words_tell) return;
+  for (Label& label : source) {
+    std::swap(label.numbers[0], label.numbers[1]);
+    std::swap(label.counted[0], label.counted[1]);
+  }
 }
 
 double number_cost(const Label& wanted, const Label& source) {

@@ -19,7 +19,8 @@ struct Label {
   Meaning meaning = {};
   std::vector<std::string> words = {};  // without common ones
   std::vector<std::uint64_t> numbers = {};
-  std::string last = {};  // segment, in plain form
+  std::vector<std::vector<std::string>> counted = {};  // for each number the words before it
+  std::string last = {};                               // segment, in plain form
 };
 
 // The words of a module that has only numbers are those of the child that holds most of it.
@@ -61,6 +62,11 @@ Ranks ranks_of_projections(const std::vector<Label>& labels);
 
 // Norms in the order in which a block goes through them. One rank for all if it is not known.
 Ranks ranks_of_norms(const std::vector<Label>& labels);
+
+// Both sides may have lists in lists the other way round: "norm_layers_1.0" is "layers.0.norm1".
+// Then the two numbers of each label of the source change places: where that makes all numbers
+// equal, or puts them behind the same words.
+void swap_numbers_of_other_lists(const std::vector<Label>& wanted, std::vector<Label>& source);
 
 // From 0 for the same numbers to 1.
 double number_cost(const Label& wanted, const Label& source);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -159,7 +160,28 @@ std::string joined_code(const std::vector<ProposedStep>& steps) {
   return code;
 }
 
-Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
+// Gives steps that are shown already the marks that they have there. Returns whether that made one
+// a guess.
+bool take_marks(const std::vector<Proposal>& shown, std::vector<ProposedStep>& steps) {
+  bool is_guess_now = false;
+  for (ProposedStep& step : steps) {
+    for (const Proposal& proposal : shown) {
+      const auto same =
+          std::find_if(proposal.steps.begin(), proposal.steps.end(),
+                       [&](const ProposedStep& other) { return other.code == step.code; });
+      if (same == proposal.steps.end()) continue;
+      is_guess_now = is_guess_now || (same->is_guess && !step.is_guess);
+      step.is_guess = same->is_guess;
+      step.why = same->why;
+      break;
+    }
+  }
+  return is_guess_now;
+}
+
+// Nothing for a part without guesses that makes one by a setting that it shares with `shown`.
+std::optional<Proposal> proposal_for(const ProposalInput& input, const TriedRecipe& tried,
+                                     const std::vector<Proposal>& shown, bool is_sure_part) {
   Recipe recipe = tried.found.recipe;
   const Trial& trial = tried.trial;
   const std::span<const WantedTensor> wanted = wanted_by(input, recipe);
@@ -182,6 +204,11 @@ Proposal proposal_for(const ProposalInput& input, const TriedRecipe& tried) {
     proposal.text += "; choose_variants(model, store) may pick the alternative that the source has";
   }
   proposal.steps = recipe.steps(input.source.names);
+  if (input.too_short_for) {
+    recipe.too_short_for = input.too_short_for(proposal);
+    if (!recipe.too_short_for.empty()) proposal.steps = recipe.steps(input.source.names);
+  }
+  if (take_marks(shown, proposal.steps) && is_sure_part) return std::nullopt;
   proposal.code = joined_code(proposal.steps);
   const auto guesses = std::count_if(proposal.steps.begin(), proposal.steps.end(),
                                      [](const ProposedStep& step) { return step.is_guess; });
@@ -292,14 +319,15 @@ Guidance guide(const ProposalInput& input) {
     const bool is_sure_part = best.found.recipe.is_guess() && !one.found.recipe.is_guess() &&
                               one.trial.matched > present->matched;
     if ((!is_as_good && !is_sure_part) || proposals.size() == most_proposals) continue;
-    Proposal proposal = proposal_for(input, one);
+    std::optional<Proposal> proposal = proposal_for(input, one, proposals, is_sure_part);
+    if (!proposal) continue;
     // The present settings, with parameters left out, feed no more but load.
     const bool is_present = one.found.recipe.cost() == 0;
-    const bool helps = is_present ? !proposal.code.empty()
+    const bool helps = is_present ? !proposal->code.empty()
                                   : one.trial.matched > present->matched &&
                                         !may_be_chance(one, wanted_by(input, one.found.recipe),
                                                        input.source.named.size());
-    if (helps && !has_calls_of(proposals, proposal)) proposals.push_back(std::move(proposal));
+    if (helps && !has_calls_of(proposals, *proposal)) proposals.push_back(*std::move(proposal));
     if (is_sure_part) break;
   }
 
@@ -320,7 +348,9 @@ Guidance guide(const ProposalInput& input) {
   }
   const bool fits = !proposals.empty() && proposals.front().matched == proposals.front().wanted;
   const bool is_far_off = 2 * present->matched < input.wanted.size() || !proposals.empty();
-  if (!fits && is_far_off && !search.difference.empty() && !input.tells_shapes) {
+  if (input.tells_why) {
+    // More would be beside the point.
+  } else if (!fits && is_far_off && !search.difference.empty() && !input.tells_shapes) {
     guidance.notes.push_back((proposals.empty() ? "no settings make it fit: " : "") +
                              search.difference);
   } else if (proposals.empty() && 2 * present->matched < input.wanted.size()) {
@@ -387,6 +417,9 @@ void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& 
         break;
       case Kind::skip_variants:
         options.skip_enum_variants = flag;
+        break;
+      case Kind::allow_unused:
+        options.allow_unused = flag;
         break;
     }
     if (step.is_guess) options.guesses.push_back(step.code);

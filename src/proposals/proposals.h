@@ -2,6 +2,7 @@
 // Proposes settings under which a load would match.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -17,6 +18,10 @@ struct WantedTensor {
   LeafInfo leaf;
 };
 
+// A tensor that a load by a proposal would refuse, as the module is too short for it; empty if
+// there is none.
+using TooShortFor = std::function<std::string(const Proposal&)>;
+
 // A load that does not match. Proposals change its settings.
 struct ProposalInput {
   std::span<const WantedTensor> wanted;        // places with skip_enum_variants as it is set
@@ -24,6 +29,8 @@ struct ProposalInput {
   const LoadSource& source;
   const ApplyOptions& options;
   bool tells_shapes = false;  // the report says already what other shapes have in common
+  bool tells_why = false;     // and why the source cannot fit
+  TooShortFor too_short_for = {};
 };
 
 // What can be said about a load that does not match.

@@ -133,6 +133,8 @@ std::string code_of(const ProposedStep& step) {
       return ".with_from_adapter(" + given[0] + ")";
     case StepKind::skip_variants:
       return ".skip_enum_variants(" + given[0] + ")";
+    case StepKind::allow_unused:
+      return ".allow_unused(" + given[0] + ")";
   }
   return {};
 }
@@ -180,7 +182,9 @@ class NotingLookup final : public TensorLookup {
     Trial::Unused unused;
     for (std::size_t i = 0; i < archive_.size(); ++i) {
       const TensorInfo info = archive_.info(i);
-      if (is_used_[i] || is_optimizer_state(info.name) || is_averaged(info.name)) continue;
+      const bool is_of_training = is_optimizer_state(info.name) || is_averaged(info.name) ||
+                                  is_lora_matrix(info.name) || is_flattened(info.name);
+      if (is_used_[i] || is_of_training) continue;
       std::vector<std::uint64_t> key(info.shape.begin(), info.shape.end());
       key.push_back(kind_number(info.dtype));
       unused.try_emplace(std::move(key), info.name);
@@ -315,6 +319,10 @@ std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
     add(StepKind::skip_variants, {*skips_variants ? "true" : "false"},
         *skips_variants ? "the file's names are without variants"
                         : "the file's names have variants");
+  }
+  if (!too_short_for.empty()) {
+    add(StepKind::allow_unused, {"true"}, "the module is too short for " + in_quotes(too_short_for),
+        true);
   }
   return steps;
 }

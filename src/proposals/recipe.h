@@ -53,6 +53,7 @@ struct Recipe {
   std::vector<Exclusion> excluded = {};
   AdapterChoice adapter = AdapterChoice::present;
   std::optional<bool> skips_variants = {};
+  std::string too_short_for = {};  // a tensor of the source that goes on where the module ends
 
   // About the number of calls; calls that say more about a file cost a little less.
   double cost() const;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -101,14 +102,7 @@ class Search {
           !std::all_of(one.plan.renamings.begin(), one.plan.renamings.end(), is_sure) ||
           !std::all_of(one.plan.edits.begin(), one.plan.edits.end(), is_sure);
       if (!has_guess) continue;
-      // The sure part is a proposal of its own.
-      const auto is_open = [](const Renaming& part) { return part.is_guess || part.is_doubtful; };
-      for (const Renaming& renaming : one.plan.renamings) {
-        if (is_open(renaming)) one.plan.others.push_back(renaming.from);
-      }
-      std::erase_if(one.plan.renamings, is_open);
-      std::erase_if(one.plan.edits, [](const ProposedEdit& part) { return part.is_guess; });
-      one.plan.matched = one.plan.renamings.size();
+      leave_out_guesses(one);
       if (one.plan.matched != 0) write(one);
     }
     result.recipes = std::move(found_);
@@ -116,6 +110,24 @@ class Search {
   }
 
  private:
+  // What is left is a proposal of its own.
+  static void leave_out_guesses(AlignedView& one) {
+    const auto is_open = [](const Renaming& part) { return part.is_guess || part.is_doubtful; };
+    std::unordered_set<std::string> open;
+    for (const Renaming& renaming : one.plan.renamings) {
+      if (!is_open(renaming)) continue;
+      one.plan.others.push_back(renaming.from);
+      open.insert(renaming.from);
+    }
+    std::erase_if(one.plan.renamings, is_open);
+    for (NeededEdit& edit : one.plan.edits) {
+      std::erase_if(edit.tensors, [&](const std::string& name) { return open.contains(name); });
+    }
+    std::erase_if(one.plan.edits,
+                  [](const NeededEdit& edit) { return edit.is_guess || edit.tensors.empty(); });
+    one.plan.matched = one.plan.renamings.size();
+  }
+
   // A file that says that PyTorch wrote it has PyTorch's layouts, also where all matrices are
   // square.
   void prefer_layout_of_file(std::vector<AlignedView>& aligned) const {
@@ -187,9 +199,13 @@ class Search {
     const bool wants_weight_parts =
         std::any_of(input_.wanted.begin(), input_.wanted.end(),
                     [](const WantedTensor& wanted) { return is_weight_part(wanted.place.path); });
+    const bool wants_adapters =
+        std::any_of(input_.wanted.begin(), input_.wanted.end(),
+                    [](const WantedTensor& wanted) { return is_lora_matrix(wanted.place.path); });
     std::erase_if(names, [&](std::string_view name) {
       return name.size() > longest_name || !is_plain_name(name) || is_optimizer_state(name) ||
-             (is_weight_part(name) && !wants_weight_parts);
+             is_flattened(name) || (is_weight_part(name) && !wants_weight_parts) ||
+             (is_lora_matrix(name) && !wants_adapters);
     });
     leave_out_extensions(names, input_.wanted);
     const bool wants_booleans =
@@ -376,6 +392,34 @@ class Search {
     found_.push_back({std::move(recipe), root->of_file});
   }
 
+  // What names become by rules, before gaps are closed.
+  static std::vector<std::string> renamed_by(std::span<const NameRule> rules,
+                                             std::vector<std::string> names) {
+    for (const NameRule& rule : rules) {
+      const Result<Pattern> pattern = pass_on_out_of_memory(Pattern::regex(rule.pattern));
+      if (!pattern) continue;
+      for (std::string& name : names) {
+        if (pattern->matches(name)) name = pattern->replace_all(name, rule.replacement);
+      }
+    }
+    return names;
+  }
+
+  // Edits run after the rules and before gaps are closed.
+  static std::vector<ProposedEdit> edits_for(const RenamingPlan& plan,
+                                             std::span<const NameRule> rules) {
+    if (plan.edits.empty()) return {};
+    std::vector<std::string> in_file;
+    for (const Renaming& renaming : plan.renamings) in_file.push_back(renaming.from);
+    in_file.insert(in_file.end(), plan.others.begin(), plan.others.end());
+    const std::vector<std::string> now = renamed_by(rules, in_file);
+    std::vector<NameAtEdits> names;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      names.push_back({in_file[i], now[i], i < plan.renamings.size()});
+    }
+    return write_edits(plan.edits, names);
+  }
+
   // Writes an alignment down as settings, with gaps closed or not.
   void write(const AlignedView& one) {
     std::optional<Recipe> best;
@@ -390,8 +434,8 @@ class Search {
           write_rules({one.plan.renamings, one.plan.others, closes_gaps, gap_exceptions_}, budget);
       if (!rules) continue;
       Recipe recipe = recipe_below(one.root);
-      recipe.rules.insert(recipe.rules.end(), rules->begin(), rules->end());
-      recipe.edits = one.plan.edits;
+      recipe.edits = edits_for(one.plan, *rules);
+      std::move(rules->begin(), rules->end(), std::back_inserter(recipe.rules));
       if (closes_gaps != closes_gaps_now()) recipe.closes_gaps = closes_gaps;
       recipe.adapter = one.view->choice;
       if (one.view->flips_variants) {

@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "andiron/text.h"
-#include "src/core/try.h"
 #include "src/proposals/name_parts.h"
 
 namespace andiron::inline v1::detail {
@@ -80,7 +78,7 @@ class Planner {
       if (!renamed.contains(tensor.name)) plan_.others.push_back(tensor.name);
     }
     add_transposed();  // before tensors are cut
-    for (const auto& [key, edit] : edits_) write_edit(edit);
+    for (auto& [key, edit] : edits_) plan_.edits.push_back(std::move(edit));
     return std::move(plan_);
   }
 
@@ -127,7 +125,7 @@ class Planner {
 
   void rename(std::size_t source, std::string to, Evidence evidence, bool is_guess) {
     plan_.renamings.push_back({source_[source].name, std::move(to), evidence, is_guess});
-    final_names_[source] = plan_.renamings.back().to;
+    renamed_.push_back(source);
   }
 
   static bool is_complete(const Fusion& fusion) {
@@ -180,10 +178,13 @@ class Planner {
     if (std::all_of(shares.begin(), shares.end(), [](std::uint64_t one) { return one == 1; })) {
       shares.clear();
     }
-    PendingEdit edit = {TensorEdit::Kind::split, segment, from->is_joined, {}, {}, {}, false};
-    edit.parts = std::move(parts);
-    edit.shares = std::move(shares);
-    add_edit(edit, *parent, name_now(), is_guess);
+    add_edit({.kind = TensorEdit::Kind::split,
+              .tensors = {name},
+              .segment = segment,
+              .is_joined = from->is_joined,
+              .parts = std::move(parts),
+              .shares = std::move(shares),
+              .is_guess = is_guess});
   }
 
   void add_join(std::size_t whole, const Fusion& fusion) {
@@ -204,116 +205,30 @@ class Planner {
              Evidence::words, is_guess);
     }
     ++plan_.matched;
-    PendingEdit edit = {
-        TensorEdit::Kind::join, std::string(parts[0].segment), false, {}, {}, {}, false};
+    NeededEdit edit = {.kind = TensorEdit::Kind::join,
+                       .tensors = {source_[*fusion.partners[0]].name},
+                       .segment = std::string(parts[0].segment),
+                       .whole = std::string(to->segment) + (to->is_joined ? "_" : "."),
+                       .is_guess = is_guess};
     for (std::size_t i = 1; i < parts.size(); ++i) edit.parts.emplace_back(parts[i].segment);
-    edit.whole = std::string(to->segment) + (to->is_joined ? "_" : ".");
-    add_edit(edit, to->parent, below(to->parent, text_of(parts[0], parts[0].segment, to->leaf)),
-             is_guess);
+    add_edit(std::move(edit));
   }
 
-  // A split or join for all modules that need it.
-  struct PendingEdit {
-    TensorEdit::Kind kind;
-    std::string segment;  // of the tensor that is cut, or of the first one that is joined
-    bool is_joined;       // segment_weight instead of segment.weight
-    std::vector<std::string> parts;
-    std::vector<std::uint64_t> shares;
-    std::string whole;  // with its separator
-    bool is_guess;
-    std::set<std::string> parents = {};
-    std::set<std::string> names = {};  // that it is for
-  };
-
-  void add_edit(const PendingEdit& edit, std::string_view parent, std::string name, bool is_guess) {
-    std::string key = edit.segment + '\n' + edit.whole + (is_guess ? "\n?" : "\n");
+  // One split or join is for all modules that need it.
+  void add_edit(NeededEdit edit) {
+    std::string key = edit.segment + '\n' + edit.whole + (edit.is_guess ? "\n?" : "\n");
     for (const std::string& part : edit.parts) key += '\n' + part;
     for (const std::uint64_t share : edit.shares) key += '\n' + std::to_string(share);
-    PendingEdit& known = edits_.try_emplace(std::move(key), edit).first->second;
-    known.parents.emplace(parent);
-    known.names.insert(std::move(name));
-    known.is_guess = known.is_guess || is_guess;
+    const auto [known, is_new] = edits_.try_emplace(std::move(key), edit);
+    if (!is_new) known->second.tensors.push_back(std::move(edit.tensors.front()));
   }
 
-  // Writes down an edit: for all names with this ending, or if that is too much, below the parents
-  // that are meant.
-  void write_edit(const PendingEdit& edit) {
-    const std::string end =
-        escaped_for_regex(edit.segment) + (edit.is_joined ? "_" : "\\.") + "(weight|bias)$";
-    const bool is_at_top = edit.parents.contains("");
-    const bool is_everywhere = is_at_top && edit.parents.size() > 1;
-    std::string pattern = (is_everywhere ? "(^|\\.)" : is_at_top ? "^" : "\\.") + end;
-    std::string before = is_everywhere ? "$1" : is_at_top ? "" : ".";
-    std::string leaf = is_everywhere ? "$2" : "$1";
-    if (!is_everywhere && matches_others(pattern, edit.names)) {
-      std::set<std::string> kinds;
-      for (const std::string& parent : edit.parents) {
-        kinds.insert(pattern_for_kind(name_kind(parent)));
-      }
-      std::string scope;
-      for (const std::string& kind : kinds) scope += (scope.empty() ? "" : "|") + kind;
-      pattern = is_at_top ? pattern : "^(" + scope + ")\\." + end;
-      if (!is_at_top) before = "$1.";
-      if (!is_at_top) leaf = "$2";
-    }
-    const bool is_split = edit.kind == TensorEdit::Kind::split;
-    std::vector<std::string> names;
-    names.reserve(edit.parts.size());
-    for (const std::string& part : edit.parts) {
-      names.push_back(before + escaped_for_replacement(part) + "." + leaf);
-    }
-    TensorEdit written =
-        is_split ? TensorEdit::split(pattern, std::move(names), 0, edit.shares)
-                 : TensorEdit::join(pattern, std::move(names),
-                                    before + escaped_for_replacement(edit.whole) + leaf);
-    plan_.edits.push_back(
-        {std::move(written),
-         is_split ? "the file has them in one tensor" : "the module has them in one tensor",
-         edit.is_guess});
-  }
-
-  // Whether a pattern matches a name that an edit is not for.
-  bool matches_others(const std::string& pattern, const std::set<std::string>& meant) const {
-    const Result<Pattern> compiled = pass_on_out_of_memory(Pattern::regex(pattern));
-    if (!compiled) return false;
-    const auto is_other = [&](const std::string& name) {
-      return !meant.contains(name) && compiled->matches(name);
-    };
-    return std::any_of(plan_.others.begin(), plan_.others.end(), is_other) ||
-           std::any_of(final_names_.begin(), final_names_.end(),
-                       [&](const auto& one) { return is_other(one.second); });
-  }
-
-  // The ends of the names of transposed matrices, as long as it takes to tell them from others.
   void add_transposed() {
-    std::set<std::string> endings;
-    std::set<std::string_view> plain;
-    for (const auto& [source, name] : final_names_) {
-      if (!regrouping_.transposed[source]) plain.insert(name);
+    NeededEdit edit = {.kind = TensorEdit::Kind::transpose};
+    for (const std::size_t source : renamed_) {
+      if (regrouping_.transposed[source]) edit.tensors.push_back(source_[source].name);
     }
-    for (const auto& [source, name] : final_names_) {
-      if (regrouping_.transposed[source]) endings.insert(ending_of(name, plain));
-    }
-    if (endings.empty()) return;
-    std::string pattern;
-    for (const std::string& ending : endings) pattern += (pattern.empty() ? "" : "|") + ending;
-    plan_.edits.push_back(
-        {TensorEdit::transpose(endings.size() == 1 ? pattern + "$" : "(" + pattern + ")$"),
-         "their biases, shapes or neighbors tell", false});
-  }
-
-  static std::string ending_of(std::string_view name, const std::set<std::string_view>& others) {
-    std::string_view ending = last_segment(name);
-    for (std::string_view rest = module_path(name);; rest = module_path(rest)) {
-      if (rest.empty()) return "^" + escaped_for_regex(name);
-      ending = name.substr(module_path(rest).empty() ? 0 : module_path(rest).size() + 1);
-      const bool is_own = std::none_of(others.begin(), others.end(), [&](std::string_view other) {
-        return other.ends_with(ending) &&
-               (other.size() == ending.size() || other[other.size() - ending.size() - 1] == '.');
-      });
-      if (is_own) break;
-    }
-    return (ending.size() == name.size() ? "^" : "\\.") + escaped_for_regex(ending);
+    if (!edit.tensors.empty()) plan_.edits.push_back(std::move(edit));
   }
 
   std::span<const TreeTensor> source_;
@@ -322,10 +237,10 @@ class Planner {
   std::span<const AlignedTensor> alignment_;
   std::map<std::size_t, Fusion> splits_;                        // by the tensor of the file
   std::map<std::size_t, Fusion> joins_;                         // by the wanted tensor
-  std::map<std::size_t, std::string> final_names_;              // of tensors of the file
+  std::vector<std::size_t> renamed_;                            // tensors of the file
   std::map<std::string, std::vector<std::string>> part_names_;  // of modules that are cut
   std::set<std::string> fused_names_;  // that tensors have before they are cut
-  std::map<std::string, PendingEdit> edits_;
+  std::map<std::string, NeededEdit> edits_;
   RenamingPlan plan_;
 };
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "src/proposals/edit_rules.h"
 #include "src/proposals/name_rules.h"
-#include "src/proposals/recipe.h"
 #include "src/proposals/regrouping.h"
 #include "src/proposals/tree_alignment.h"
 
@@ -17,7 +17,7 @@ namespace andiron::inline v1::detail {
 struct RenamingPlan {
   std::vector<Renaming> renamings;  // of tensors of the file
   std::vector<std::string> others;  // names of the file that nothing is taken from
-  std::vector<ProposedEdit> edits;  // after renaming
+  std::vector<NeededEdit> edits;    // after renaming, in this order
   std::size_t matched = 0;          // wanted tensors that are fed
 };
 

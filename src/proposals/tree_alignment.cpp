@@ -398,13 +398,18 @@ class Aligner {
   };
   std::vector<Neighbour> neighbours_of(NodeId wanted) const {
     std::vector<Neighbour> neighbours;
+    std::vector<Neighbour> by_word;
     for (const NodeId beside : wanted_[wanted_[wanted].parent].children) {
       const auto found = matched_.find(beside);
-      if (found == matched_.end()) continue;
+      if (found == matched_.end() || beside == wanted) continue;
       const std::optional<Side> side = side_of(wanted_, wanted, beside, true);
       if (side) neighbours.push_back({beside, found->second, *side});
+      if (shares_word(wanted_, wanted, beside)) {
+        by_word.push_back({beside, found->second, Side::either});
+      }
     }
-    return neighbours;
+    // A common word tells more than the order in which they are listed.
+    return by_word.empty() ? neighbours : by_word;
   }
   bool leans_on_guess(NodeId wanted, NodeId source) const {
     const std::vector<Neighbour> neighbours = neighbours_of(wanted);
@@ -473,7 +478,8 @@ class Aligner {
     nodes.reserve(rows);
     for (const Unit& unit : group) nodes.push_back(unit.node);
     const std::vector<Label> wanted = labels_of(wanted_, nodes, wanted_scope);
-    const std::vector<Label> source = labels_of(source_, candidates, source_scope);
+    std::vector<Label> source = labels_of(source_, candidates, source_scope);
+    swap_numbers_of_other_lists(wanted, source);
     const bool order_tells = !source_is_sorted_ || have_the_same_words(source);
     Ranks wanted_ranks = ranks_in_order(wanted, order_tells);
     Ranks source_ranks = ranks_in_order(source, order_tells);
@@ -511,13 +517,16 @@ class Aligner {
                                         counts_others_before(source_, candidates, bags_));
     const bool by_rank =
         by_place || (wanted_ranks.count == source_ranks.count && wanted_ranks.count > 1);
+    // One that has no number of its own is not the first of a list.
+    const bool is_lone =
+        by_place && rows == 1 && !last_number_in(wanted_[nodes.front()].segment).has_value();
     // Numbers that are places among others say which comes first, where the module lists them in
     // another order than it counts them.
     const bool is_order_open =
-        by_rank && !have_equal_numbers &&
-        ((counts_others(source_, candidates.front()) && !are_ascending(wanted_ranks)) ||
-         (!source_is_sorted_ && counts_others(wanted_, nodes.front()) &&
-          !are_ascending(source_ranks)));
+        is_lone || (by_rank && !have_equal_numbers &&
+                    ((counts_others(source_, candidates.front()) && !are_ascending(wanted_ranks)) ||
+                     (!source_is_sorted_ && counts_others(wanted_, nodes.front()) &&
+                      !are_ascending(source_ranks))));
     const bool backwards = by_rank && rows == columns && same_parents &&
                            runs_backwards(wanted_, group.front().node, source_, candidates.front());
 
@@ -564,6 +573,8 @@ class Aligner {
       const bool is_alone = rows == 1 && columns == 1;
       const bool is_only_one = is_alone && is_only_form(group[i].node, candidates[j]);
       const bool is_contradicted = words[i][j] <= worst_score;
+      // A module that holds much more is told by more than what they share.
+      const bool is_part = 2 * wanted_[group[i].node].count <= source_[candidates[j]].count;
       // Where both sides hold the same, what is left for a form is right, whatever it is called.
       const bool is_forced = is_alone && level > 0 && hold_the_same(wanted_scope, source_scope);
       if (is_contradicted && !is_only_one && !is_forced) continue;
@@ -581,10 +592,10 @@ class Aligner {
         const bool has_twin = has_same_weight_beside(group[i].node, candidates[j], source_scope);
         const bool is_only_here =
             (has_many_forms_ || level > 0) &&
-            (is_only_one || (hold_the_same(wanted_scope, source_scope) && !has_twin));
-        const bool shape_tells =
-            !is_far && !is_contradicted &&
-            (is_only_here || !is_small(group[i].node) || words[i][j] >= least_score_alone);
+            (is_only_one || (hold_the_same(wanted_scope, source_scope) && !has_twin && !is_part));
+        const bool shape_tells = !is_far && !is_contradicted &&
+                                 (is_only_here || (!is_small(group[i].node) && !is_part) ||
+                                  words[i][j] >= least_score_alone);
         evidence = words_tell ? Evidence::words : shape_tells ? Evidence::shape : Evidence::order;
       } else if (margin_of(i, chosen, known) >= clear_margin) {
         const bool words_tell = margin_of(i, chosen, negated_words) >= clear_margin;
@@ -600,7 +611,7 @@ class Aligner {
         }
       }
       reasons[i] = evidence;
-      if (is_alone && !contradict(wanted[i], source[j])) alone_.insert(group[i].node);
+      if (is_alone && !is_part && !contradict(wanted[i], source[j])) alone_.insert(group[i].node);
     }
     // If one is in the wrong place, so is another.
     const bool has_guess =

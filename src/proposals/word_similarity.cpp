@@ -84,7 +84,8 @@ double word_similarity(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (a.empty()) return 0;
   if (a == b) return 1;
-  if (b.starts_with(a) || is_synonym(a, b)) return 0.8;
+  if (a.size() > 1 && (b.starts_with(a) || is_synonym(a, b))) return 0.8;
+  if (b[0] == a[0] && a.size() == 1) return 0.55;  // the first letter of many words
   if (b.ends_with(a) || (a.size() >= 3 && b.find(a) != std::string_view::npos)) return 0.7;
   if (a[0] == b[0] && is_subsequence(a, b)) return 0.6;
   const auto shared =

@@ -28,6 +28,30 @@ TEST(NamesOfTorch, PartsOfAWeightAreNamedByItsParametrization) {
   }
 }
 
+TEST(NamesOfTorch, MatricesOfLoraHaveTheirOwnSegments) {
+  for (const char* name :
+       {"base_model.model.layers.0.q_proj.lora_A.default.weight", "q_proj.lora_B.weight",
+        "attn.qkv.lora_A", "embed.lora_embedding_B.default",
+        "lora_unet_mid_attn_to_q.lora_up.weight", "attn1.processor.to_q_lora.down.weight",
+        "to_q.lora.up.weight", "q_proj.lora_magnitude_vector.default.weight"}) {
+    EXPECT_TRUE(is_lora_matrix(name)) << name;
+  }
+  for (const char* name : {"", "lora", "q_proj.base_layer.weight", "lora_A_norm.weight",
+                           "down.weight", "flora.down.weight", "lora.norm.down.weight"}) {
+    EXPECT_FALSE(is_lora_matrix(name)) << name;
+  }
+}
+
+TEST(NamesOfTorch, FlattenedParametersAreNamedByFsdp) {
+  for (const char* name : {"_flat_param", "flat_param", "layers.0._fsdp_wrapped_module._flat_param",
+                           "_fpw_module.flat_param_0"}) {
+    EXPECT_TRUE(is_flattened(name)) << name;
+  }
+  for (const char* name : {"", "flat_params", "flat_param.weight", "flat_param_a", "_flat"}) {
+    EXPECT_FALSE(is_flattened(name)) << name;
+  }
+}
+
 TEST(NamesOfTorch, PartsOfWeightNormAreTwo) {
   EXPECT_EQ(partner_in_weight_norm("fc.weight_g"), "fc.weight_v");
   EXPECT_EQ(partner_in_weight_norm("rnn.weight_hh_l0_v"), "rnn.weight_hh_l0_g");

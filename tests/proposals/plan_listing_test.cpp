@@ -172,5 +172,79 @@ TEST(ApplyProposal, CountsTiedParametersOnce) {
   EXPECT_EQ(proposals[0].code, ".with_top_level_key(\"model\")");
 }
 
+struct Affine {
+  Param weight = Param(test::f32({4, 4}, 0));
+  Param bias = Param(test::f32({4}, 0));
+  ANDIRON_MODULE(Affine, weight, bias)
+};
+struct Layers {
+  std::vector<Affine> layers;
+  ANDIRON_MODULE(Layers, layers)
+  static Layers of_sizes(const std::vector<std::uint64_t>& sizes) {
+    Layers model;
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+      Affine& layer = model.layers.emplace_back();
+      layer.weight = Param(test::f32({sizes[i], sizes[i - 1]}, 0));
+      layer.bias = Param(test::f32({sizes[i]}, 0));
+    }
+    return model;
+  }
+};
+
+// Keras's layers are numbered with the activations between them, and their matrices are [in, out].
+TEST(ApplyProposal, TransposesKernelsOfAListWhoseGapsAreClosed) {
+  const Archive file = listed_file({{"net.0.kernel", {3, 4}},
+                                    {"net.0.bias", {4}},
+                                    {"net.2.kernel", {4, 5}},
+                                    {"net.2.bias", {5}},
+                                    {"net.4.kernel", {5, 2}},
+                                    {"net.4.bias", {2}},
+                                    {"net.4.norm.weight", {6, 2}}});
+  for (const bool closes : {false, true}) {
+    Layers model = Layers::of_sizes({3, 4, 5, 2});
+    auto store =
+        SafetensorsStore::from_bytes(write_to_memory(file).value()).map_indices_contiguous(closes);
+    const std::vector<Proposal> proposals = propose(model, store).value();
+    ASSERT_FALSE(proposals.empty());
+    EXPECT_EQ(proposals[0].matched, 6u) << proposals[0].code;
+    EXPECT_FALSE(proposals[0].is_guess()) << proposals[0].code;
+    const Result<ApplyResult> result = load_from(model, store.apply(proposals[0]));
+    ASSERT_TRUE(result) << result.error().to_string() << proposals[0].code;
+    const Tensor turned = file.get("net.2.kernel").value().permute({1, 0}).value().read().value();
+    EXPECT_EQ(model.layers[1].weight.val().value().to_vector<float>().value(),
+              turned.to_vector<float>().value());
+  }
+}
+
+TEST(ApplyProposal, LoadsWhereTheModuleIsTooShort) {
+  const Archive file = listed_file({{"net.layers.0.weight", {4, 3}},
+                                    {"net.layers.0.bias", {4}},
+                                    {"net.layers.1.weight", {5, 4}},
+                                    {"net.layers.1.bias", {5}}});
+  Layers model = Layers::of_sizes({3, 4});
+  auto store = SafetensorsStore::from_bytes(write_to_memory(file).value());
+  const std::vector<Proposal> proposals = propose(model, store).value();
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(
+      proposals[0].code,
+      ".with_top_level_key(\"net\")\n.allow_unused(true)  // a guess, the module is too short "
+      "for 'layers.1.bias'");
+  EXPECT_TRUE(proposals[0].is_guess());
+  const Result<ApplyResult> result = load_from(model, store.apply(proposals[0]));
+  ASSERT_TRUE(result) << result.error().to_string();
+  EXPECT_EQ(result->applied.size(), 2u);
+}
+
+TEST(ApplyProposal, AllowsNothingWhereTheModuleIsLongEnough) {
+  const Archive file = listed_file(
+      {{"net.layers.0.weight", {4, 3}}, {"net.layers.0.bias", {4}}, {"net.loss.weight", {5, 4}}});
+  Layers model = Layers::of_sizes({3, 4});
+  auto store = SafetensorsStore::from_bytes(write_to_memory(file).value());
+  const std::vector<Proposal> proposals = propose(model, store).value();
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_EQ(proposals[0].code, ".with_top_level_key(\"net\")");
+  EXPECT_TRUE(load_from(model, store.apply(proposals[0])));
+}
+
 }  // namespace
 }  // namespace andiron

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -364,6 +366,34 @@ TEST(Propose, MarksRenamesThatWordsDoNotSpeakFor) {
   const std::vector<Proposal> sure = proposals_for(module, file_of({{"hid.weight", {2}}}));
   ASSERT_FALSE(sure.empty());
   EXPECT_FALSE(sure[0].is_guess());
+}
+
+TEST(Propose, ShowsNoSettingAsAGuessAndAsSure) {
+  // Whether c.W is to be transposed, nothing tells. The rule for it is that of the others.
+  const std::vector<WantedTensor> module = {
+      wanted("a.weight", {5, 4}),  wanted("a.bias", {5}),       wanted("b.weight", {6, 5}),
+      wanted("b.bias", {6}),       wanted("c.weight", {4, 4}),  wanted("c.norm.weight", {4}),
+      wanted("hidden.left", {7}),  wanted("hidden.right", {7}), wanted("d.weight", {9, 6}),
+      wanted("e.weight", {11, 9}), wanted("f.weight", {12, 11})};
+  const Archive file = file_of({{"a.W", {5, 4}},
+                                {"a.bias", {5}},
+                                {"b.W", {6, 5}},
+                                {"b.bias", {6}},
+                                {"c.W", {4, 4}},
+                                {"c.norm.weight", {4}},
+                                {"zorg.foo", {7}},
+                                {"zorg.qux", {7}},
+                                {"d.W", {9, 6}},
+                                {"e.W", {11, 9}},
+                                {"f.W", {12, 11}}});
+  const std::vector<Proposal> proposals = proposals_for(module, file);
+  ASSERT_FALSE(proposals.empty());
+  EXPECT_TRUE(proposals[0].is_guess());
+  std::map<std::string, std::set<bool>> shown;
+  for (const Proposal& proposal : proposals) {
+    for (const ProposedStep& step : proposal.steps) shown[step.code].insert(step.is_guess);
+  }
+  for (const auto& [code, marks] : shown) EXPECT_EQ(marks.size(), 1u) << code;
 }
 
 TEST(Propose, CountsOnlyWhatHasAFittingDType) {

@@ -17,6 +17,8 @@ namespace andiron {
 namespace {
 
 using detail::align;
+using detail::NameAtEdits;
+using detail::NeededEdit;
 using detail::plan_renaming;
 using detail::ProposedEdit;
 using detail::regroup;
@@ -25,6 +27,7 @@ using detail::Renaming;
 using detail::RenamingPlan;
 using detail::TreeTensor;
 using detail::WorkBudget;
+using detail::write_edits;
 using TensorList = std::vector<TreeTensor>;
 
 RenamingPlan plan_for(const TensorList& source, const TensorList& wanted) {
@@ -34,9 +37,17 @@ RenamingPlan plan_for(const TensorList& source, const TensorList& wanted) {
   return plan_renaming(source, wanted, regrouping, alignment);
 }
 
+// As they are where no gaps are closed.
+std::vector<ProposedEdit> written_edits(const RenamingPlan& plan) {
+  std::vector<NameAtEdits> names;
+  for (const Renaming& one : plan.renamings) names.push_back({one.from, one.to, true});
+  for (const std::string& other : plan.others) names.push_back({other, other, false});
+  return write_edits(plan.edits, names);
+}
+
 std::vector<TensorEdit> edits_of(const RenamingPlan& plan) {
   std::vector<TensorEdit> edits;
-  for (const ProposedEdit& one : plan.edits) edits.push_back(one.edit);
+  for (const ProposedEdit& one : written_edits(plan)) edits.push_back(one.edit);
   return edits;
 }
 
@@ -138,7 +149,7 @@ TEST(RenamingPlan, SplitsAllBlocksWithOneEdit) {
   EXPECT_EQ(new_names(plan).at("blocks.1.attn.qkv.weight"), "layers.1.attention.qkv.weight");
   EXPECT_EQ(new_names(plan).at("blocks.1.attn.proj.bias"), "layers.1.attention.wo.bias");
   EXPECT_FALSE(plan.edits[0].is_guess);
-  EXPECT_EQ(plan.edits[0].why, "the file has them in one tensor");
+  EXPECT_EQ(written_edits(plan)[0].why, "the file has them in one tensor");
   expect_feeds_all(blocks_with_qkv, blocks_with_parts);
 }
 
@@ -147,7 +158,7 @@ TEST(RenamingPlan, JoinsAllBlocksWithOneEdit) {
   EXPECT_EQ(edits_of(plan), std::vector<TensorEdit>{TensorEdit::join(
                                 R"(\.wq\.(weight|bias)$)", {".wk.$1", ".wv.$1"}, ".qkv.$1")});
   EXPECT_EQ(new_names(plan).at("layers.0.attention.wk.bias"), "blocks.0.attn.wk.bias");
-  EXPECT_EQ(plan.edits[0].why, "the module has them in one tensor");
+  EXPECT_EQ(written_edits(plan)[0].why, "the module has them in one tensor");
   expect_feeds_all(blocks_with_parts, blocks_with_qkv);
 }
 
@@ -263,8 +274,8 @@ TEST(RenamingPlan, TransposesBeforeItSplits) {
   }
   const RenamingPlan plan = plan_for(source, wanted);
   ASSERT_EQ(plan.edits.size(), 2u);
-  EXPECT_EQ(plan.edits[0].edit.kind, TensorEdit::Kind::transpose);
-  EXPECT_EQ(plan.edits[1].edit.kind, TensorEdit::Kind::split);
+  EXPECT_EQ(plan.edits[0].kind, TensorEdit::Kind::transpose);
+  EXPECT_EQ(plan.edits[1].kind, TensorEdit::Kind::split);
   expect_feeds_all(source, wanted);
 }
 
@@ -277,6 +288,58 @@ TEST(RenamingPlan, TransposesNoMoreThanItShould) {
   EXPECT_EQ(edits_of(plan_for(source, wanted)),
             std::vector<TensorEdit>{TensorEdit::transpose(R"(^x\.fc\.weight$)")});
   expect_feeds_all(source, wanted);
+}
+
+TEST(RenamingPlan, SplitsAtTheTopLevelAndBelow) {
+  TensorList source;
+  TensorList wanted;
+  for (const std::string parent : {"", "block."}) {
+    add_linear(source, parent + "qkv", 12, 4);
+    for (const char* name : {"q", "k", "v"}) add_linear(wanted, parent + name, 4, 4);
+  }
+  expect_feeds_all(source, wanted);
+}
+
+std::vector<NameAtEdits> taken(const std::vector<std::string>& names) {
+  std::vector<NameAtEdits> all;
+  for (const std::string& name : names) all.push_back({name, name, true});
+  return all;
+}
+
+TEST(WriteEdits, UsesTheNamesThatTensorsHaveBeforeGapsAreClosed) {
+  const NeededEdit turned = {.kind = TensorEdit::Kind::transpose,
+                             .tensors = {"layers.0.kernel", "layers.2.kernel"}};
+  std::vector<NameAtEdits> names = taken({"layers.0.kernel", "layers.2.kernel", "head.kernel"});
+  for (NameAtEdits& name : names) name.now.replace(name.now.rfind('.'), 7, ".weight");
+  EXPECT_EQ(write_edits(std::vector{turned}, names)[0].edit.pattern,
+            R"((\.0\.weight|\.2\.weight)$)");
+}
+
+const NeededEdit sure_split = {.kind = TensorEdit::Kind::split,
+                               .tensors = {"blocks.0.qkv.weight", "blocks.0.qkv.bias"},
+                               .segment = "qkv",
+                               .parts = {"q", "k", "v"}};
+
+TEST(WriteEdits, OneSettingIsNotBothAGuessAndSure) {
+  NeededEdit guess = sure_split;
+  guess.tensors = {"blocks.1.qkv.weight"};
+  guess.is_guess = true;
+  const std::vector<NameAtEdits> names =
+      taken({"blocks.0.qkv.weight", "blocks.0.qkv.bias", "blocks.1.qkv.weight"});
+  const std::vector<ProposedEdit> edits = write_edits(std::vector{sure_split, guess}, names);
+  ASSERT_EQ(edits.size(), 1u);
+  EXPECT_FALSE(edits[0].is_guess);
+  EXPECT_TRUE(write_edits(std::vector{guess, guess}, names)[0].is_guess);
+}
+
+TEST(WriteEdits, NamesTensorsWhereOthersOfTheirKindStayAsTheyAre) {
+  const std::vector<NameAtEdits> names =
+      taken({"blocks.0.qkv.weight", "blocks.0.qkv.bias", "blocks.1.qkv.weight"});
+  const std::vector<ProposedEdit> edits = write_edits(std::vector{sure_split}, names);
+  ASSERT_EQ(edits.size(), 2u);
+  EXPECT_EQ(edits[0].edit, TensorEdit::split(R"(^(blocks\.0\.)qkv\.bias$)",
+                                             {"${1}q.bias", "${1}k.bias", "${1}v.bias"}));
+  EXPECT_EQ(edits[1].edit.pattern, R"(^(blocks\.0\.)qkv\.weight$)");
 }
 
 TEST(RenamingPlan, TakesNothingFromATensorThatLacksAPartner) {

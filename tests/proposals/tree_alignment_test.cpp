@@ -523,5 +523,131 @@ TEST(Align, EndsWhenItsWorkIsDone) {
   EXPECT_TRUE(budget.is_spent());
 }
 
+// Lists of norms on one side, norms of layers on the other.
+TEST(TreeAlignment, FindsListsInListsTheOtherWayRound) {
+  Side source;
+  Side wanted;
+  for (const std::string layer : {"0", "1"}) {
+    add_layer(source, "ffn_layers." + layer + ".conv", 7, 4);
+    add_layer(wanted, "layers." + layer + ".ff.conv", 7, 4);
+    for (const std::string norm : {"1", "2"}) {
+      source.push_back({"norm_layers_" + norm + "." + layer + ".gamma", {4}});
+      source.push_back({"norm_layers_" + norm + "." + layer + ".beta", {4}});
+      wanted.push_back({"layers." + layer + ".norm" + norm + ".gamma", {4}});
+      wanted.push_back({"layers." + layer + ".norm" + norm + ".beta", {4}});
+    }
+  }
+  add_layer(source, "embed", 9, 4);
+  add_layer(wanted, "embed", 9, 4);
+  const std::map<std::string, std::string> pairs = sure_pairs(source, wanted);
+  EXPECT_EQ(pairs.count("layers.0.norm2.gamma"), 1u);
+  EXPECT_EQ(pairs.at("layers.0.norm2.gamma"), "norm_layers_2.0.gamma");
+  EXPECT_EQ(pairs.at("layers.1.norm1.beta"), "norm_layers_1.1.beta");
+}
+
+// Stages of blocks on one side, blocks of stages on the other: equal numbers say nothing.
+TEST(TreeAlignment, FindsListsInListsByTheWordsThatCount) {
+  Side source;
+  Side wanted;
+  for (const std::string stage : {"1", "2"}) {
+    add_layer(source, "feat_convs." + stage, 4, 3);
+    add_layer(wanted, "stages." + stage + ".conv", 4, 3);
+    for (const std::string block : {"1", "2"}) {
+      for (const std::string conv : {"1", "2"}) {
+        add_layer(source, "resnet" + block + "." + stage + "." + conv, 4, 4);
+        add_layer(wanted, "stages." + stage + ".res" + block + ".conv" + conv, 4, 4);
+      }
+    }
+  }
+  add_layer(source, "core", 9, 4);
+  add_layer(wanted, "core", 9, 4);
+  std::map<std::string, std::string> pairs = sure_pairs(source, wanted);
+  EXPECT_EQ(pairs["stages.1.res2.conv1.weight"], "resnet2.1.1.weight");
+  EXPECT_EQ(pairs["stages.2.res1.conv1.weight"], "resnet1.2.1.weight");
+}
+
+TEST(TreeAlignment, AWordInCommonTellsMoreThanTheOrderOfAListing) {
+  Side source;
+  Side wanted;
+  for (const std::string n : {"0", "1"}) {
+    const std::string f = "blocks." + n + ".";
+    const std::string m = "layers." + n + ".";
+    source.push_back({f + "gamma_1", {4}});
+    source.push_back({f + "gamma_2", {4}});
+    for (const std::string norm : {"norm1", "norm2"}) {
+      source.push_back({f + norm + ".weight", {4}});
+      source.push_back({f + norm + ".bias", {4}});
+    }
+    add_layer(source, f + "attn.qkv", 12, 4);
+    add_layer(source, f + "mlp.fc1", 16, 4);
+    wanted.push_back({m + "scale_attn", {4}});
+    wanted.push_back({m + "scale_mlp", {4}});
+    for (const std::string norm : {"norm_attn", "norm_mlp"}) {
+      wanted.push_back({m + norm + ".weight", {4}});
+      wanted.push_back({m + norm + ".bias", {4}});
+    }
+    add_layer(wanted, m + "attn.qkv", 12, 4);
+    add_layer(wanted, m + "mlp.up", 16, 4);
+  }
+  std::map<std::string, std::string> pairs = sure_pairs(source, wanted);
+  EXPECT_NE(pairs["layers.0.scale_attn"], "blocks.0.gamma_2");
+  EXPECT_NE(pairs["layers.0.scale_mlp"], "blocks.0.gamma_1");
+}
+
+// The branch holds what the shortcut wants, and more.
+TEST(TreeAlignment, APartOfALargerModuleIsNotToldByItsShapeAlone) {
+  Side source;
+  Side wanted;
+  const auto add_norm = [](Side& side, const std::string& name, std::uint64_t size) {
+    for (const char* leaf : {"weight", "bias", "running_mean", "running_var"}) {
+      side.push_back({name + "." + leaf, {size}});
+    }
+  };
+  add_layer(source, "res.branch1_conv", 32, 8);
+  add_norm(source, "res.branch1_norm", 32);
+  add_layer(source, "res.branch2.conv_a", 8, 8);
+  add_norm(source, "res.branch2.norm_a", 8);
+  add_layer(source, "res.branch2.conv_c", 32, 8);
+  add_norm(source, "res.branch2.norm_c", 32);
+  add_layer(wanted, "res.down.conv", 32, 8);
+  add_norm(wanted, "res.down.bn", 32);
+  add_layer(wanted, "res.conv1", 8, 8);
+  add_norm(wanted, "res.bn1", 8);
+  add_layer(wanted, "res.conv3", 32, 8);
+  add_norm(wanted, "res.bn3", 32);
+  EXPECT_FALSE(sure_pairs(source, wanted).contains("res.down.conv.weight"));
+}
+
+// A norm that is left is not the first of those that the file numbers.
+TEST(TreeAlignment, OneWithoutANumberIsNotTheFirstOfAList) {
+  Side source;
+  Side wanted;
+  const auto add_norm = [](Side& side, const std::string& name) {
+    for (const char* leaf : {"weight", "bias", "running_mean", "running_var"}) {
+      side.push_back({name + "." + leaf, {8}});
+    }
+  };
+  for (const std::string n : {"1", "2"}) {
+    const std::string f = "block" + n + ".";
+    const std::string m = "entry." + n + ".";
+    source.push_back({f + "skip.weight", {8, 6, 1, 1}});
+    add_norm(source, f + "skipbn");
+    wanted.push_back({m + "residual.conv.weight", {8, 6, 1, 1}});
+    add_norm(wanted, m + "residual.bn");
+    for (const std::uint64_t k : {1, 2}) {
+      const std::string rep = f + "rep." + std::to_string(3 * k - 3);
+      const std::string sep = m + "sep" + std::to_string(k);
+      source.push_back({rep + ".conv1.weight", {4 + 2 * k, 1, 3, 3}});
+      source.push_back({rep + ".pointwise.weight", {8, 4 + 2 * k, 1, 1}});
+      add_norm(source, f + "rep." + std::to_string(3 * k - 2));
+      wanted.push_back({sep + ".depthwise.weight", {4 + 2 * k, 1, 3, 3}});
+      wanted.push_back({sep + ".pointwise.weight", {8, 4 + 2 * k, 1, 1}});
+      add_norm(wanted, sep + ".norm");
+    }
+  }
+  std::map<std::string, std::string> pairs = sure_pairs(source, wanted);
+  EXPECT_NE(pairs["entry.1.sep2.norm.weight"], "block1.rep.1.weight");
+}
+
 }  // namespace
 }  // namespace andiron::test

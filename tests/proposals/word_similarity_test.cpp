@@ -68,6 +68,7 @@ TEST(WordSimilarity, IsTheSameBothWays) {
 
 TEST(WordSimilarity, SeesAbbreviationsAndSynonyms) {
   EXPECT_GT(word_similarity("q", "query"), 0.5);
+  EXPECT_LT(word_similarity("a", "attn"), 0.6);  // and of many others
   EXPECT_GT(word_similarity("wq", "q"), 0.5);
   EXPECT_GT(word_similarity("attn", "attention"), 0.5);
   EXPECT_GT(word_similarity("ln", "layernorm"), 0.5);
