@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ inline std::string in_quotes(std::string_view name) {
 }
 
 // "1 tensor", "2 tensors".
-inline std::string count_of(std::size_t count, std::string_view noun) {
+inline std::string count_of(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
