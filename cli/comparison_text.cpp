@@ -247,7 +247,7 @@ void append_comparison(std::string& out, const std::string& a_path, const std::s
 }
 
 std::string json_comparison(const ComparedFile& a, const ComparedFile& b,
-                            const Comparison& comparison, const std::vector<std::string>& notes) {
+                            const Comparison& comparison, const std::vector<Message>& notes) {
   std::string out = json_start(a.path);
   append_json_field(out, "other", b.path);
   append_json_key(out, "equal");

@@ -22,6 +22,6 @@ struct ComparedFile {
 
 /// One object on one line.
 std::string json_comparison(const ComparedFile& a, const ComparedFile& b,
-                            const Comparison& comparison, const std::vector<std::string>& notes);
+                            const Comparison& comparison, const std::vector<Message>& notes);
 
 }  // namespace andiron::cli

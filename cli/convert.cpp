@@ -141,7 +141,7 @@ void append_json_casts(std::string& out, const std::vector<CastTensor>& tensors,
 
 std::string json_line(const std::string& path, const Archive& source, const ConvertVerb& verb,
                       const WriteReport& report, const std::vector<CastTensor>& casts,
-                      const std::vector<std::string>& notes) {
+                      const std::vector<Message>& notes) {
   std::string out = json_start(path);
   append_json_field(out, "output", verb.writing.output);
   append_json_field(out, "format", format_name(verb.format()));
@@ -318,7 +318,7 @@ ExitCode ConvertVerb::run() {
         const Result<WriteReport> report = write_output(conversion->archive, *this);
         if (!report) return report.error();
 
-        std::vector<std::string> notes = std::move(conversion->notes);
+        std::vector<Message> notes = std::move(conversion->notes);
         for (std::string& lost : conversion->cast_losses()) notes.push_back(std::move(lost));
         notes.insert(notes.end(), report->notes.begin(), report->notes.end());
         if (json) {
@@ -327,8 +327,8 @@ ExitCode ConvertVerb::run() {
           return {};
         }
         print_notes(path, source);
-        for (const std::string& note : notes) {
-          print_message(display_text(writing.output) + ": note: " + in_flags(note));
+        for (const Message& note : notes) {
+          print_message(display_text(writing.output) + ": note: " + note.to_string(Wording::flags));
         }
         out += text_line(*this, *report, conversion->casts.size());
         return {};

@@ -130,9 +130,9 @@ Result<Comparison> compare_inputs(const Archive& a, const Archive& b, const Diff
   return compare(a, b, compare_options);
 }
 
-std::vector<std::string> notes_of(const std::string& path, const Archive& archive) {
-  std::vector<std::string> notes;
-  for (const std::string& note : archive.notes()) notes.push_back(path + ": " + note);
+std::vector<Message> notes_of(const std::string& path, const Archive& archive) {
+  std::vector<Message> notes;
+  for (const Message& note : archive.notes()) notes.push_back(path + ": " + note);
   return notes;
 }
 
@@ -171,8 +171,8 @@ ExitCode DiffVerb::run() {
   const ExitCode code = comparison->is_equal() ? ExitCode::ok : ExitCode::findings;
   if (quiet) return code;
   if (reading.json) {
-    std::vector<std::string> notes = notes_of(a_path, *a_file);
-    for (std::string& note : notes_of(b_path, *b_file)) notes.push_back(std::move(note));
+    std::vector<Message> notes = notes_of(a_path, *a_file);
+    for (Message& note : notes_of(b_path, *b_file)) notes.push_back(std::move(note));
     return print(json_comparison({a_path, *a_file}, {b_path, *b_file}, *comparison, notes), code);
   }
   const Page page = page_for_standard_output(reading.color, reading.wide);

@@ -228,13 +228,13 @@ void append_ties(std::string& out, const Archive& archive, const Page& page) {
   if (left > 0) append_wrapped(out, format_count(left) + " more", 0, page.width);
 }
 
-void append_remarks(std::string& out, const Archive& archive, const std::vector<std::string>& notes,
+void append_remarks(std::string& out, const Archive& archive, const std::vector<Message>& notes,
                     const Page& page) {
   if (!notes.empty()) {
     out += '\n';
     page.append_bold(out, "NOTES\n");
-    for (const std::string& note : notes) {
-      append_wrapped(out, display_line(in_flags(note)), 0, page.width);
+    for (const Message& note : notes) {
+      append_wrapped(out, display_line(note.to_string(Wording::flags)), 0, page.width);
     }
   }
   if (!archive.skipped().empty()) {
@@ -242,8 +242,9 @@ void append_remarks(std::string& out, const Archive& archive, const std::vector<
     page.append_bold(out, "SKIPPED\n");
     for (const Skipped& skipped : archive.skipped()) {
       append_wrapped(out,
-                     display_text(skipped.name) + ": " + display_line(in_flags(skipped.reason)), 0,
-                     page.width);
+                     display_text(skipped.name) + ": " +
+                         display_line(skipped.reason.to_string(Wording::flags)),
+                     0, page.width);
     }
   }
 }

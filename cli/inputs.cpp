@@ -19,14 +19,13 @@ namespace {
 
 // Whether the error is about a limit that --max-memory has lowered.
 bool is_lowered_limit(const ReadingOptions& options, const Error& error) {
-  constexpr std::pair<std::string_view, std::uint64_t Limits::*> limits[] = {
-      {"Limits::header_bytes ", &Limits::header_bytes},
-      {"Limits::burnpack_metadata_bytes ", &Limits::burnpack_metadata_bytes},
-      {"Limits::index_bytes ", &Limits::index_bytes},
-      {"Limits::inflated_bytes ", &Limits::inflated_bytes}};
-  return options.max_memory && std::any_of(std::begin(limits), std::end(limits), [&](auto limit) {
-           return error.hint.find(limit.first) != std::string::npos &&
-                  options.open.limits.*limit.second == *options.max_memory;
+  constexpr std::uint64_t Limits::* lowered[] = {&Limits::header_bytes,
+                                                 &Limits::burnpack_metadata_bytes,
+                                                 &Limits::index_bytes, &Limits::inflated_bytes};
+  const std::optional<std::string> named = error.hint.argument_of(Advice::raise_limit);
+  return options.max_memory && named &&
+         std::any_of(std::begin(lowered), std::end(lowered), [&](auto limit) {
+           return *named == limit_name(limit) && options.open.limits.*limit == *options.max_memory;
          });
 }
 

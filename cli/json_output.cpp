@@ -121,7 +121,7 @@ void append_json_field(std::string& out, std::string_view key,
     if (out.back() != '[') out += ',';
     out += "{\"name\":";
     append_json_string(out, one.name);
-    append_json_field(out, "reason", in_flags(one.reason));
+    append_json_field(out, "reason", one.reason.to_string(Wording::flags));
     out += '}';
   }
   out += ']';
@@ -138,9 +138,11 @@ void append_json_field(std::string& out, std::string_view key,
   out += ']';
 }
 
-void append_json_notes(std::string& out, std::vector<std::string> notes) {
-  for (std::string& note : notes) note = in_flags(std::move(note));
-  append_json_field(out, "notes", notes);
+void append_json_notes(std::string& out, const std::vector<Message>& notes) {
+  std::vector<std::string> texts;
+  texts.reserve(notes.size());
+  for (const Message& note : notes) texts.push_back(note.to_string(Wording::flags));
+  append_json_field(out, "notes", texts);
 }
 
 void append_json_strings(std::string& out, const Metadata& entries) {
@@ -197,7 +199,7 @@ std::string json_object(const std::string& path, const Archive& archive,
   out += ']';
 
   append_json_field(out, "skipped", archive.skipped());
-  std::vector<std::string> notes = beside.notes;
+  std::vector<Message> notes = beside.notes;
   if (left_out != 0) {
     notes.push_back("alias_of is left out for " + count_of(left_out, "tensor") +
                     ": the names would be longer than the file");
@@ -212,8 +214,9 @@ std::string json_error(const std::string& path, const Error& error, std::string_
   out += "{\"code\":";
   append_json_string(out, code_name(error.code));
   // The path says which input; a shard is named in the message.
-  const Error shown = in_flags(error);
-  append_json_field(out, "message", shown.file == path ? shown.description() : shown.to_string());
+  append_json_field(
+      out, "message",
+      error.file == path ? error.description(Wording::flags) : error.to_string(Wording::flags));
   out += '}';
   out += more_fields;
   return out + "}\n";

@@ -54,7 +54,7 @@ void append_json_field(std::string& out, std::string_view key,
 /// Appends `,"KEY":[{"name":"NAME","reason":"REASON"},...]`.
 void append_json_field(std::string& out, std::string_view key, const std::vector<Skipped>& skipped);
 /// Appends `,"notes":["TEXT",...]`.
-void append_json_notes(std::string& out, std::vector<std::string> notes);
+void append_json_notes(std::string& out, const std::vector<Message>& notes);
 /// Appends an object of strings.
 void append_json_strings(std::string& out, const Metadata& entries);
 

@@ -9,7 +9,6 @@
 #include "cli/inputs.h"
 #include "cli/json_output.h"
 #include "cli/model_listing.h"
-#include "cli/proposal_flags.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 
@@ -59,16 +58,10 @@ bool fits(const ApplyResult& result) {
   return result.missing.empty() && result.errors.empty() && !takes_none(result);
 }
 
-bool is_too_short(const ApplyResult& result) {
-  return std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {
-    return note.starts_with("the module's lists are too short for ");
-  });
-}
-
 std::string flags_of(const Proposal& proposal) {
   std::string flags;
   for (const ProposedStep& step : proposal.steps) {
-    const std::string flag = flag_for(step);
+    const std::string flag = step.to_string(Wording::flags);
     if (!flag.empty()) flags += (flags.empty() ? "" : " ") + flag;
   }
   return flags;
@@ -87,9 +80,8 @@ void append_some_names(std::string& out, const std::string& what,
 
 // Whether it leaves parameters out and changes nothing else.
 bool only_leaves_out(const Proposal& proposal) {
-  return std::all_of(proposal.steps.begin(), proposal.steps.end(), [](const ProposedStep& step) {
-    return step.kind == ProposedStep::Kind::exclude;
-  });
+  return std::all_of(proposal.steps.begin(), proposal.steps.end(),
+                     [](const ProposedStep& step) { return step.sets<ExcludePaths>(); });
 }
 
 std::string heading_of(const Proposal& proposal, bool is_first) {
@@ -99,9 +91,8 @@ std::string heading_of(const Proposal& proposal, bool is_first) {
     return count + (proposal.matched == 1 ? " has a tensor" : " have tensors") +
            "; a load that leaves out the others succeeds";
   }
-  const bool is_averaged = proposal.text.find("(averaged weights)") != std::string::npos;
   return std::string(is_first ? "These settings feed " : "Or these, which feed ") + count +
-         (is_averaged ? " with averaged weights" : "") +
+         (proposal.is_averaged ? " with averaged weights" : "") +
          (proposal.is_guess() ? "; guesses are marked, check them" : "");
 }
 
@@ -110,42 +101,44 @@ void append_proposal(std::string& out, const std::string& path, const Proposal& 
                      bool is_first, bool has_names) {
   out += "\n" + heading_of(proposal, is_first) + ":\n";
   std::size_t width = 0;
+  bool is_all_flags = true;
   for (const ProposedStep& step : proposal.steps) {
-    width = std::max(width, std::min<std::size_t>(flag_for(step).size(), 60));
+    const std::size_t size = step.to_string(Wording::flags).size();
+    width = std::max(width, std::min<std::size_t>(size, 60));
+    is_all_flags = is_all_flags && size != 0;
   }
   for (const ProposedStep& step : proposal.steps) {
-    std::string flag = display_line(flag_for(step));
+    std::string flag = display_line(step.to_string(Wording::flags));
     if (flag.empty()) {
-      out += "  (in C++: " + display_line(step.code) + ")\n";
+      out += "  (in C++: " + display_line(step.to_string()) + ")\n";
       continue;
     }
     flag.resize(std::max(flag.size(), width), ' ');
     out += "  " + flag + "  " + (step.is_guess ? "a guess, " : "") + step.why + "\n";
   }
-  const bool is_all_flags =
-      std::all_of(proposal.steps.begin(), proposal.steps.end(),
-                  [](const ProposedStep& step) { return !flag_for(step).empty(); });
   const std::string flags = flags_of(proposal);
   if (only_leaves_out(proposal) || !is_all_flags) return;
   out += std::string("To write a file with the model's names") +
          (has_names ? ", with these flags after those that you gave" : "") +
-         ":\n  andiron convert " + display_line(in_shell_quotes(path)) + " -o OUTPUT.safetensors " +
+         ":\n  andiron convert " + display_line(shell_word(path)) + " -o OUTPUT.safetensors " +
          display_line(flags) + "\n";
 }
 
 void append_text(std::string& out, const std::string& path, const std::string& model,
-                 const ApplyResult& result, bool has_names) {
+                 const Plan& plan, bool has_names) {
+  const ApplyResult& result = plan.result;
   const std::size_t wanted =
       result.applied.size() + result.missing.size() + result.errors.size() + result.skipped.size();
   out += display_line(path) + (fits(result) ? " fits " : " does not fit ") + display_line(model) +
-         (fits(result) && is_too_short(result) ? ", which seems too short for it: " : ": ") +
+         (fits(result) && plan.is_too_short ? ", which seems too short for it: " : ": ") +
          std::to_string(result.applied.size()) + " of " + std::to_string(wanted) +
          " parameters get a tensor";
   if (!result.skipped.empty()) out += ", " + std::to_string(result.skipped.size()) + " left out";
   out += "\n";
   if (takes_none(result)) out += "Note: --include and --exclude leave out all parameters\n";
-  for (const std::string& note : result.notes)
-    out += "Note: " + display_line(in_flags(note)) + "\n";
+  for (const Message& note : result.notes) {
+    out += "Note: " + display_line(note.to_string(Wording::flags)) + "\n";
+  }
   for (std::size_t i = 0; i < result.proposals.size(); ++i) {
     append_proposal(out, path, result.proposals[i], i == 0, has_names);
   }
@@ -215,7 +208,7 @@ ExitCode PlanVerb::run() {
     if (reading.json) {
       append_plan_json(out, path, model, planned->result);
     } else {
-      append_text(out, path, model, planned->result, has_names);
+      append_text(out, path, model, *planned, has_names);
     }
     return {};
   };

@@ -25,10 +25,6 @@ ExitCode exit_code_of(const Error& error);
 /// The code for several inputs, of which one ended with `a` and another with `b`.
 ExitCode combine(ExitCode a, ExitCode b);
 
-/// The library's advice in the tool's words: a setting that is spelled in C++ becomes its flag.
-std::string in_flags(std::string advice);
-Error in_flags(Error error);
-
 /// One line on standard error: "andiron: TEXT", escaped where needed.
 void print_message(std::string_view text);
 

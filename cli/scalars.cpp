@@ -93,7 +93,7 @@ ValuesBeside values_beside(const Archive& archive) {
     beside.tree = *std::move(tree);
   } else {
     beside.notes.push_back("the values beside the tensors are not shown: " +
-                           tree.error().description());
+                           tree.error().description(Wording::flags));
   }
   return beside;
 }

@@ -17,7 +17,7 @@ namespace andiron::cli {
 /// asks for tensors gets them all the same.
 struct ValuesBeside {
   Value tree;
-  std::vector<std::string> notes;  ///< the archive's
+  std::vector<Message> notes;  ///< the archive's
 };
 ValuesBeside values_beside(const Archive& archive);
 

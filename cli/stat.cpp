@@ -137,7 +137,7 @@ void note_refused(const std::string& path, const Archive& archive,
   for (const std::size_t index : order) {
     if (all[index].refused.empty() || ++refused > shown) continue;
     print_message(display_text(path) + ": note: tensor '" + display_text(archive.info(index).name) +
-                  "' has no statistics: " + all[index].refused);
+                  "' has no statistics: " + all[index].refused.to_string(Wording::flags));
   }
   if (refused > shown) {
     print_message(display_text(path) + ": note: " + count_of(refused - shown, "more tensor") +

@@ -144,7 +144,7 @@ void append_json_statistics(std::string& out, const Statistics& statistics) {
   append_json_key(out, "statistics");
   out += "{\"count\":" + std::to_string(statistics.count);
   if (!statistics.refused.empty()) {
-    append_json_field(out, "reason", statistics.refused);
+    append_json_field(out, "reason", statistics.refused.to_string(Wording::flags));
     out += '}';
     return;
   }

@@ -132,7 +132,7 @@ QuantScheme normal(QuantScheme scheme) {
 struct Written {
   BurnpackGeneration release;
   Bytes file;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 Result<Written> write_for(BurnpackGeneration release, const Archive& archive) {

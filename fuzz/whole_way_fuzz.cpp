@@ -93,7 +93,7 @@ void list_everything(const Archive& archive) {
   }
   ANDIRON_HOLDS(archive.natural_order().size() == archive.size());
   ANDIRON_HOLDS(archive.ties().size() == archive.size());
-  for (const std::string& note : archive.notes()) hold_printable(display_line(note));
+  for (const Message& note : archive.notes()) hold_printable(display_line(note));
   for (const Skipped& skipped : archive.skipped()) {
     hold_name(skipped.name);
     hold_printable(display_line(skipped.reason));

@@ -59,46 +59,6 @@ export function checkOptions(options, known) {
   }
 }
 
-// How the library spells a setting or an action, and how this package does.
-const spellings = [
-  // Names.
-  [/use \.with_top_level_key\((".*?")\)/, "use { names: { topLevelKey: $1 } }"],
-  [/omit the top-level key/, "omit names.topLevelKey"],
-  [/omit the key$/, "omit names.topLevelKey"],
-  [/rename one of them first, or leave one out/, "use names.rename to give them different names"],
-  [/rename (one of them|one of the tensors|the tensor)$/, "rename $1 with names.rename"],
-  // Reading.
-  [/^name one of the files$/, "choose one with { name }"],
-  [/Strictness::(lenient|strict)/, '{ strictness: "$1" }'],
-  [/OpenOptions::verify/, "{ verify: true }"],
-  [/set PytorchSettings::numpy_arrays to read it/, "this package does not read it"],
-  [/raise Limits::\w+ if you trust the file/, "this package cannot raise the limit"],
-  [/read it in parts, or borrow it from a mapped file/, "read it in parts, with { begin, end }"],
-  [/load it with load_from\(.*?\.\.\.\)\)/, "this package cannot read it: only a module can"],
-  // Writing.
-  [/split it with WriteOptions::max_shard_bytes/, "this package writes no shards"],
-  [/raise WriteOptions::limits to write a file that Burn's reader refuses/, "convert it to another format"],
-  [/; set SafetensorsSettings::param_ids to keep (it|them)/, ""],
-  [/leave it out, or set another BurnpackSettings::release/, "convert it to another format"],
-  [/cast it to .*?, or leave it out|^leave it out$/, "convert it to another format"],
-  [/use a higher precision, or leave the tensor out/, "convert it to another format"],
-  [/, or set ConvertOptions::layout/, ""],
-  [/rename the entry, or write tied tensors as copies/, "rename the entry"],
-];
-
-/** Advice of the library in the words of this package. */
-export function inOptions(advice) {
-  return spellings.reduce((text, [library, options]) => text.replace(library, options), advice);
-}
-
-// An error as the module sends it. Its text ends with the hint.
-function errorOf(fields, cause) {
-  const { text, hint = "" } = fields;
-  const spelled = inOptions(hint);
-  const before = text.slice(0, text.length - hint.length);
-  return new AndironError({ ...fields, text: text.endsWith(hint) ? before + spelled : text, hint: spelled }, cause);
-}
-
 const isNode = typeof process === "object" && Boolean(process.versions?.node);
 const builtin = (name) => process.getBuiltinModule(`node:${name}`);
 
@@ -473,8 +433,6 @@ class Andiron {
     const listed = names.filter((each) => !each.includes("/")).sort();
     try {
       const opened = this.#json("andiron_open", { set, folder, listed, name: model, ...rest });
-      opened.notes = opened.notes.map(inOptions);
-      for (const skipped of opened.skipped) skipped.reason = inOptions(skipped.reason);
       const file = new WeightFile(this.#calls(set), opened);
       libraries.set(file, this);
       return file;
@@ -627,7 +585,7 @@ class WeightFile {
     check("format", [format], ["safetensors", "burnpack", "mpk", "numpy"]);
     checkOptions(options, { metadata: "an object of strings" });
     const { bytes, about } = this.#calls.answer("andiron_convert", { ...options, format }, handleOf(this));
-    return { bytes, notes: about.map(inOptions) };
+    return { bytes, notes: about };
   }
 
   /** Gives back what the file holds. Arrays that were read stay valid. */

@@ -12,11 +12,12 @@ namespace {
 Answer* failed(const Error& error) {
   std::string text = json_object([&](JsonObject& object) {
     object.text("code", code_name(error.code));
-    object.text("text", error.to_string());
+    object.text("text", error.to_string(Wording::javascript));
+    const std::string hint = error.hint.to_string(Wording::javascript);
     for (const auto& [name, part] :
          {std::pair("file", &error.file), std::pair("tensor", &error.tensor),
           std::pair("found", &error.found), std::pair("expected", &error.expected),
-          std::pair("hint", &error.hint)}) {
+          std::pair("hint", &hint)}) {
       if (!part->empty()) object.text(name, *part);
     }
   });

@@ -73,8 +73,10 @@ void append_difference(const TensorDifference& difference, std::string& out) {
 std::string describe(const Archive& archive, std::uint32_t handle) {
   // Values that are too much are no reason not to show the tensors.
   const Result<Value> value = archive.value();
-  std::vector<std::string> notes = archive.notes();
-  if (!value) notes.push_back("the values could not be read: " + value.error().to_string());
+  std::vector<Message> notes = archive.notes();
+  if (!value)
+    notes.push_back("the values could not be read: " +
+                    value.error().to_string(Wording::javascript));
   const std::vector<std::optional<std::size_t>> ties = archive.ties();
   return json_object([&](JsonObject& object) {
     object.number("handle", std::uint64_t{handle});
@@ -95,9 +97,9 @@ std::string describe(const Archive& archive, std::uint32_t handle) {
     object.list("skipped", archive.skipped().size(), [&](std::size_t i, std::string& to) {
       JsonObject skipped(to);
       skipped.text("name", archive.skipped()[i].name);
-      skipped.text("reason", archive.skipped()[i].reason);
+      skipped.text("reason", archive.skipped()[i].reason.to_string(Wording::javascript));
     });
-    object.texts("notes", notes);
+    object.notes("notes", notes);
   });
 }
 

@@ -238,10 +238,10 @@ Result<Made> converted(std::uint32_t handle, const ConvertRequest& request) {
         conversion->archive, sink,
         {.format = format.format, .metadata = {request.metadata.begin(), request.metadata.end()}});
     if (!report) return report.error();
-    std::vector<std::string> notes = conversion->notes;
+    std::vector<Message> notes = conversion->notes;
     notes.insert(notes.end(), report->notes.begin(), report->notes.end());
     std::string about;
-    append_json_texts(about, notes);
+    append_json_notes(about, notes);
     return Made{sink.take(), std::move(about)};
   }
   return Error{.code = ErrorCode::invalid_argument,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "andiron/message.h"
 #include "andiron/value.h"
 
 namespace andiron::web {
@@ -25,9 +26,10 @@ void append_json_list(std::string& out, std::size_t count, const Append& append)
   out += ']';
 }
 
-inline void append_json_texts(std::string& out, const std::vector<std::string>& items) {
-  append_json_list(out, items.size(),
-                   [&](std::size_t i, std::string& to) { append_json_string(to, items[i]); });
+inline void append_json_notes(std::string& out, const std::vector<Message>& notes) {
+  append_json_list(out, notes.size(), [&](std::size_t i, std::string& to) {
+    append_json_string(to, notes[i].to_string(Wording::javascript));
+  });
 }
 
 class JsonObject {
@@ -59,8 +61,8 @@ class JsonObject {
   void list(std::string_view name, std::size_t count, const Append& append) {
     append_json_list(key(name), count, append);
   }
-  void texts(std::string_view name, const std::vector<std::string>& items) {
-    append_json_texts(key(name), items);
+  void notes(std::string_view name, const std::vector<Message>& notes) {
+    append_json_notes(key(name), notes);
   }
 
  private:

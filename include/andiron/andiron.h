@@ -73,6 +73,7 @@
 //   store.h, store_builder.h, stores.h     loads and saves; all settings; the store of each format
 //   recorder.h                             Burn's older recorders, built on the stores
 //   apply.h                                collect, apply, plan, choose_variants, grow_to_fit
+//   proposal.h                             settings under which a load would match
 //   key_map.h                              names in the file, after each stage, in the model
 //   adapter.h                              layouts and names of other frameworks
 //   layers.h                               the same without a model
@@ -86,7 +87,8 @@
 //   convert.h                              a file for another format
 //   names.h, text.h                        filters, renaming, patterns
 //   format.h                               the formats and their settings
-//   error.h, error_code.h, limits.h        errors; what is refused
+//   error.h, error_code.h, message.h        errors, and advice in them
+//   limits.h                               what is refused
 //   file.h, byte_source.h, sink.h          how files are read and replaced; your own sources
 //   safetensors_view.h, burnpack_view.h    firmware
 #pragma once
@@ -111,6 +113,7 @@
 #include "andiron/layers.h"
 #include "andiron/leaf.h"
 #include "andiron/limits.h"
+#include "andiron/message.h"
 #include "andiron/module.h"
 #include "andiron/names.h"
 #include "andiron/nn/activation.h"
@@ -134,6 +137,7 @@
 #include "andiron/param_id.h"
 #include "andiron/place.h"
 #include "andiron/progress.h"
+#include "andiron/proposal.h"
 #include "andiron/quant_scheme.h"
 #include "andiron/recorder.h"
 #include "andiron/safetensors_view.h"

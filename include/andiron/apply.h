@@ -26,6 +26,7 @@
 #include "andiron/names.h"
 #include "andiron/place.h"
 #include "andiron/progress.h"
+#include "andiron/proposal.h"
 #include "andiron/snapshot.h"
 #include "andiron/value.h"
 
@@ -40,54 +41,8 @@ struct MissingTensor {
   std::string did_you_mean = {};
 };
 
-/// One setting of a proposal.
-struct ProposedStep {
-  /// The builder that makes the setting.
-  enum class Kind : std::uint8_t {
-    top_level_key,     ///< with_top_level_key(arguments[0])
-    fold_weight_norm,  ///< fold_weight_norm(arguments[0])
-    rename,            ///< with_key_remapping(arguments[0], arguments[1])
-    split,             ///< split_tensors(arguments[0], the others, 0, shares)
-    join,              ///< join_tensors(arguments[0], the others, the last)
-    transpose,         ///< transpose_tensors(arguments[0])
-    close_gaps,        ///< map_indices_contiguous(arguments[0])
-    exclude,           ///< exclude_regex(arguments[0])
-    adapter,           ///< with_from_adapter(arguments[0])
-    skip_variants,     ///< skip_enum_variants(arguments[0])
-    allow_unused,      ///< allow_unused(arguments[0])
-  };
-
-  Kind kind = Kind::rename;
-  std::vector<std::string> arguments = {};
-  std::vector<std::uint64_t> shares = {};
-  std::string code = {};  ///< the call: .with_key_remapping(R"(^module\.)", "")
-  std::string why = {};   ///< "words that mean the same"
-  /// Nothing but order or a shape speaks for it, or the module is shorter than the file: check it.
-  bool is_guess = false;
-};
-
-/// A change of settings that would make more of a source fit a module. It was tried on all names
-/// and shapes.
-struct Proposal {
-  std::string text;  ///< for people: "taking the tensors under 'module': matches 16 of 16 ..."
-  /// Builder calls to paste after a store, one per line. Guesses have a comment.
-  std::string code;
-  std::size_t matched = 0;  ///< parameters that would then get a tensor
-  std::size_t wanted = 0;   ///< all parameters
-  /// The same calls one by one. StoreBuilder::apply() makes them.
-  std::vector<ProposedStep> steps = {};
-
-  /// True if some step is a guess.
-  bool is_guess() const noexcept {
-    for (const ProposedStep& step : steps) {
-      if (step.is_guess) return true;
-    }
-    return false;
-  }
-};
-
 /// The outcome of a load, for every parameter of the module and every tensor of the source.
-struct ApplyResult {
+struct Report {
   /// How many names of each kind to_string() lists.
   static constexpr std::size_t shown = 10;
 
@@ -97,7 +52,7 @@ struct ApplyResult {
   /// Tensors that no parameter uses, sorted. Where index gaps were closed, with the file's numbers.
   std::vector<std::string> unused;
   std::vector<Error> errors;        ///< tensors that do not fit or cannot be read, in module order
-  std::vector<std::string> notes;   ///< what a user should know
+  std::vector<Message> notes;       ///< what a user should know
   std::vector<Proposal> proposals;  ///< settings that would make it match, best first
 
   /// True if there are no errors. Missing tensors are not errors here.
@@ -113,6 +68,7 @@ struct ApplyResult {
   ///                  "steps":[{"code","why","guess"}]}]}
   Value to_value() const;
 };
+using ApplyResult = Report;
 
 /// Writes ApplyResult::to_string().
 std::ostream& operator<<(std::ostream& out, const ApplyResult& result);
@@ -177,8 +133,7 @@ struct ApplyOptions {
 };
 
 /// Adds the settings of a proposal to those of a load, for those who call the stages themselves;
-/// made twice, they are there twice. A store does it with StoreBuilder::apply(). Steps with too few
-/// arguments are passed over.
+/// made twice, they are there twice. A store does it with StoreBuilder::apply().
 void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options);
 
 /// What a load will do with one parameter.
@@ -194,7 +149,9 @@ struct PlannedTensor {
 struct Plan {
   std::vector<PlannedTensor> tensors;  ///< in module order
   std::uint64_t byte_size = 0;         ///< of all tensors
-  ApplyResult result;                  ///< what the load will report, unless a read fails
+  /// The source has tensors that go on where the module ends (ApplyOptions::allow_unused).
+  bool is_too_short = false;
+  ApplyResult result;  ///< what the load will report, unless a read fails
 };
 
 namespace detail {
@@ -212,6 +169,7 @@ struct LoadSource {
   static LoadSource as_it_is(const Archive& archive);
 };
 
+AnyAdapter adapter_of(const UseAdapter& setting);
 Result<Snapshots> collect_slots(std::vector<Slot> slots, const CollectOptions& options);
 Result<Archive> collect_slots_as_archive(std::vector<Slot> slots, const CollectOptions& options);
 Result<Plan> plan_slots(const ModuleSlots& module, const LoadSource& source,

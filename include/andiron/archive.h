@@ -66,7 +66,7 @@ struct KnownLayout {
 /// Something in the file that the reader did not take, and why.
 struct Skipped {
   std::string name;
-  std::string reason;
+  Message reason;
 };
 
 /// The stage that gave a tensor its name.
@@ -168,8 +168,8 @@ class Archive {
   void set_value(Value value);
   /// What a user should know: tolerated oddities, tensors tied by metadata. Notes quote the file
   /// unescaped; pass them through display_line() before you print them.
-  const std::vector<std::string>& notes() const& noexcept;
-  void add_note(std::string note);
+  const std::vector<Message>& notes() const& noexcept;
+  void add_note(Message note);
   /// What the reader skipped. Stages that rename or drop tensors do the same to these names.
   const std::vector<Skipped>& skipped() const& noexcept;
   void set_skipped(std::vector<Skipped> skipped);
@@ -181,7 +181,7 @@ class Archive {
   std::string packaging() && { return packaging(); }
   Aliases aliases() && { return aliases(); }
   Metadata metadata() && { return metadata(); }
-  std::vector<std::string> notes() && { return notes(); }
+  std::vector<Message> notes() && { return notes(); }
   std::vector<Skipped> skipped() && { return skipped(); }
 
   /// Appends a tensor under its full path. Fails with DuplicateKey if the name is taken.

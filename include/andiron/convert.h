@@ -70,7 +70,7 @@ struct Conversion {
   Archive archive;
   std::vector<CastTensor> casts = {};
   /// What a user should know, without the notes of the archive.
-  std::vector<std::string> notes = {};
+  std::vector<Message> notes = {};
 
   /// Sentences on the elements that casts lost. Complete once the archive was written.
   std::vector<std::string> cast_losses() const;

@@ -32,10 +32,11 @@
 #include <utility>
 
 #include "andiron/error_code.h"
+#include "andiron/message.h"
 
 namespace andiron::inline v1 {
 
-struct ApplyResult;
+struct Report;
 
 /// One failure, for programs (`code`) and for people (the rest). Unused fields are empty. Fields
 /// quote the file unescaped; to_string() escapes them.
@@ -46,15 +47,15 @@ struct Error {
   std::string tensor = {};    ///< the tensor concerned
   std::string found = {};     ///< what was there
   std::string expected = {};  ///< what would have been right
-  std::string hint = {};      ///< what to try next
-  /// Set if a load did not match: what fits and what does not (apply.h).
-  std::shared_ptr<const ApplyResult> report = {};
+  Message hint = {};          ///< what to try next
+  /// All that the operation can tell. A load that does not match sets it (apply.h).
+  std::shared_ptr<const Report> report = {};
 
   /// One line: "FILE: tensor 'NAME': what was found; expected ...; what to try". Escaped (text.h),
   /// so it is safe to print.
-  std::string to_string() const;
+  std::string to_string(Wording wording = Wording::cpp) const;
   /// The same without the file.
-  std::string description() const;
+  std::string description(Wording wording = Wording::cpp) const;
 };
 
 /// Writes Error::to_string().
@@ -81,7 +82,7 @@ class Result;
 
 namespace detail {
 // description() before it is escaped, for notes and reasons.
-std::string sentence_of(const Error& error);
+Message sentence_of(const Error& error);
 
 [[noreturn]] inline void fail(const Error& error) {
 #if defined(__cpp_exceptions)

@@ -69,7 +69,7 @@ class AtomicFile : public Sink {
   /// Makes the file visible. Call it at most once; nothing can be written afterwards.
   Status commit();
   /// What could not be kept of the replaced file: "could not keep the old file's owner".
-  const std::vector<std::string>& notes() const& noexcept;
+  const std::vector<Message>& notes() const& noexcept;
 
  private:
   explicit AtomicFile(std::unique_ptr<detail::FileDraft> draft);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace andiron::inline v1 {
 
@@ -81,5 +82,8 @@ struct Limits {
   /// Tensor data held at once while saving or hashing, whatever the size of the model.
   std::uint64_t window_bytes = std::uint64_t{8} << 20;
 };
+
+/// Returns "tensors" for &Limits::tensors. Not freestanding.
+std::string_view limit_name(std::uint64_t Limits::* limit) noexcept;
 
 }  // namespace andiron::inline v1

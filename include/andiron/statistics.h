@@ -75,7 +75,7 @@ struct Statistics {
 
   /// Why only `count` is known: the dtype is raw, f6e2m3 or f6e3m2, or a quantized one that
   /// dequantize() does not know. Otherwise empty.
-  std::string refused = {};
+  Message refused = {};
 
   std::uint64_t infinities() const noexcept { return positive_infinities + negative_infinities; }
   /// True if no element is NaN or infinite.

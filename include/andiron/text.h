@@ -69,6 +69,9 @@ std::string display_text(std::string_view text);
 /// patterns can be copied, and escaping twice has no effect.
 std::string display_line(std::string_view sentence);
 
+/// Returns `text` as one word of a command line, in quotes if it needs them.
+std::string shell_word(std::string_view text);
+
 /// The columns of a terminal that a character takes: 0 for combining marks, 2 for East Asian wide
 /// ones, else 1.
 unsigned character_width(char32_t character) noexcept;

@@ -54,7 +54,7 @@ struct WriteReport {
   std::uint64_t bytes = 0;              ///< of all files
   std::size_t tensors = 0;              ///< written
   /// What the format could not store, and what it changed.
-  std::vector<std::string> notes = {};
+  std::vector<Message> notes = {};
 };
 
 /// Writes an archive to a file. The layout is fixed before any tensor is read. Tensor data passes

@@ -224,7 +224,7 @@ Status LayerRules::add(LayerRule rule) ANDIRON_NO_THROW {
     by_path_.try_emplace(rule.glob, rules_.size());
   } else {
     ANDIRON_TRY(detail::check_limit(globs_.size() + 1, most_globs,
-                                    {"too many rules with wildcards", "", "rules"}));
+                                    {"too many rules with wildcards", nullptr, "rules"}));
     ANDIRON_ASSIGN(Pattern glob, Pattern::glob(rule.glob));
     globs_.emplace_back(rules_.size(), std::move(glob));
   }

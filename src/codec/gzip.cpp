@@ -188,7 +188,7 @@ class GzipInflater {
   Status take_output(std::span<const std::byte> made) {
     inflated_ += made.size();
     ANDIRON_TRY(check_limit(inflated_, limits_.inflated_bytes, [&] {
-      return LimitCheck{"the file inflates to more than allowed", "inflated_bytes", "bytes",
+      return LimitCheck{"the file inflates to more than allowed", &Limits::inflated_bytes, "bytes",
                         source_.name()};
     }));
     ANDIRON_TRY(check_inflated_ratio(inflated_, source_.size(), limits_, source_.name()));

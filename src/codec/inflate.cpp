@@ -26,10 +26,10 @@ Status check_inflated_ratio(std::uint64_t bytes, std::uint64_t file_bytes, const
       bytes / std::max<std::uint64_t>(limits.inflated_ratio, 1) <= file_bytes) {
     return {};
   }
-  Error error =
-      over_limit(std::to_string(bytes) + " bytes from a file of " + std::to_string(file_bytes),
-                 limits.inflated_ratio,
-                 {"the data inflates to too many times its size", "inflated_ratio", "", file});
+  Error error = over_limit(
+      std::to_string(bytes) + " bytes from a file of " + std::to_string(file_bytes),
+      limits.inflated_ratio,
+      {"the data inflates to too many times its size", &Limits::inflated_ratio, "", file});
   error.expected += " times its size";
   return error;
 }

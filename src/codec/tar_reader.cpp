@@ -109,9 +109,10 @@ class TarIndex {
     const bool is_name = header.type() == 'L';
     if (!is_name && header.type() != 'x' && header.type() != 'g') return std::uint64_t{0};
     if (*header.bytes() > source_.size() - at_) return cut_off("within a header");
-    ANDIRON_TRY(check_limit(*header.bytes(), is_name ? limits_.name_bytes : limits_.metadata_bytes,
-                            {"a header of the tar archive is larger than allowed",
-                             is_name ? "name_bytes" : "metadata_bytes", "bytes", source_.name()}));
+    ANDIRON_TRY(check_limit(
+        *header.bytes(), is_name ? limits_.name_bytes : limits_.metadata_bytes,
+        {"a header of the tar archive is larger than allowed",
+         is_name ? &Limits::name_bytes : &Limits::metadata_bytes, "bytes", source_.name()}));
     return *header.bytes();
   }
 
@@ -171,9 +172,9 @@ class TarIndex {
                  in_quotes(member.name));
     }
     if (bytes > source_.size() - at_) return cut_off("within a member");
-    ANDIRON_TRY(check_limit(
-        members_.size() + 1, limits_.zip_entries,
-        {"the tar archive has more members than allowed", "zip_entries", "", source_.name()}));
+    ANDIRON_TRY(check_limit(members_.size() + 1, limits_.zip_entries,
+                            {"the tar archive has more members than allowed", &Limits::zip_entries,
+                             "", source_.name()}));
     members_.push_back(std::move(member));
     forget_long();
     skip(bytes);

@@ -104,7 +104,7 @@ Status detail::cast_tensors(const std::vector<CastRule>& rules, Conversion& conv
     }
     if (!changed) {
       Error error = std::move(changed).error();
-      error.hint = "leave the tensor out, or leave it uncast";
+      error.hint = Advice::leave_uncast;
       return error;
     }
     conversion.casts.push_back({std::string(info.name), info.dtype, rule.dtype, std::move(loss)});

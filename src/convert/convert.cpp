@@ -62,15 +62,14 @@ Status check_layout(const Archive& file, const LayoutChange& change) {
                .message = "the file seems to have this layout already",
                .file = file.origin(),
                .found = std::string(layout_name(change.to)),
-               .hint = "set LayoutChange::is_forced if " +
-                       std::string(layout_name(other_layout(change.to))) + " is its layout"};
+               .hint = Message(Advice::force_layout, layout_name(other_layout(change.to)))};
 }
 
 Status change_layout(const LayoutChange& change, Conversion& conversion) {
   ANDIRON_TRY(check_layout(conversion.archive, change));
   const std::size_t known = conversion.archive.notes().size();
   ANDIRON_ASSIGN(conversion.archive, change_layout(conversion.archive, change.rules, change.to));
-  const std::vector<std::string>& notes = conversion.archive.notes();
+  const std::vector<Message>& notes = conversion.archive.notes();
   conversion.notes.insert(conversion.notes.end(),
                           notes.begin() + static_cast<std::ptrdiff_t>(known), notes.end());
   return {};
@@ -89,8 +88,8 @@ void mark_pytorch_layout(const FormatInfo& format, Conversion& conversion) {
   if (format.has_metadata) mark_layout(conversion.archive, Layout::pytorch);
   if (format.is_of_burn) {
     conversion.notes.push_back(
-        "the tensors keep PyTorch's layouts: load them with PyTorchToBurnAdapter, or set "
-        "ConvertOptions::layout");
+        "the tensors keep PyTorch's layouts: load them with PyTorchToBurnAdapter" +
+        Message(Advice::change_layout));
   } else if (!format.has_metadata) {
     conversion.notes.push_back(std::string(format.name) +
                                " cannot record that the tensors have PyTorch's layout; load them "

@@ -175,14 +175,14 @@ const Aliases& Archive::aliases() const& noexcept { return state_->aliases; }
 const Metadata& Archive::metadata() const& noexcept { return state_->metadata; }
 Result<Value> Archive::value() const ANDIRON_NO_THROW { return state_->value.get(); }
 ANDIRON_OR_OUT_OF_MEMORY
-const std::vector<std::string>& Archive::notes() const& noexcept { return state_->notes; }
+const std::vector<Message>& Archive::notes() const& noexcept { return state_->notes; }
 const std::vector<Skipped>& Archive::skipped() const& noexcept { return state_->skipped; }
 
 void Archive::set_skipped(std::vector<Skipped> skipped) { change().skipped = std::move(skipped); }
 void Archive::set_aliases(Aliases aliases) { change().replace_aliases(std::move(aliases)); }
 void Archive::set_metadata(Metadata metadata) { change().metadata = std::move(metadata); }
 void Archive::set_value(Value value) { change().value = detail::LazyValue(std::move(value)); }
-void Archive::add_note(std::string note) { change().notes.push_back(std::move(note)); }
+void Archive::add_note(Message note) { change().notes.push_back(std::move(note)); }
 
 TensorInfo Archive::info(std::size_t index) const {
   const ArchiveEntry& entry = state_->entries[index];

@@ -98,7 +98,7 @@ struct ArchiveState {
   Aliases aliases;
   Metadata metadata;
   LazyValue value;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   std::vector<Skipped> skipped;
   std::shared_ptr<const NameOrigin> came_from;
 

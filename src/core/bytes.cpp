@@ -27,7 +27,7 @@ Result<Bytes> Bytes::allocate(std::uint64_t wanted) ANDIRON_NO_THROW {
     return Error{.code = ErrorCode::out_of_memory,
                  .message = "not enough memory",
                  .found = std::to_string(wanted) + " bytes needed",
-                 .hint = "read it in parts, or borrow it from a mapped file"};
+                 .hint = Advice::read_in_parts};
   }
   Bytes bytes;
   bytes.owner_ = std::shared_ptr<void>(memory, [large, size](void* p) {

@@ -14,8 +14,8 @@ namespace andiron::inline v1::detail {
 
 // The words for an error message.
 struct LimitCheck {
-  std::string_view message;  // "too many tensors"
-  std::string_view limit;    // the member of Limits that can be moved; empty for what is fixed
+  std::string_view message;                 // "too many tensors"
+  std::uint64_t Limits::* limit = nullptr;  // the one that can be moved; none for what is fixed
   std::string_view unit = "";
   std::string_view file = {};
   std::string_view tensor = {};

@@ -12,12 +12,13 @@ namespace andiron::inline v1 {
 
 namespace {
 
-std::string what_is_wrong(const Error& error) {
+Message what_is_wrong(const Error& error) {
   std::string text = error.message;
   if (!error.found.empty()) text += ": " + error.found;
   if (!error.expected.empty()) text += "; expected " + error.expected;
-  if (!error.hint.empty()) text += "; " + error.hint;
-  return text;
+  Message message = std::move(text);
+  if (!error.hint.empty()) message += "; " + error.hint;
+  return message;
 }
 
 // What Results refer to that could not keep an error. Never destroyed: they may outlive us.
@@ -27,22 +28,23 @@ Error& shared_out_of_memory() noexcept {
   return *error;
 }
 
-std::string about(const std::string& tensor, const std::string& text) {
-  return tensor.empty() ? text : "tensor '" + tensor + "': " + text;
+std::string about(const std::string& tensor) {
+  return tensor.empty() ? "" : "tensor '" + tensor + "': ";
 }
 
 }  // namespace
 
-std::string detail::sentence_of(const Error& error) {
-  return about(error.tensor, what_is_wrong(error));
+Message detail::sentence_of(const Error& error) {
+  return about(error.tensor) + what_is_wrong(error);
 }
 
-std::string Error::description() const {
-  return about(display_text(tensor), display_line(what_is_wrong(*this)));
+std::string Error::description(Wording wording) const {
+  return about(display_text(tensor)) + display_line(what_is_wrong(*this).to_string(wording));
 }
 
-std::string Error::to_string() const {
-  return file.empty() ? description() : display_text(file) + ": " + description();
+std::string Error::to_string(Wording wording) const {
+  const std::string text = description(wording);
+  return file.empty() ? text : display_text(file) + ": " + text;
 }
 
 Error detail::out_of_memory() noexcept {

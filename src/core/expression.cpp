@@ -84,7 +84,7 @@ std::optional<Strides> fold_reshape(const Shape& shape, const Strides& strides,
 
 Status check_depth(unsigned depth) {
   Status status = check_limit(depth, max_expression_depth,
-                              {"too many operations on an unread tensor", "", "levels"});
+                              {"too many operations on an unread tensor", nullptr, "levels"});
   if (status) return {};
   Error error = std::move(status).error();
   error.hint = "read it and continue with the result";

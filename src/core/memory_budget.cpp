@@ -60,14 +60,14 @@ void MemoryBudget::add_data(std::uint64_t bytes) {
 Error MemoryBudget::over_memory(std::uint64_t bytes, std::string_view what) const {
   return over_limit(
       std::to_string(sum(most_ - left_, bytes)) + " bytes, with " + std::string(what), most_,
-      {"the file asks for more memory than its size allows", "memory_bytes", "", file_});
+      {"the file asks for more memory than its size allows", &Limits::memory_bytes, "", file_});
 }
 
 Error MemoryBudget::over_data(std::uint64_t bytes, std::string_view tensor) const {
   return over_limit(std::to_string(sum(most_data_ - data_left_, bytes)) + " bytes so far",
                     most_data_,
                     {"all tensors together repeat the file's data too often",
-                     "expanded_bytes_in_all", "", file_, tensor});
+                     &Limits::expanded_bytes_in_all, "", file_, tensor});
 }
 
 }  // namespace andiron::inline v1::detail

@@ -10,7 +10,7 @@
 namespace andiron::inline v1::detail {
 
 inline Error name_collision(std::string name, std::string found,
-                            std::string hint = "rename one of them first, or leave one out") {
+                            Message hint = Advice::rename_apart) {
   return Error{.code = ErrorCode::name_collision,
                .message = "two tensors would get this name",
                .tensor = std::move(name),

@@ -48,7 +48,7 @@ Result<std::uint64_t> Shape::byte_count(DType dtype) const ANDIRON_NO_THROW {
 ANDIRON_OR_OUT_OF_MEMORY
 
 Status Shape::check_rank() const ANDIRON_NO_THROW {
-  return detail::check_limit(rank(), max_rank, {"too many dimensions", ""});
+  return detail::check_limit(rank(), max_rank, {"too many dimensions", nullptr});
 }
 ANDIRON_OR_OUT_OF_MEMORY
 

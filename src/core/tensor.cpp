@@ -61,9 +61,8 @@ Status Tensor::check_access(DType wanted, std::size_t alignment) const {
                  .message = "the tensor has a different dtype",
                  .found = dtype_text(),
                  .expected = std::string(dtype_name(wanted)),
-                 .hint =
-                     "ask for that type, cast the snapshot before reading it, or load with "
-                     "DTypePolicy::cast_to_module"};
+                 .hint = "ask for that type, cast the snapshot before reading it, or load with " +
+                         Message(Advice::cast_to_module)};
   }
   if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignment != 0) {
     return Error{.code = ErrorCode::misaligned,

@@ -100,8 +100,7 @@ constexpr FormatRow rows[] = {
         .is_format = is_pytorch,
         .may_be_gzip = true,
         .read = read_pytorch,
-        .write_instead = "write SafeTensors, which PyTorch can read; for a module, add "
-                         ".with_to_adapter(BurnToPyTorchAdapter())",
+        .write_instead = "write SafeTensors, which PyTorch can read",
         // A pickle only where there is nothing else.
         .folder_rank = 1,
         .usual_names = pytorch_names,
@@ -141,12 +140,12 @@ NamedFormat format_by_name(std::string_view name) noexcept {
   return {};
 }
 
-std::string cast_or_leave_out(DType dtype, std::initializer_list<DType> others) {
+Message cast_or_leave_out(DType dtype, std::initializer_list<DType> others) {
   for (const DType other : others) {
     if (!can_convert(dtype, other)) continue;
-    return "cast it to " + std::string(dtype_name(other)) + ", or leave it out";
+    return Message(Advice::cast_or_leave_out, dtype_name(other));
   }
-  return "leave it out";
+  return Advice::leave_out;
 }
 
 std::string list_endings(bool (*takes)(const FormatInfo& format)) {

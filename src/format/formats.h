@@ -68,10 +68,10 @@ struct Kept {
   std::size_t values = 0;       // of Archive::value(), without tensors
   std::size_t metadata = 0;     // entries
   bool param_ids = false;
-  std::string_view ids_if_asked = {};  // the setting that keeps them, if there is one
-  bool ties = false;                   // names that metadata ties to others
-  std::size_t converted = 0;           // tensors that get another dtype
-  std::string conversion = {};         // of the first of them: "f16 to f32"
+  bool ids_if_asked = false;    // a setting keeps them
+  bool ties = false;            // names that metadata ties to others
+  std::size_t converted = 0;    // tensors that get another dtype
+  std::string conversion = {};  // of the first of them: "f16 to f32"
 };
 
 // What is to be written.
@@ -123,7 +123,7 @@ NamedFormat format_by_name(std::string_view name) noexcept;
 
 // Advice for a dtype that a format cannot store: to cast it to the first of `others` that it
 // converts to.
-std::string cast_or_leave_out(DType dtype, std::initializer_list<DType> others);
+Message cast_or_leave_out(DType dtype, std::initializer_list<DType> others);
 
 // ".safetensors, .bpk or .mpk": the extensions of rows that pass a test, for messages.
 std::string list_endings(bool (*takes)(const FormatInfo& format));

@@ -7,8 +7,7 @@
 
 namespace andiron::inline v1::detail {
 
-void Oddity::note(std::vector<std::string>& notes, std::string_view kind,
-                  std::string_view what) const {
+void Oddity::note(std::vector<Message>& notes, std::string_view kind, std::string_view what) const {
   if (count == 0) return;
   std::string text = std::string(kind) + " " + in_quotes(name) + ": ";
   text += what;

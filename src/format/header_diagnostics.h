@@ -26,7 +26,7 @@ struct Oddity {
     if (count++ == 0) name = where;
   }
   // Appends "KIND 'NAME': WHAT (and N more like it)"; nothing where there is none.
-  void note(std::vector<std::string>& notes, std::string_view kind, std::string_view what) const;
+  void note(std::vector<Message>& notes, std::string_view kind, std::string_view what) const;
 };
 
 // The tensor at which a parser stopped.

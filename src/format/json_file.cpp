@@ -44,7 +44,7 @@ bool nests_deeper(const Value& value, unsigned levels) {
 Result<Value> read_json_file(const std::string& path) {
   ANDIRON_ASSIGN(const ByteSourcePtr file, open_file(path));
   ANDIRON_TRY(check_limit(file->size(), most_json_bytes,
-                          {"the JSON text is too long for a config", "", "bytes", path}));
+                          {"the JSON text is too long for a config", nullptr, "bytes", path}));
   std::string text(static_cast<std::size_t>(file->size()), '\0');
   ANDIRON_TRY(file->read_at(0, std::as_writable_bytes(std::span(text))));
   Result<Value> value = parse_json(text);

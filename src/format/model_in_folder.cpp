@@ -110,7 +110,7 @@ Error several_models(const FileSet& files, const Names& candidates) {
                .file = files.name(),
                .found = std::move(found),
                .expected = "one index, or exactly one model",
-               .hint = "name one of the files"};
+               .hint = Advice::choose_file};
 }
 
 }  // namespace

@@ -66,12 +66,16 @@ Result<NamedSource> find_source(const FileSet& files, std::string name) {
   }
   Result<ByteSourcePtr> source = files.open(name);
   const FormatRow* row = format_by_name(name).row;
-  if (!source && source.error().code == ErrorCode::not_found && row != nullptr &&
-      row->info.has_shards) {
-    Result<ByteSourcePtr> index =
-        pass_on_out_of_memory(files.open(name + std::string(index_ending)));
-    if (index) return NamedSource{*std::move(index), name + std::string(index_ending)};
-    // Meanwhile, a save may have made one file of the shards.
+  if (row == nullptr || !row->info.has_shards) {
+    if (!source) return std::move(source).error();
+    return NamedSource{*std::move(source), std::move(name)};
+  }
+  // While one is looked for, saves may write the other and remove this one.
+  constexpr int lookups = 3;
+  const std::string index_name = name + std::string(index_ending);
+  for (int i = 1; !source && source.error().code == ErrorCode::not_found && i < lookups; ++i) {
+    Result<ByteSourcePtr> index = pass_on_out_of_memory(files.open(index_name));
+    if (index) return NamedSource{*std::move(index), index_name};
     source = files.open(name);
   }
   if (!source) return std::move(source).error();

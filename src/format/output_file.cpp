@@ -34,8 +34,8 @@ Status OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> dat
 
 Status OutputFile::commit() { return draft_ ? draft_->commit() : Status(); }
 
-std::vector<std::string> OutputFile::notes() const {
-  return draft_ ? draft_->notes() : std::vector<std::string>();
+std::vector<Message> OutputFile::notes() const {
+  return draft_ ? draft_->notes() : std::vector<Message>();
 }
 
 }  // namespace andiron::inline v1::detail

@@ -27,7 +27,7 @@ class OutputFile : public Sink {
   // Gives the file its name.
   Status commit();
   bool is_published() const noexcept { return draft_ && draft_->is_published(); }
-  std::vector<std::string> notes() const;
+  std::vector<Message> notes() const;
 
  private:
   explicit OutputFile(std::unique_ptr<FileDraft> draft) : draft_(std::move(draft)) {}

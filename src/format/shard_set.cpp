@@ -189,7 +189,7 @@ Status ShardSet::add_shard(OutputFile& shard) {
   return error;
 }
 
-Result<std::string> ShardSet::commit() {
+Result<Message> ShardSet::commit() {
   if (index_ == nullptr) return std::string();
   // Made while there is a way back.
   std::string note = old_files_stay;
@@ -234,26 +234,26 @@ Error ShardSet::after_rename(Error error) const {
   return error;
 }
 
-std::vector<std::string> ShardSet::notes() const {
-  return index_ == nullptr ? std::vector<std::string>() : index_->notes();
+std::vector<Message> ShardSet::notes() const {
+  return index_ == nullptr ? std::vector<Message>() : index_->notes();
 }
 
-Result<std::string> remove_shard_set(const std::string& path, std::string_view ending,
-                                     const WriteOptions& options) ANDIRON_NO_THROW {
+Result<Message> remove_shard_set(const std::string& path, std::string_view ending,
+                                 const WriteOptions& options) ANDIRON_NO_THROW {
   const ModelPlace place(path, ending);
   const Result<Target> found = find_target(place.index);
   if (!found) return "the old index stays: " + sentence_of(found.error());
   remove_abandoned_shards(place, *found, options.limits);
-  if (!found->old) return std::string();
+  if (!found->old) return Message();
   // Under a temporary name, it lists what is left to remove if this process is killed now.
   const int folder = found->folder.get();
   const Descriptor index = lock_for_reading(folder, found->name);
   const std::string name = hide_under_temporary_name(folder, found->name);
   const IndexContent old = content_of(index, place.pattern, options.limits);
   if (old.is_read && remove_shards(place, old.shards, {}) && try_remove(folder, name)) {
-    return std::string();
+    return Message();
   }
-  if (name != found->name) return std::string(old_files_stay);
+  if (name != found->name) return Message(old_files_stay);
   return "the old index stays beside the file: " + place.index;
 }
 ANDIRON_OR_OUT_OF_MEMORY

@@ -54,11 +54,11 @@ class ShardSet {
   Status write_index(std::string_view text);
   Result<std::unique_ptr<OutputFile>> create_shard(std::size_t index);
   Status add_shard(OutputFile& shard);
-  Result<std::string> commit();
+  Result<Message> commit();
   // Removes the shards that were written, unless the index has its name. False if some stay.
   bool take_back() noexcept;
   // What could not be kept of the old files.
-  std::vector<std::string> notes() const;
+  std::vector<Message> notes() const;
 
  private:
   ShardSet(const std::string& path, std::string_view ending, const WriteOptions& options);
@@ -78,7 +78,7 @@ class ShardSet {
 
 // Removes the index and the shards of a model that is a single file now. Returns a note if some of
 // them stay, else the empty string.
-Result<std::string> remove_shard_set(const std::string& path, std::string_view ending,
-                                     const WriteOptions& options);
+Result<Message> remove_shard_set(const std::string& path, std::string_view ending,
+                                 const WriteOptions& options);
 
 }  // namespace andiron::inline v1::detail

@@ -108,7 +108,7 @@ class ShardedModel::State {
     shard.file = builder_.add_file_of(shard.archive, name);
     builder_.keep_names_of(shard.archive);
     builder_.state().is_pickled |= shard.archive.is_pickled();
-    for (const std::string& note : shard.archive.notes()) {
+    for (const Message& note : shard.archive.notes()) {
       builder_.state().notes.push_back(name + ": " + note);
     }
     for (const Skipped& skipped : shard.archive.skipped()) {
@@ -193,9 +193,9 @@ class ShardedModel::State {
     }
     Shards::value_type& shard = *shards_.try_emplace(file).first;
     ANDIRON_TRY(check_limit(map_.size() + 1, options_.limits.tensors,
-                            {"too many tensors", "tensors", "", path_}));
+                            {"too many tensors", &Limits::tensors, "", path_}));
     ANDIRON_TRY(check_limit(shards_.size(), options_.limits.shards,
-                            {"too many shards", "shards", "", path_}));
+                            {"too many shards", &Limits::shards, "", path_}));
     map_.push_back({std::move(tensor), &shard});
     return {};
   }
@@ -309,9 +309,9 @@ Result<ShardedModel> ShardedModel::read_index(const ReadContext& context) {
                  .file = source.name(),
                  .hint = "open it by its path, or as part of a FileSet"};
   }
-  ANDIRON_TRY(
-      check_limit(source.size(), context.options.limits.index_bytes,
-                  {"the index is larger than allowed", "index_bytes", "bytes", source.name()}));
+  ANDIRON_TRY(check_limit(
+      source.size(), context.options.limits.index_bytes,
+      {"the index is larger than allowed", &Limits::index_bytes, "bytes", source.name()}));
   ANDIRON_ASSIGN(Bytes text, Bytes::allocate(source.size()));
   ANDIRON_TRY(source.read_at(0, text.writable()));
   ANDIRON_TRY(context.budget->charge(MemoryBudget::listed * text.size(), "the index"));

@@ -55,11 +55,11 @@ class ShardedWriter {
       ANDIRON_TRY(set.add_shard(*file));
       report.bytes += bytes;
     }
-    const std::vector<std::string> notes = set.notes();
+    const std::vector<Message> notes = set.notes();
     report.notes.insert(report.notes.end(), notes.begin(), notes.end());
     // Room for a note on what stays of the old set.
     report.notes.reserve(report.notes.size() + 1);
-    ANDIRON_ASSIGN(std::string stays, set.commit());
+    ANDIRON_ASSIGN(Message stays, set.commit());
     if (!stays.empty()) report.notes.push_back(std::move(stays));
     return report;
   }
@@ -118,8 +118,8 @@ ShardPlan plan_shards(const Archive& archive, std::uint64_t most) {
 Result<WriteReport> write_sharded(const Archive& archive, const std::string& path,
                                   const NamedFormat& named, const ShardPlan& shards,
                                   const WriteOptions& options, WriteReport report) {
-  ANDIRON_TRY(
-      check_limit(shards.size(), options.limits.shards, {"too many shards", "shards", "", path}));
+  ANDIRON_TRY(check_limit(shards.size(), options.limits.shards,
+                          {"too many shards", &Limits::shards, "", path}));
   return ShardedWriter(archive, named, options).write(path, shards, std::move(report));
 }
 

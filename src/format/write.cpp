@@ -43,13 +43,13 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
                  .expected = "a name that ends in " + list_endings([](const FormatInfo& format) {
                                return format.is_written;
                              }),
-                 .hint = "or set WriteOptions::format"};
+                 .hint = Advice::set_format};
   }
   if (named.row->write == nullptr) {
     return Error{
         .code = ErrorCode::unsupported,
         .message = std::string(named.row->info.title) + " files can be read, but not written",
-        .hint = named.row->write_instead};
+        .hint = named.row->write_instead + Message(Advice::save_for_pytorch)};
   }
   if (options.settings.index() != 0 && options.settings.index() != named.row->settings) {
     return Error{.code = ErrorCode::invalid_argument,
@@ -68,10 +68,10 @@ Result<NamedFormat> target_of(std::string_view path, const WriteOptions& options
   return named;
 }
 
-std::vector<std::string> notes_on(const FormatRow& row, const KeptContext& context) {
+std::vector<Message> notes_on(const FormatRow& row, const KeptContext& context) {
   const Archive& archive = context.archive;
   const Value& tree = context.tree;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   const Kept kept = row.kept(context);
   const std::string name = kept.written_as.empty() ? std::string(row.info.name) : kept.written_as;
   const auto lose = [&](std::size_t count, std::string_view noun, std::string_view examples = {}) {
@@ -83,12 +83,11 @@ std::vector<std::string> notes_on(const FormatRow& row, const KeptContext& conte
   if (!kept.param_ids) {
     std::size_t ids = 0;
     for (std::size_t i = 0; i < archive.size(); ++i) ids += archive.info(i).param_id.has_value();
-    if (kept.ids_if_asked.empty()) {
+    if (!kept.ids_if_asked) {
       lose(ids, "parameter id");
     } else if (ids != 0) {
-      notes.push_back(count_of(ids, "parameter id") + (ids == 1 ? " was" : " were") +
-                      " left out; set " + std::string(kept.ids_if_asked) + " to keep " +
-                      (ids == 1 ? "it" : "them"));
+      notes.push_back(count_of(ids, "parameter id") + (ids == 1 ? " was" : " were") + " left out" +
+                      Message(Advice::keep_param_ids, ids == 1 ? "it" : "them"));
     }
   }
   lose(archive.metadata().size() - kept.metadata, "metadata string");
@@ -104,7 +103,7 @@ std::vector<std::string> notes_on(const FormatRow& row, const KeptContext& conte
 }
 
 // A name that says something else than the content.
-void note_ending(const std::string& path, const FormatRow& row, std::vector<std::string>& notes) {
+void note_ending(const std::string& path, const FormatRow& row, std::vector<Message>& notes) {
   const NamedFormat other = format_by_name(path);
   if (other.row == nullptr || other.row == &row) return;
   notes.push_back("this is a " + std::string(row.info.title) + " file, although its name ends in " +
@@ -120,7 +119,7 @@ Result<Archive> with_metadata(const Archive& archive, const WriteOptions& option
       return Error{.code = ErrorCode::name_collision,
                    .message = "a metadata entry has the name of a tied tensor",
                    .tensor = key,
-                   .hint = "rename the entry, or write tied tensors as copies"};
+                   .hint = Advice::rename_entry};
     }
     merged.insert_or_assign(key, value);
   }
@@ -129,14 +128,14 @@ Result<Archive> with_metadata(const Archive& archive, const WriteOptions& option
   return result;
 }
 
-void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+void append(std::vector<Message>& notes, const std::vector<Message>& more) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
 // The archive as it is written, with notes on what the format leaves out or changes.
 struct Prepared {
   Archive archive;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 Status check_data_bytes(const Archive& archive) {
@@ -188,7 +187,7 @@ Error exists_as(const char* what, const std::string& path) {
   return Error{.code = ErrorCode::already_exists,
                .message = what,
                .file = path,
-               .hint = "pass .overwrite(true) to replace it, or choose another name"};
+               .hint = Message(Advice::overwrite) + ", or choose another name"};
 }
 
 // The report is complete before the file is in place: after that, nothing may fail.
@@ -223,7 +222,7 @@ Result<WriteReport> write_single(const NamedFormat& named, const Archive& archiv
   if (!options.overwrite && has_shards()) return exists_as(as_shards, index);
   ANDIRON_TRY(file->commit());
   if (!options.overwrite) return report;
-  Result<std::string> stays = remove_shard_set(path, named.ending, options);
+  Result<Message> stays = remove_shard_set(path, named.ending, options);
   if (stays && !stays->empty()) report.notes.push_back(*std::move(stays));
   return report;
 }
@@ -249,7 +248,7 @@ Result<WriteReport> write_as_only_form(const NamedFormat& named, const Archive& 
 }
 
 Result<WriteReport> write_to_path(const Archive& archive, const std::string& path,
-                                  const WriteOptions& options, std::vector<std::string> notes) {
+                                  const WriteOptions& options, std::vector<Message> notes) {
   ANDIRON_ASSIGN(const NamedFormat named, target_of(path, options));
   ANDIRON_ASSIGN(const Prepared prepared, prepare(archive, named, options));
   WriteReport report{.tensors = prepared.archive.size(), .notes = std::move(notes)};

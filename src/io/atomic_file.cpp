@@ -35,6 +35,6 @@ ANDIRON_OR_OUT_OF_MEMORY
 Status AtomicFile::commit() ANDIRON_NO_THROW { return draft_->commit(); }
 ANDIRON_OR_OUT_OF_MEMORY
 
-const std::vector<std::string>& AtomicFile::notes() const& noexcept { return draft_->notes(); }
+const std::vector<Message>& AtomicFile::notes() const& noexcept { return draft_->notes(); }
 
 }  // namespace andiron::inline v1

@@ -42,7 +42,7 @@ Error already_exists(const std::string& path) {
   return Error{.code = ErrorCode::already_exists,
                .message = "the file exists",
                .file = path,
-               .hint = "pass .overwrite(true) to replace it, or choose another name"};
+               .hint = Message(Advice::overwrite) + ", or choose another name"};
 }
 
 Status FileDraft::ready() const {

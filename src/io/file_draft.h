@@ -64,7 +64,7 @@ class FileDraft {
   // The file that commit() replaced, still open. Empty if there was none.
   const Descriptor& replaced() const noexcept { return replaced_; }
   // What could not be kept of the old file, as notes for the user.
-  const std::vector<std::string>& notes() const noexcept { return notes_; }
+  const std::vector<Message>& notes() const noexcept { return notes_; }
 
  private:
   FileDraft() = default;
@@ -111,7 +111,7 @@ class FileDraft {
   Descriptor replaced_;
   bool is_broken_ = false;        // a step failed: whatever came after it would leave a gap
   std::optional<Error> failure_;  // of that step, unless it threw
-  std::vector<std::string> notes_;
+  std::vector<Message> notes_;
 };
 
 }  // namespace andiron::inline v1::detail

@@ -71,7 +71,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
           .code = ErrorCode::unsupported,
           .message = "the file was opened for positional reads, so its memory cannot be borrowed",
           .file = name_,
-          .hint = "read a copy, or open the file with IoMode::automatic"};
+          .hint = "read a copy, or open the file with " + Message(Advice::io_automatic)};
     }
     ANDIRON_TRY(check_size(ErrorCode::file_changed));
     if (count == 0) return Bytes();
@@ -136,7 +136,7 @@ class FileSource final : public ByteSource, public std::enable_shared_from_this<
         return Error{.code = ErrorCode::unsupported,
                      .message = "the file is larger than the address space",
                      .file = name_,
-                     .hint = "open it with IoMode::pread"};
+                     .hint = "open it with " + Message(Advice::io_pread)};
       }
       void* const address = system_calls().map(file_.get(), static_cast<std::size_t>(size_));
       if (address == nullptr) {

@@ -51,8 +51,8 @@ struct Candidate {
   std::size_t index = 0;
   std::vector<Slot> slots = {};
   std::vector<Vacancy> vacancies = {};
-  BuiltList built = {};                 // inner ones first, itself last
-  std::vector<std::string> notes = {};  // on those within it
+  BuiltList built = {};             // inner ones first, itself last
+  std::vector<Message> notes = {};  // on those within it
 };
 
 using TensorNames = std::set<std::string, std::less<>>;
@@ -81,7 +81,7 @@ class Chooser {
   // The slots of a module after the choice, if something is chosen.
   std::optional<std::vector<Slot>> choose(const ModuleSlots& module, BuiltList& built,
                                           std::vector<Vacancy>& vacancies,
-                                          std::vector<std::string>& notes) const {
+                                          std::vector<Message>& notes) const {
     std::vector<Splice> splices;
     const std::set<const void*> shared = shared_variants(module);
     for (std::size_t i = 0; i < module.variants.size();) {

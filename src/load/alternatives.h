@@ -30,7 +30,7 @@ class Alternatives {
   const ModuleSlots* given_;
   std::optional<ModuleSlots> changed_;
   std::vector<std::unique_ptr<BuiltAlternative>> built_;  // inner ones first
-  std::vector<std::string> notes_;
+  std::vector<Message> notes_;
 };
 
 }  // namespace andiron::inline v1::detail

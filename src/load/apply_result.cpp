@@ -102,8 +102,12 @@ void explain_variants(Summary& summary, const std::vector<MissingTensor>& missin
 }
 
 Value list_of(const std::vector<std::string>& names) {
+  return ValueList(names.begin(), names.end());
+}
+
+Value list_of(const std::vector<Message>& notes) {
   ValueList list;
-  for (const std::string& name : names) list.emplace_back(name);
+  for (const Message& note : notes) list.emplace_back(note.to_string());
   return list;
 }
 
@@ -144,7 +148,8 @@ std::string ApplyResult::to_string() const {
   }
   if (!notes.empty()) {
     summary.heading("Notes");
-    summary.list(notes, [&](const std::string& note) { summary.line("  " + display_line(note)); });
+    summary.list(notes,
+                 [&](const Message& note) { summary.line("  " + display_line(note.to_string())); });
   }
   if (!proposals.empty()) {
     summary.heading("Suggested settings");
@@ -171,14 +176,14 @@ Value ApplyResult::to_value() const {
                                       {"message", error.message},
                                       {"found", error.found},
                                       {"expected", error.expected},
-                                      {"hint", error.hint}});
+                                      {"hint", error.hint.to_string()}});
   }
   ValueList proposal_list;
   for (const Proposal& proposal : proposals) {
     ValueList steps;
     for (const ProposedStep& step : proposal.steps) {
       steps.emplace_back(
-          ValueDict{{"code", step.code}, {"why", step.why}, {"guess", step.is_guess}});
+          ValueDict{{"code", step.to_string()}, {"why", step.why}, {"guess", step.is_guess}});
     }
     proposal_list.emplace_back(ValueDict{{"text", proposal.text},
                                          {"code", proposal.code},

@@ -20,7 +20,7 @@ DataKind kind_of(DType dtype) {
   return dtype == DType::boolean ? DataKind::boolean : DataKind::unknown;
 }
 
-Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, std::string hint) {
+Error dtype_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor, Message hint) {
   return Error{.code = ErrorCode::dtype_mismatch,
                .message = "the dtype does not match",
                .found = tensor.dtype_text(),
@@ -39,16 +39,16 @@ Result<TensorSnapshot> with_dtype(TensorSnapshot tensor, const LeafInfo& wanted,
                               policy != DTypePolicy::strict;
   if (holds_booleans) return tensor.cast(DType::boolean);
   if (kind_of(found) != kind_of(wanted.dtype)) {
-    return dtype_mismatch(wanted, tensor,
-                          "convert it with an adapter, or load the rest with .validate(false)");
+    return dtype_mismatch(
+        wanted, tensor,
+        "convert it with an adapter, or load the rest with " + Message(Advice::without_validate));
   }
   if (found == wanted.dtype && tensor.raw_name() == wanted.raw_name) return tensor;
   if (policy == DTypePolicy::cast_to_module && !is_opaque(found)) return tensor.cast(wanted.dtype);
   if (policy == DTypePolicy::from_file && wanted.accepts_any_dtype) return tensor;
   return dtype_mismatch(wanted, tensor,
-                        is_opaque(found)
-                            ? "data of this type cannot be converted"
-                            : "convert it with .dtype_policy(DTypePolicy::cast_to_module)");
+                        is_opaque(found) ? Message("data of this type cannot be converted")
+                                         : "use " + Message(Advice::cast_to_module));
 }
 
 Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
@@ -61,7 +61,7 @@ Error shape_mismatch(const LeafInfo& wanted, const TensorSnapshot& tensor) {
                              found[0] == wanted.shape[1] && found[1] == wanted.shape[0];
   if (is_transposed) {
     error.hint =
-        "it fits transposed; .with_from_adapter(PyTorchToBurnAdapter()) transposes Linear weights";
+        "it fits transposed; " + Message(Advice::adapt_from_pytorch) + " transposes Linear weights";
   }
   return error;
 }

@@ -19,8 +19,9 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-constexpr std::string_view keep_numbers =
-    "; .map_indices_contiguous(false) keeps the source's numbers";
+Message keep_numbers() {
+  return "; " + Message(Advice::keep_numbers) + " keeps the source's numbers";
+}
 
 // A list of the module, as the source has it.
 struct SourceList {
@@ -83,18 +84,17 @@ std::string numbers_in_words(const SourceList& list) {
 }
 
 void note_longer_lists(const std::map<std::string_view, SourceList>& lists,
-                       std::vector<std::string>& notes) {
+                       std::vector<Message>& notes) {
   std::size_t told = 0;
   for (const auto& [path, list] : lists) {
     if (told++ == ApplyResult::shown) {
       notes.push_back("so it is in " + count_of(lists.size() - ApplyResult::shown, "other list"));
       return;
     }
-    notes.push_back((path.empty() ? "the module" : "the module's list " + in_quotes(path)) +
-                    " has " + count_of(list.length, "element") + ", the source " +
-                    std::to_string(list.own.size()) +
-                    "; closing index gaps gave them other numbers: " + numbers_in_words(list) +
-                    std::string(keep_numbers));
+    notes.push_back(
+        (path.empty() ? "the module" : "the module's list " + in_quotes(path)) + " has " +
+        count_of(list.length, "element") + ", the source " + std::to_string(list.own.size()) +
+        "; closing index gaps gave them other numbers: " + numbers_in_words(list) + keep_numbers());
   }
 }
 
@@ -118,7 +118,7 @@ void note_moved_numbers(const Archive& before_closing,
   if (moved.empty()) return;
   result.notes.push_back("the source has " + in_quotes_and_others(moved) +
                          ", but closing index gaps moved tensors to lower numbers" +
-                         std::string(keep_numbers));
+                         keep_numbers());
 }
 
 // Rules and the report see the numbers of the file, a load those of the module.

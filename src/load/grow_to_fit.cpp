@@ -41,9 +41,8 @@ Error has_gaps(const Archive& source, const std::string& path, std::uint64_t mis
       .file = source.origin(),
       .tensor = path,
       .found = "numbers up to " + std::to_string(largest) + ", but not " + std::to_string(missing),
-      .hint =
-          "close the gaps with .map_indices_contiguous(true), or make the list as "
-          "long as it shall be"};
+      .hint = "close the gaps with " + Message(Advice::close_gaps) +
+              ", or make the list as long as it shall be"};
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ ContainerGrower::ContainerGrower(const Archive& source, const ChooseOptions& opt
 void ContainerGrower::enter(std::string_view name, Kind kind) {
   // A type may contain itself, and a name may be long.
   Status depth =
-      check_limit(++depth_, most_levels, {"a name is too deep for a module", "", "levels"});
+      check_limit(++depth_, most_levels, {"a name is too deep for a module", nullptr, "levels"});
   if (!depth && status_) status_ = std::move(depth);
   chooser_.place().enter(name, kind);
 }

@@ -105,7 +105,7 @@ void note_layout(const std::vector<Slot>& slots, const Archive& source, const Ap
       known ? !is_of_pytorch && !is_adapted : is_adapted || source.format().empty();
   if (is_settled) return;
   const LinearWeights weights(slots, source, plan, is_of_pytorch);
-  std::vector<std::string>& notes = plan.result.notes;
+  std::vector<Message>& notes = plan.result.notes;
   if (is_of_pytorch) {
     // An adapter that changes nothing is there on purpose. One that converts says nothing of the
     // layout.
@@ -115,7 +115,7 @@ void note_layout(const std::vector<Slot>& slots, const Archive& source, const Ap
     if (is_adapted && !is_cast) kept = weights.square({MatrixWay::converted});
     if (kept.empty()) return;
     notes.push_back(known->reason + ", which stores " + in_quotes_and_others(kept) +
-                    " transposed; use .with_from_adapter(PyTorchToBurnAdapter())");
+                    " transposed; use " + Message(Advice::adapt_from_pytorch));
   } else if (known) {
     // The other adapter is for modules that have PyTorch's layout.
     if (!options.adapter->format_mark().empty()) return;
@@ -123,9 +123,8 @@ void note_layout(const std::vector<Slot>& slots, const Archive& source, const Ap
     for (const std::string_view path : spoiled_weights(slots, source, plan)) turned.push_back(path);
     if (turned.empty() || weights.has_oblong({MatrixWay::transposed})) return;
     notes.push_back(known->reason + " in Burn's layout, but the adapter transposes " +
-                    in_quotes_and_others(turned) +
-                    "; load it without .with_from_adapter(), unless it was saved through an "
-                    "adapter");
+                    in_quotes_and_others(turned) + "; load it " + Message(Advice::without_adapter) +
+                    ", unless it was saved through an adapter");
   } else {
     const auto unturned = {MatrixWay::as_stored, MatrixWay::converted};
     const std::vector<std::string_view> square = weights.square(unturned);
@@ -133,7 +132,8 @@ void note_layout(const std::vector<Slot>& slots, const Archive& source, const Ap
     notes.push_back(
         "nothing tells the layout of " + in_quotes_and_others(square) +
         ": a square matrix fits either way, and was taken as [in, out]; if PyTorch wrote the "
-        "file, use .with_from_adapter(PyTorchToBurnAdapter()), and if not, IdentityAdapter()");
+        "file, use " +
+        Message(Advice::adapt_from_pytorch) + ", and if not, IdentityAdapter()");
   }
 }
 

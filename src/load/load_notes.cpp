@@ -40,21 +40,22 @@ void note_changed_dtypes(const std::vector<Slot>& slots, const std::vector<Assig
   }
   if (changed.empty()) return;
   result.notes.push_back("the source changes the dtype of " + in_quotes_and_others(changed) + " (" +
-                         example + "); use DTypePolicy::cast_to_module to keep the module's");
+                         example + "); use " + Message(Advice::cast_to_module) +
+                         " to keep the module's");
 }
 
 // What is missing, and is in the file.
 void note_not_taken(const Archive& source, ApplyResult& result) {
   if (result.missing.empty() || source.skipped().empty()) return;
-  std::unordered_map<std::string_view, std::string_view> reasons;
-  for (const Skipped& skipped : source.skipped()) reasons.emplace(skipped.name, skipped.reason);
+  std::unordered_map<std::string_view, const Message*> reasons;
+  for (const Skipped& skipped : source.skipped()) reasons.emplace(skipped.name, &skipped.reason);
   std::vector<std::string_view> names;
   for (const MissingTensor& missing : result.missing) {
     if (reasons.contains(missing.path)) names.push_back(missing.path);
   }
   if (names.empty()) return;
   result.notes.push_back("skipped in the file: " + in_quotes_and_others(names) + ": " +
-                         std::string(reasons[names.front()]));
+                         *reasons[names.front()]);
 }
 
 // A weight that is missing, while the source has what it is computed from.
@@ -67,9 +68,10 @@ void note_parts_of_weights(const Archive& source, const LoadPlan& plan, ApplyRes
   }
   if (parts.empty()) return;
   result.notes.push_back(
-      "PyTorch computes a weight from " + ToldNames(source).quoted_and_others(parts) +
-      "; .fold_weight_norm(true) computes the weights of weight norm; for others, remove "
-      "the parametrization in PyTorch and save again");
+      "PyTorch computes a weight from " + ToldNames(source).quoted_and_others(parts) + "; " +
+      Message(Advice::fold_weight_norm) +
+      " computes the weights of weight norm; for others, remove the parametrization in PyTorch and "
+      "save again");
 }
 
 void note_guesses(const ApplyOptions& options, ApplyResult& result) {

@@ -208,7 +208,7 @@ class Planner {
   void fail(std::size_t index, std::size_t first_source, Error error) {
     error.tensor.clear();
     tell_sources(first_source, error);
-    leave(index, first_source, KeyOutcome::refused, sentence_of(error));
+    leave(index, first_source, KeyOutcome::refused, sentence_of(error).to_string());
     error.tensor = slots_[index].path;
     if (error.file.empty()) error.file = source_.origin();
     plan_.result.errors.push_back(std::move(error));
@@ -267,9 +267,7 @@ class Planner {
 
 // Whether parameters are missing under a proposal, too, and it does not leave them out.
 bool leaves_missing(const Proposal& proposal) {
-  const auto leaves_out = [](const ProposedStep& step) {
-    return step.kind == ProposedStep::Kind::exclude;
-  };
+  const auto leaves_out = [](const ProposedStep& step) { return step.sets<ExcludePaths>(); };
   return proposal.matched < proposal.wanted &&
          std::none_of(proposal.steps.begin(), proposal.steps.end(), leaves_out);
 }
@@ -313,15 +311,15 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
       return one.name == refused.tensor;
     });
     if (not_taken != skipped.end()) {
-      refused.found = "it is in the file, but was skipped: " + not_taken->reason;
+      refused.found = "it is in the file, but was skipped: " + not_taken->reason.to_string();
     } else if (source.empty()) {
       refused.found = "no tensors";
       if (!skipped.empty()) {
-        refused.found +=
-            "; " + in_quotes(skipped.front().name) + " was skipped: " + skipped.front().reason;
+        refused.found += "; " + in_quotes(skipped.front().name) +
+                         " was skipped: " + skipped.front().reason.to_string();
       }
     }
-    refused.hint = "see the report, or load the rest with .allow_partial(true)";
+    refused.hint = "see the report, or load the rest with " + Message(Advice::allow_partial);
   } else if (options.allow_unused == false && !result.unused.empty()) {
     refused.code = ErrorCode::unused_tensor;
     refused.tensor = result.unused.front();
@@ -329,7 +327,7 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
     if (result.unused.size() > 1) {
       refused.message += " (nor for " + count_of(result.unused.size() - 1, "other") + ")";
     }
-    refused.hint = "pass .allow_unused(true) to ignore it";
+    refused.hint = "pass " + Message(Advice::allow_unused) + " to ignore it";
   } else if (is_refused_as_too_short(plan, options)) {
     refused = *plan.too_short;
   } else {
@@ -337,9 +335,9 @@ Status check_load(const LoadPlan& plan, const Archive& source, const ApplyOption
   }
   if (!result.proposals.empty()) {
     const Proposal& best = result.proposals.front();
-    std::string otherwise;
+    Message otherwise;
     if (refused.code == ErrorCode::missing_tensor && leaves_missing(best)) {
-      otherwise = "; or load the rest with .allow_partial(true)";
+      otherwise = "; or load the rest with " + Message(Advice::allow_partial);
     } else if (refused.code == ErrorCode::unused_tensor) {
       otherwise = "; or " + refused.hint;
     }

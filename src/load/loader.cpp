@@ -26,7 +26,7 @@ bool is_aligned(const Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % alignment == 0;
 }
 
-void add_hint(Error& error, std::string_view hint) {
+void add_hint(Error& error, const Message& hint) {
   error.hint += error.hint.empty() ? "" : "; ";
   error.hint += hint;
 }
@@ -208,11 +208,12 @@ Status Loader::allow(std::uint64_t bytes) {
   }
   Error error = over_limit(
       std::to_string(plan_.byte_size), options_.limits.load_bytes,
-      {"the tensors need more memory than a load may use", "load_bytes", "bytes in all"});
+      {"the tensors need more memory than a load may use", &Limits::load_bytes, "bytes in all"});
   error.code = ErrorCode::out_of_memory;
   error.hint = "raise Limits::load_bytes, or load fewer tensors with a filter";
   // Of a mapping, and without a conversion on the way.
-  if (!options_.zero_copy) error.hint += "; .zero_copy(true) may borrow some instead";
+  if (!options_.zero_copy)
+    error.hint += "; " + Message(Advice::borrow) + " may borrow some instead";
   return error;
 }
 

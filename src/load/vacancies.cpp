@@ -238,7 +238,7 @@ class Finder {
       error.message += " (and " + count_of(count_ - 1, "other") + (count_ == 2 ? " has" : " have") +
                        " no place)";
     }
-    error.hint = "pass .allow_unused(true) to load without it" + otherwise_;
+    error.hint = "pass " + Message(Advice::allow_unused) + " to load without it" + otherwise_;
   }
 
  private:
@@ -468,7 +468,7 @@ class Finder {
   }
 
   void add_notes() {
-    std::vector<std::string>& notes = plan_.result.notes;
+    std::vector<Message>& notes = plan_.result.notes;
     if (!beside_.empty()) {
       notes.push_back("the module has no parameter for " + told_.quoted_and_others(beside_) +
                       ", though it has others beside it" +

@@ -13,7 +13,6 @@
 #include "src/core/text/in_quotes.h"
 #include "src/core/try.h"
 #include "src/core/with_file.h"
-#include "src/names/key_note.h"
 
 namespace andiron::inline v1 {
 namespace {
@@ -32,10 +31,10 @@ void note_top_level_key(Archive& archive) {
   if (!archive.is_pickled()) return;
   const std::optional<std::string> key = suggest_top_level_key(archive);
   if (!key || !is_in_file(archive, *key)) return;
-  std::string note = std::string(detail::key_note_start) + detail::in_quotes(*key) +
-                     "; use .with_top_level_key(\"" + *key + "\")";
+  Message note = "the model seems to be under the key " + detail::in_quotes(*key) + "; " +
+                 Message(Advice::top_level_key, *key);
   // Stages may run again on what they gave.
-  const std::vector<std::string>& notes = archive.notes();
+  const std::vector<Message>& notes = archive.notes();
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) archive.add_note(std::move(note));
 }
 

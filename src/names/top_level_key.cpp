@@ -71,11 +71,12 @@ Error nothing_below(const Archive& archive, std::string_view key) {
       keys.empty() ? "no name has a dot" : "the top-level keys are " + detail::list_in_quotes(keys);
   const auto nearest = nearest_name(key, keys.size(), [&](std::size_t i) { return keys[i]; });
   if (archive.find(key)) {
-    error.hint = "that is a tensor itself; omit the top-level key";
+    error.hint = "that is a tensor itself; " + Message(Advice::omit_top_level_key);
   } else if (nearest) {
     error.hint = "did you mean " + detail::in_quotes(keys[*nearest]) + "?";
   } else {
-    error.hint = keys.empty() ? "omit the top-level key" : "use one of these, or omit the key";
+    error.hint =
+        (keys.empty() ? "" : "use one of these, or ") + Message(Advice::omit_top_level_key);
   }
   return error;
 }

@@ -16,7 +16,6 @@
 #include "src/load/alternatives.h"
 #include "src/load/load_plan.h"
 #include "src/load/loader.h"
-#include "src/names/key_note.h"
 #include "src/names/training_names.h"
 #include "src/proposals/proposals.h"
 #include "src/proposals/training_notes.h"
@@ -96,7 +95,7 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   const bool tells_why = note_training_names(result);
   const auto drop_key_note = [&] {
     std::erase_if(result.notes,
-                  [](const std::string& note) { return note.starts_with(key_note_start); });
+                  [](const Message& note) { return note.advises(Advice::top_level_key); });
   };
   const bool matches = result.missing.empty() &&
                        std::none_of(result.errors.begin(), result.errors.end(), is_mismatch);
@@ -121,11 +120,9 @@ Result<LoadPlan> plan_with_proposals(const ModuleSlots& module, const LoadSource
   // A proposal that changes names knows better what the model is under.
   const bool names_key =
       !result.proposals.empty() &&
-      std::any_of(result.proposals.front().steps.begin(), result.proposals.front().steps.end(),
-                  [](const ProposedStep& step) {
-                    return step.kind == ProposedStep::Kind::top_level_key ||
-                           step.kind == ProposedStep::Kind::rename;
-                  });
+      std::any_of(
+          result.proposals.front().steps.begin(), result.proposals.front().steps.end(),
+          [](const ProposedStep& step) { return step.sets<TakeKey>() || step.sets<RenameKeys>(); });
   if (names_key) drop_key_note();
   std::move(guidance.notes.begin(), guidance.notes.end(), std::back_inserter(result.notes));
   // Both speak of the same tensors. If nothing fits, similar names are chance.
@@ -178,6 +175,7 @@ Result<Plan> plan_slots(const ModuleSlots& given, const LoadSource& source,
   alternatives.add_notes(load.result);
   Plan plan;
   plan.byte_size = load.byte_size;
+  plan.is_too_short = load.too_short.has_value();
   for (const Assignment& assignment : load.assignments) {
     PlannedTensor& planned = plan.tensors.emplace_back();
     planned.path = module.slots[assignment.slot].path;

@@ -80,21 +80,21 @@ class ViewFinder {
     for (const bool flips_variants : {false, true}) {
       if (flips_variants && !has_variants) break;
       bool reads_pytorch = false;  // the adapter that is set
-      for (const AdapterChoice choice : {AdapterChoice::present, AdapterChoice::pytorch_to_burn,
-                                         AdapterChoice::burn_to_pytorch, AdapterChoice::identity}) {
-        if (choice == AdapterChoice::burn_to_pytorch && (reads_pytorch || !may_be_pytorchs())) {
+      for (const AdapterChoice& choice : {AdapterChoice(), AdapterChoice(from_pytorch),
+                                          AdapterChoice(to_pytorch), AdapterChoice(no_adapter)}) {
+        if (choice == to_pytorch && (reads_pytorch || !may_be_pytorchs())) {
           continue;
         }
         ModuleView view = view_with(choice, flips_variants);
         const bool is_new = std::none_of(views.begin(), views.end(), [&](const ModuleView& other) {
           return other.asked == view.asked;
         });
-        if (choice == AdapterChoice::pytorch_to_burn) {
+        if (choice == from_pytorch) {
           reads_pytorch = input_.options.adapter.is_set() && !is_new;
         }
         // Square matrices are asked for in the same shape, and read transposed.
         const bool turns_squares =
-            choice == AdapterChoice::pytorch_to_burn && !input_.options.adapter.is_set() &&
+            choice == from_pytorch && !input_.options.adapter.is_set() &&
             std::any_of(input_.wanted.begin(), input_.wanted.end(), [](const WantedTensor& one) {
               return one.place.container.is("Linear") && one.leaf.shape.rank() == 2;
             });
@@ -117,7 +117,7 @@ class ViewFinder {
            });
   }
 
-  ModuleView view_with(AdapterChoice choice, bool flips_variants) {
+  ModuleView view_with(const AdapterChoice& choice, bool flips_variants) {
     const AnyAdapter adapter = chosen_adapter(choice, input_.options.adapter);
     const std::span<const WantedTensor> wanted =
         flips_variants ? input_.wanted_other : input_.wanted;

@@ -154,7 +154,7 @@ std::string joined_code(const std::vector<ProposedStep>& steps) {
   std::string code;
   for (const ProposedStep& step : steps) {
     if (!code.empty()) code += '\n';
-    code += step.code;
+    code += step.to_string();
     if (step.is_guess) code += "  // a guess, " + step.why;
   }
   return code;
@@ -168,7 +168,7 @@ bool take_marks(const std::vector<Proposal>& shown, std::vector<ProposedStep>& s
     for (const Proposal& proposal : shown) {
       const auto same =
           std::find_if(proposal.steps.begin(), proposal.steps.end(),
-                       [&](const ProposedStep& other) { return other.code == step.code; });
+                       [&](const ProposedStep& other) { return other.setting == step.setting; });
       if (same == proposal.steps.end()) continue;
       is_guess_now = is_guess_now || (same->is_guess && !step.is_guess);
       step.is_guess = same->is_guess;
@@ -189,7 +189,8 @@ std::optional<Proposal> proposal_for(const ProposalInput& input, const TriedReci
   proposal.matched = trial.matched;
   proposal.wanted = wanted.size();
   proposal.text = recipe.text();
-  if (is_averaged(tried.found.root)) proposal.text += " (averaged weights)";
+  proposal.is_averaged = is_averaged(tried.found.root);
+  if (proposal.is_averaged) proposal.text += " (averaged weights)";
   // What another alternative lacks is not to be left out.
   const bool has_other = trial.is_other_variant && recipe.cost() > 0;
   if (!trial.unfed.empty() && !has_other) {
@@ -225,7 +226,7 @@ bool has_calls_of(const std::vector<Proposal>& proposals, const Proposal& propos
   return std::any_of(proposals.begin(), proposals.end(), [&](const Proposal& one) {
     return std::equal(
         one.steps.begin(), one.steps.end(), proposal.steps.begin(), proposal.steps.end(),
-        [](const ProposedStep& a, const ProposedStep& b) { return a.code == b.code; });
+        [](const ProposedStep& a, const ProposedStep& b) { return a.setting == b.setting; });
   });
 }
 
@@ -333,9 +334,8 @@ Guidance guide(const ProposalInput& input) {
 
   Guidance guidance;
   const bool has_renames = std::any_of(proposals.begin(), proposals.end(), [](const Proposal& one) {
-    return std::any_of(one.steps.begin(), one.steps.end(), [](const ProposedStep& step) {
-      return step.kind == ProposedStep::Kind::rename;
-    });
+    return std::any_of(one.steps.begin(), one.steps.end(),
+                       [](const ProposedStep& step) { return step.sets<RenameKeys>(); });
   });
   if (has_renames && !search.naming.empty() && search.naming != search.wanted_naming) {
     std::string note = "the source looks like " + std::string(search.naming);
@@ -365,65 +365,3 @@ Guidance guide(const ProposalInput& input) {
 }
 
 }  // namespace andiron::inline v1::detail
-
-namespace andiron::inline v1 {
-namespace {
-
-std::size_t least_arguments(ProposedStep::Kind kind) {
-  using StepKind = ProposedStep::Kind;
-  if (kind == StepKind::join) return 3;
-  return kind == StepKind::rename || kind == StepKind::split ? 2 : 1;
-}
-
-}  // namespace
-
-void apply_proposal(const Proposal& proposal, NameOptions& names, ApplyOptions& options) {
-  using Kind = ProposedStep::Kind;
-  for (const ProposedStep& step : proposal.steps) {
-    const std::vector<std::string>& given = step.arguments;
-    if (given.size() < least_arguments(step.kind)) continue;
-    std::vector<std::string> rest(given.begin() + 1, given.end());
-    const bool flag = given[0] == "true";
-    switch (step.kind) {
-      case Kind::top_level_key:
-        names.top_level_key = given[0];
-        break;
-      case Kind::fold_weight_norm:
-        names.fold_weight_norm = flag;
-        break;
-      case Kind::rename:
-        names.remapper.add_pattern(given[0], given[1]);
-        break;
-      case Kind::split:
-        names.edits.push_back(TensorEdit::split(given[0], std::move(rest), 0, step.shares));
-        break;
-      case Kind::join: {
-        std::string whole = std::move(rest.back());
-        rest.pop_back();
-        names.edits.push_back(TensorEdit::join(given[0], std::move(rest), std::move(whole)));
-        break;
-      }
-      case Kind::transpose:
-        names.edits.push_back(TensorEdit::transpose(given[0]));
-        break;
-      case Kind::close_gaps:
-        names.close_gaps = flag;
-        break;
-      case Kind::exclude:
-        options.filter.exclude_regex(given[0]);
-        break;
-      case Kind::adapter:
-        options.adapter = detail::adapter_named(given[0]);
-        break;
-      case Kind::skip_variants:
-        options.skip_enum_variants = flag;
-        break;
-      case Kind::allow_unused:
-        options.allow_unused = flag;
-        break;
-    }
-    if (step.is_guess) options.guesses.push_back(step.code);
-  }
-}
-
-}  // namespace andiron::inline v1

@@ -36,7 +36,7 @@ struct ProposalInput {
 // What can be said about a load that does not match.
 struct Guidance {
   std::vector<Proposal> proposals = {};
-  std::vector<std::string> notes = {};  // whose naming it is; what differs
+  std::vector<Message> notes = {};  // whose naming it is; what differs
   // For parameters of the module the tensor of the source that was meant, if that is sure.
   std::map<std::string, std::string> meant = {};
   std::map<std::string, std::string> guessed = {};  // the same, where it is a guess

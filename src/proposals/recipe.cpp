@@ -16,36 +16,6 @@
 namespace andiron::inline v1::detail {
 namespace {
 
-// A raw string literal needs a delimiter that does not occur in it.
-std::string raw_literal(std::string_view text) {
-  std::string delimiter;
-  while (text.find(")" + delimiter + "\"") != std::string_view::npos) delimiter += '-';
-  return "R\"" + delimiter + "(" + std::string(text) + ")" + delimiter + "\"";
-}
-
-std::string literal(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string_view name_of(AdapterChoice adapter) {
-  switch (adapter) {
-    case AdapterChoice::pytorch_to_burn:
-      return "PyTorchToBurnAdapter()";
-    case AdapterChoice::burn_to_pytorch:
-      return "BurnToPyTorchAdapter()";
-    case AdapterChoice::identity:
-      return "IdentityAdapter()";
-    case AdapterChoice::present:
-      break;
-  }
-  return {};
-}
-
 // What a pattern without groups and classes matches.
 std::string unescaped(std::string_view pattern) {
   std::string text;
@@ -87,56 +57,6 @@ std::string reason_for(const NameRule& rule) {
       break;
   }
   return by_chance;
-}
-
-std::string list_of_literals(std::span<const std::string> texts) {
-  std::string list = "{";
-  for (const std::string& text : texts) list += (list.size() == 1 ? "" : ", ") + literal(text);
-  return list + "}";
-}
-
-std::string list_of_numbers(std::span<const std::uint64_t> numbers) {
-  std::string list = "{";
-  for (const std::uint64_t number : numbers) {
-    list += (list.size() == 1 ? "" : ", ") + std::to_string(number);
-  }
-  return list + "}";
-}
-
-// The call of a step, as C++.
-std::string code_of(const ProposedStep& step) {
-  using StepKind = ProposedStep::Kind;
-  const std::vector<std::string>& given = step.arguments;
-  const std::span<const std::string> rest = std::span(given).subspan(1);
-  switch (step.kind) {
-    case StepKind::top_level_key:
-      return ".with_top_level_key(" + literal(given[0]) + ")";
-    case StepKind::fold_weight_norm:
-      return ".fold_weight_norm(" + given[0] + ")";
-    case StepKind::rename:
-      return ".with_key_remapping(" + raw_literal(given[0]) + ", " + literal(given[1]) + ")";
-    case StepKind::split: {
-      const std::string shares = step.shares.empty() ? "" : ", 0, " + list_of_numbers(step.shares);
-      return ".split_tensors(" + raw_literal(given[0]) + ", " + list_of_literals(rest) + shares +
-             ")";
-    }
-    case StepKind::join:
-      return ".join_tensors(" + raw_literal(given[0]) + ", " +
-             list_of_literals(rest.first(rest.size() - 1)) + ", " + literal(rest.back()) + ")";
-    case StepKind::transpose:
-      return ".transpose_tensors(" + raw_literal(given[0]) + ")";
-    case StepKind::close_gaps:
-      return ".map_indices_contiguous(" + given[0] + ")";
-    case StepKind::exclude:
-      return ".exclude_regex(" + raw_literal(given[0]) + ")";
-    case StepKind::adapter:
-      return ".with_from_adapter(" + given[0] + ")";
-    case StepKind::skip_variants:
-      return ".skip_enum_variants(" + given[0] + ")";
-    case StepKind::allow_unused:
-      return ".allow_unused(" + given[0] + ")";
-  }
-  return {};
 }
 
 // Where a variant lies (empty at the top), and its present alternative, with dots at their ends.
@@ -208,26 +128,8 @@ bool has_another(const Archive& source, const VariantPaths& paths) {
 
 }  // namespace
 
-AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present) {
-  switch (choice) {
-    case AdapterChoice::pytorch_to_burn:
-      return PyTorchToBurnAdapter();
-    case AdapterChoice::burn_to_pytorch:
-      return BurnToPyTorchAdapter();
-    case AdapterChoice::identity:
-      return IdentityAdapter();
-    case AdapterChoice::present:
-      break;
-  }
-  return present;
-}
-
-AnyAdapter adapter_named(std::string_view name) {
-  for (const AdapterChoice choice :
-       {AdapterChoice::pytorch_to_burn, AdapterChoice::burn_to_pytorch}) {
-    if (name == name_of(choice)) return chosen_adapter(choice, {});
-  }
-  return IdentityAdapter();
+AnyAdapter chosen_adapter(const AdapterChoice& choice, const AnyAdapter& present) {
+  return choice ? adapter_of(*choice) : present;
 }
 
 std::string reason_for_rival(std::string_view prefix) {
@@ -243,7 +145,7 @@ double Recipe::cost() const {
   if (!top_level_key.empty()) cost += of_setting;
   if (folds_weight_norm) cost += of_setting;
   if (closes_gaps) cost += of_setting;
-  if (adapter != AdapterChoice::present) cost += of_setting;
+  if (adapter) cost += of_setting;
   if (skips_variants) cost += of_setting;
   for (const NameRule& rule : rules) cost += rule.is_narrow ? 1.25 : 1;
   // An adapter that knows the layout is better than transposing by hand.
@@ -272,57 +174,35 @@ bool Recipe::is_guess() const {
 }
 
 std::vector<ProposedStep> Recipe::steps(const NameOptions& present) const {
-  using StepKind = ProposedStep::Kind;
   std::vector<ProposedStep> steps;
-  const auto add = [&](StepKind kind, std::vector<std::string> arguments, std::string why = {},
-                       bool is_guess = false) {
-    ProposedStep step;
-    step.kind = kind;
-    step.arguments = std::move(arguments);
-    step.why = std::move(why);
-    step.is_guess = is_guess;
-    step.code = code_of(step);
-    steps.push_back(std::move(step));
-  };
   if (!top_level_key.empty()) {
-    add(StepKind::top_level_key, {added_to(present).top_level_key},
-        rival.empty() ? "the tensors lie under it" : reason_for_rival(rival), !rival.empty());
+    steps.push_back({TakeKey{added_to(present).top_level_key},
+                     rival.empty() ? "the tensors lie under it" : reason_for_rival(rival),
+                     !rival.empty()});
   }
   if (folds_weight_norm) {
-    add(StepKind::fold_weight_norm, {"true"}, "the file has the parts of weight norm");
+    steps.push_back({FoldWeightNorm{}, "the file has the parts of weight norm"});
   }
   for (const NameRule& rule : rules) {
-    add(StepKind::rename, {rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess);
+    steps.push_back({RenameKeys{rule.pattern, rule.replacement}, reason_for(rule), rule.is_guess});
   }
-  for (const ProposedEdit& one : edits) {
-    const TensorEdit& edit = one.edit;
-    std::vector<std::string> arguments = {edit.pattern};
-    arguments.insert(arguments.end(), edit.names.begin(), edit.names.end());
-    const StepKind kind = edit.kind == TensorEdit::Kind::split  ? StepKind::split
-                          : edit.kind == TensorEdit::Kind::join ? StepKind::join
-                                                                : StepKind::transpose;
-    add(kind, std::move(arguments), one.why, one.is_guess);
-    steps.back().shares = edit.shares;
-    steps.back().code = code_of(steps.back());
-  }
+  for (const ProposedEdit& one : edits) steps.push_back({one.edit, one.why, one.is_guess});
   if (closes_gaps) {
-    add(StepKind::close_gaps, {*closes_gaps ? "true" : "false"},
-        *closes_gaps ? "the file's numbers have gaps" : "the module has the file's numbers");
+    steps.push_back({CloseGaps{*closes_gaps}, *closes_gaps ? "the file's numbers have gaps"
+                                                           : "the module has the file's numbers"});
   }
   for (const Exclusion& one : excluded) {
-    add(StepKind::exclude, {one.pattern}, one.why, one.is_guess);
+    steps.push_back({ExcludePaths{one.pattern}, one.why, one.is_guess});
   }
-  if (adapter != AdapterChoice::present) {
-    add(StepKind::adapter, {std::string(name_of(adapter))}, "shapes and names of the file tell");
-  }
+  if (adapter) steps.push_back({*adapter, "shapes and names of the file tell"});
   if (skips_variants) {
-    add(StepKind::skip_variants, {*skips_variants ? "true" : "false"},
-        *skips_variants ? "the file's names are without variants"
-                        : "the file's names have variants");
+    steps.push_back({SkipVariants{*skips_variants}, *skips_variants
+                                                        ? "the file's names are without variants"
+                                                        : "the file's names have variants"});
   }
   if (!too_short_for.empty()) {
-    add(StepKind::allow_unused, {"true"}, "the module is too short for " + in_quotes(too_short_for),
-        true);
+    steps.push_back(
+        {AllowUnused{}, "the module is too short for " + in_quotes(too_short_for), true});
   }
   return steps;
 }
@@ -352,12 +232,11 @@ std::string Recipe::text() const {
     parts.emplace_back(*closes_gaps ? "closing gaps in numbered names"
                                     : "keeping the numbers in names");
   }
-  if (adapter == AdapterChoice::pytorch_to_burn) {
-    parts.emplace_back("converting PyTorch's layouts and names");
-  } else if (adapter == AdapterChoice::burn_to_pytorch) {
-    parts.emplace_back("converting Burn's layouts and names to PyTorch's");
-  } else if (adapter == AdapterChoice::identity) {
-    parts.emplace_back("reading tensors as they are");
+  if (adapter) {
+    constexpr const char* words[] = {"reading tensors as they are",
+                                     "converting PyTorch's layouts and names",
+                                     "converting Burn's layouts and names to PyTorch's"};
+    parts.emplace_back(words[static_cast<std::size_t>(adapter->kind)]);
   }
   if (skips_variants) {
     parts.emplace_back(*skips_variants ? "leaving variant names out of paths"

@@ -22,11 +22,12 @@ namespace andiron::inline v1::detail {
 // Why a key is a guess: another tree of the file holds as much.
 std::string reason_for_rival(std::string_view prefix);
 
-enum class AdapterChoice : std::uint8_t { present, pytorch_to_burn, burn_to_pytorch, identity };
-
-AnyAdapter chosen_adapter(AdapterChoice choice, const AnyAdapter& present);
-// "PyTorchToBurnAdapter()" and the others, as steps name them.
-AnyAdapter adapter_named(std::string_view name);
+// Another adapter, or the present one.
+using AdapterChoice = std::optional<UseAdapter>;
+AnyAdapter chosen_adapter(const AdapterChoice& choice, const AnyAdapter& present);
+inline constexpr UseAdapter from_pytorch{UseAdapter::Kind::pytorch_to_burn};
+inline constexpr UseAdapter to_pytorch{UseAdapter::Kind::burn_to_pytorch};
+inline constexpr UseAdapter no_adapter{UseAdapter::Kind::identity};
 
 // An edit of tensors, and why.
 struct ProposedEdit {
@@ -51,7 +52,7 @@ struct Recipe {
   std::vector<ProposedEdit> edits = {};
   std::optional<bool> closes_gaps = {};
   std::vector<Exclusion> excluded = {};
-  AdapterChoice adapter = AdapterChoice::present;
+  AdapterChoice adapter = {};
   std::optional<bool> skips_variants = {};
   std::string too_short_for = {};  // a tensor of the source that goes on where the module ends
 

@@ -134,7 +134,7 @@ class Search {
     if (!is_from_pytorch(base_) || input_.options.adapter.is_set() || aligned.empty()) return;
     const std::size_t most = aligned.front().plan.matched;
     const auto is_right = [&](const AlignedView& one) {
-      return one.view->choice == AdapterChoice::pytorch_to_burn && one.plan.matched == most;
+      return one.view->choice == from_pytorch && one.plan.matched == most;
     };
     if (std::any_of(aligned.begin(), aligned.end(), is_right)) {
       std::erase_if(aligned, [&](const AlignedView& one) { return !is_right(one); });
@@ -252,7 +252,7 @@ class Search {
   }
 
   static std::size_t count_changes(const AlignedView& one) {
-    std::size_t count = one.view->choice == AdapterChoice::present ? 0 : 1;
+    std::size_t count = one.view->choice ? 1 : 0;
     for (const Renaming& renaming : one.plan.renamings) count += renaming.from != renaming.to;
     return count + one.plan.edits.size();
   }
@@ -379,8 +379,7 @@ class Search {
 
   // Where PyTorch's adapter alone, below a prefix, takes joined tensors apart.
   void write_fused() {
-    const AdapterChoice choice =
-        input_.options.adapter.is_set() ? AdapterChoice::present : AdapterChoice::pytorch_to_burn;
+    const AdapterChoice choice = input_.options.adapter.is_set() ? AdapterChoice() : from_pytorch;
     const AnyAdapter adapter = chosen_adapter(choice, input_.options.adapter);
     const std::optional<FusedRoot> root = root_of_fused_layers(base_, *adapter, input_.wanted);
     if (!root) return;

@@ -46,8 +46,8 @@ Error no_files() {
 }
 
 Error with_extension_hint(Error error, Format format) {
-  error.hint = in_quotes(file_extension(format)) +
-               " was added to the path; .auto_extension(false) keeps the path as it is";
+  error.hint = in_quotes(file_extension(format)) + " was added to the path; " +
+               Message(Advice::keep_path) + " keeps the path as it is";
   return error;
 }
 
@@ -334,7 +334,7 @@ Result<Archive> Store::archive_to_save(std::vector<detail::Slot> slots) const {
     }
     return error;
   }
-  for (const std::string& note : tensors.notes()) archive->add_note(note);
+  for (const Message& note : tensors.notes()) archive->add_note(note);
   // Whoever reads it goes by this mark, as for converted files.
   if (archive->is_pickled()) mark_layout(*archive, Layout::pytorch);
   return archive;

@@ -140,7 +140,8 @@ TEST(LayerRules, NamesThatALineCannotHoldHaveNoRuleAndAreTold) {
   EXPECT_EQ(rules.kind_of("abc"), "");
   EXPECT_EQ(LayerRules::parse(rules.to_string()).value().kind_of(""), "Linear");
   EXPECT_EQ(change_layout(file, rules, Layout::burn).value().notes(),
-            Names{"no rule says what these are, so their matrices stay as they are: 'a #'"});
+            std::vector<Message>{
+                "no rule says what these are, so their matrices stay as they are: 'a #'"});
 }
 
 TEST(ChangeLayout, TransposesLinearsAndRenamesNorms) {
@@ -192,8 +193,8 @@ TEST(ChangeLayout, MatricesWithoutARuleAreTold) {
   const Archive changed =
       change_layout(pytorch_file(), LayerRules::parse("head other").value(), Layout::burn).value();
   EXPECT_EQ(changed.notes(),
-            Names{"no rule says what these are, so their matrices stay as they are: "
-                  "'blocks.0.fc', 'blocks.1.fc', 'embed'"});
+            std::vector<Message>{"no rule says what these are, so their matrices stay as they are: "
+                                 "'blocks.0.fc', 'blocks.1.fc', 'embed'"});
 }
 
 TEST(ChangeLayout, ALinearMustHaveAMatrix) {
@@ -274,7 +275,7 @@ TEST(ChangeLayout, RulesThatMatchNothingAreTold) {
       change_layout(file_with_shapes({{"fc.weight", {3, 4}}}),
                     LayerRules::parse("fc Linear\nfcc Linear\n").value(), Layout::burn)
           .value();
-  EXPECT_EQ(changed.notes(), Names{"rules that are of no use here: 'fcc'"});
+  EXPECT_EQ(changed.notes(), std::vector<Message>{"rules that are of no use here: 'fcc'"});
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST(AllocationSweep, Names) {
     for (std::size_t i = 0; i < renamed->size(); ++i) {
       names += std::string(renamed->info(i).name) + " " + std::string(renamed->name_in_file(i));
     }
-    for (const std::string& note : renamed->notes()) names += note;
+    for (const Message& note : renamed->notes()) names += note;
     return names;
   };
   const KeyRemapper remapper =

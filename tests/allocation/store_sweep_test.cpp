@@ -20,7 +20,7 @@ namespace {
 std::string text_of(const ApplyResult& result) {
   std::string text = result.to_string();
   for (const std::string& path : result.applied) text += path + "\n";
-  for (const std::string& note : result.notes) text += note + "\n";
+  for (const Message& note : result.notes) text += note + "\n";
   return text;
 }
 

@@ -76,7 +76,7 @@ TEST(ZipReader, AnArchiveMayEndBeforeItsFile) {
     const std::string file = zip_file({{.name = "a", .content = "text"}}, {.zip64 = zip64});
     const auto source = std::make_shared<TestSource>(file + "PK and more");
     EXPECT_FALSE(ZipReader::open(source, {}));
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     const std::uint64_t end = find_zip_end(*source, notes).value();
     EXPECT_EQ(end, file.size());
     EXPECT_EQ(notes.size(), 1u);
@@ -187,7 +187,7 @@ TEST(ZipReader, EntriesWithoutAChecksumAreNotedAndRead) {
          {.name = "b", .content = "more"},
          {.name = "empty"}})));
   };
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   reader({})->note_missing_checksums(notes);
   EXPECT_TRUE(notes.empty());
   const ZipReaderPtr zip = reader(0);

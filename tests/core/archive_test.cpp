@@ -123,7 +123,7 @@ TEST(Archive, HoldsMetadataAndNotes) {
   archive.add_note("first");
   archive.add_note("second");
   EXPECT_EQ(archive.metadata().begin()->first, "a");
-  EXPECT_EQ(archive.notes(), (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(archive.notes(), (std::vector<Message>{"first", "second"}));
 }
 
 TEST(Archive, SelectsTensorsInTheGivenOrder) {

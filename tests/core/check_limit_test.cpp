@@ -7,17 +7,17 @@ namespace andiron::detail {
 namespace {
 
 TEST(CheckLimit, AllowsUpToTheLimitAndNamesItBeyond) {
-  const LimitCheck check = {"too many bones", "bones", "bones", "m.bin", "t"};
+  const LimitCheck check = {"too many bones", &Limits::shards, "bones", "m.bin", "t"};
   EXPECT_TRUE(check_limit(206, 206, check));
   const Error error = check_limit(207, 206, check).error();
   EXPECT_EQ(error.code, ErrorCode::limit_exceeded);
   EXPECT_EQ(error.to_string(),
             "m.bin: tensor 't': too many bones: 207 bones; expected at most 206; raise "
-            "Limits::bones if you trust the file");
+            "Limits::shards if you trust the file");
 }
 
 TEST(CheckLimit, ALimitThatCannotBeMovedComesWithoutAHint) {
-  EXPECT_EQ(check_limit(3, 2, {"too deep", ""}).error().hint, "");
+  EXPECT_EQ(check_limit(3, 2, {"too deep"}).error().hint, "");
 }
 
 TEST(CheckLimit, ALongNameIsShownByItsBeginning) {

@@ -196,7 +196,8 @@ TEST_F(Checkpoint, NotesOnTensorsOfAnObjectHaveTheirNames) {
       {torch_tensor({.shape = {1}, .elements = 1}), torch_tensor({.shape = {1}, .elements = 1}),
        torch_tensor({.shape = {1}, .elements = 1}), torch_tensor({.shape = {1}, .elements = 1})});
   add_object("state", py::dict({{"t", nested}}), {{"0", memory_of<float>({3})}});
-  EXPECT_EQ(read().value().notes(), (Names{"'state.t': a nested tensor, listed as its parts"}));
+  EXPECT_EQ(read().value().notes(),
+            (std::vector<Message>{"'state.t': a nested tensor, listed as its parts"}));
 }
 
 TEST_F(Checkpoint, WhatIsSkippedInAnObjectIsTold) {

@@ -150,8 +150,9 @@ TEST_F(PytorchParts, SparseTensorsAreNamedByTheirLayout) {
   EXPECT_EQ(names_of(archive), (Names{"t.indices", "t.values"}));
   EXPECT_EQ(values_of<std::int64_t>(archive, "t.indices"), (std::vector<std::int64_t>{0, 1, 2, 0}));
   EXPECT_EQ(floats(archive, "t.values"), (std::vector<float>{5, 6}));
-  EXPECT_EQ(archive.notes(),
-            (Names{"'t': a sparse_coo tensor, listed as its parts; its shape is [3, 3]"}));
+  EXPECT_EQ(
+      archive.notes(),
+      (std::vector<Message>{"'t': a sparse_coo tensor, listed as its parts; its shape is [3, 3]"}));
 
   const std::pair<const char*, Names> compressed[] = {
       {"torch.sparse_csr", {"t.crow_indices", "t.col_indices", "t.values"}},
@@ -173,8 +174,9 @@ TEST_F(PytorchParts, SparseTensorsOfTorchScriptAreToldByNumbers) {
                               file.tensor({5}), py::ordered_dict()});
   const Archive archive = opened(coo);
   EXPECT_EQ(names_of(archive), (Names{"t.indices", "t.values"}));
-  EXPECT_EQ(archive.notes(),
-            (Names{"'t': a sparse_coo tensor, listed as its parts; its shape is [3, 3]"}));
+  EXPECT_EQ(
+      archive.notes(),
+      (std::vector<Message>{"'t': a sparse_coo tensor, listed as its parts; its shape is [3, 3]"}));
   const Py csr =
       py::rebuild("_rebuild_sparse_tensor", {2, py::sizes({1, 2}), false, longs({0, 1}), longs({1}),
                                              file.tensor({5}), py::ordered_dict()});
@@ -240,7 +242,7 @@ TEST_F(PytorchParts, NestedTensorsAreTheirBufferAndItsGeometry) {
                                              longs({1, 1}, {2, 1}, {1, 1}), longs({0, 2})});
   const Archive archive = opened(nested);
   EXPECT_EQ(names_of(archive), (Names{"t.values", "t.sizes", "t.strides", "t.offsets"}));
-  EXPECT_EQ(archive.notes(), (Names{"'t': a nested tensor, listed as its parts"}));
+  EXPECT_EQ(archive.notes(), (std::vector<Message>{"'t': a nested tensor, listed as its parts"}));
   EXPECT_EQ(refusal(py::rebuild("_rebuild_nested_tensor", {file.tensor({1})})),
             "a nested tensor has too few parts");
   EXPECT_EQ(refusal(py::rebuild("_rebuild_nested_tensor", {file.tensor({1}), 1, 2, 3})),

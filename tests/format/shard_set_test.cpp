@@ -269,7 +269,7 @@ TEST_F(ShardSetsThatStay, AreNoted) {
       system_calls().unlinkat = stays;
       const Result<WriteReport> report = save(4, {.max_shard_bytes = shard_bytes});
       ASSERT_TRUE(report) << report.error();
-      EXPECT_EQ(report->notes, NameList{note});
+      EXPECT_EQ(report->notes, std::vector<Message>{note});
       EXPECT_EQ(open(path_).value().size(), 4u);
       removing_works();
       ASSERT_TRUE(save(5));

@@ -176,11 +176,10 @@ TEST(Verify, FormatsWithoutChecksumsSaySo) {
   for (const Format format : {Format::safetensors, Format::burnpack, Format::mpk}) {
     const Bytes file = write_to_memory(archive, {.format = format}).value();
     EXPECT_TRUE(open(file).value().notes().empty());
-    EXPECT_EQ(open(file, {.verify = true}).value().notes(),
-              std::vector<std::string>{nothing_verified});
+    EXPECT_EQ(open(file, {.verify = true}).value().notes(), std::vector<Message>{nothing_verified});
   }
   const std::string npy = npy_file("<u1", "(1,)", "x");
-  EXPECT_EQ(open_verified(npy).value().notes(), std::vector<std::string>{nothing_verified});
+  EXPECT_EQ(open_verified(npy).value().notes(), std::vector<Message>{nothing_verified});
   expect_note(open_verified(sample_legacy_file()).value(), nothing_verified);
   expect_note(open_verified(py::pickle(py::dict({}))).value(), nothing_verified);
 }

@@ -209,29 +209,33 @@ Archive full_archive() {
 }
 
 TEST(Write, TellsEveryCallerWhatTheFormatHasNoPlaceFor) {
-  using Notes = std::vector<std::string>;
   const test::TempDir folder;
   const auto notes = [&](const char* name, WriteOptions options = {}) {
     options.overwrite = true;
     return write(full_archive(), folder.file(name), options).value().notes;
   };
   EXPECT_EQ(notes("m.safetensors"),
-            (Notes{"safetensors cannot store 3 values (configs, scalars); they were left out",
-                   "1 parameter id was left out; set SafetensorsSettings::param_ids to keep it"}));
+            (std::vector<Message>{
+                "safetensors cannot store 3 values (configs, scalars); they were left out",
+                "1 parameter id was left out; set SafetensorsSettings::param_ids to keep it"}));
   EXPECT_EQ(notes("m.safetensors", {.settings = SafetensorsSettings{.param_ids = true}}),
-            Notes{"safetensors cannot store 3 values (configs, scalars); they were left out"});
+            std::vector<Message>{
+                "safetensors cannot store 3 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.bpk"),
-            Notes{"burnpack cannot store 2 values (configs, scalars); they were left out"});
+            std::vector<Message>{
+                "burnpack cannot store 2 values (configs, scalars); they were left out"});
   EXPECT_EQ(notes("m.bpk", {.settings = BurnpackSettings{BurnpackGeneration::burn_0_21}}),
-            Notes{"burnpack 0.21 cannot store 3 values (configs, scalars); they were left out"});
-  EXPECT_EQ(notes("m.mpk"),
-            (Notes{"mpk cannot store 3 values (configs, scalars); they were left out",
-                   "mpk cannot store 1 metadata string; it was left out",
-                   "mpk stores 1 tensor in another dtype: f64 to f32"}));
-  EXPECT_EQ(notes("m.npz"),
-            (Notes{"numpy cannot store 3 values (configs, scalars); they were left out",
-                   "numpy cannot store 1 parameter id; it was left out",
-                   "numpy cannot store 2 metadata strings; they were left out"}));
+            std::vector<Message>{
+                "burnpack 0.21 cannot store 3 values (configs, scalars); they were left out"});
+  EXPECT_EQ(notes("m.mpk"), (std::vector<Message>{
+                                "mpk cannot store 3 values (configs, scalars); they were left out",
+                                "mpk cannot store 1 metadata string; it was left out",
+                                "mpk stores 1 tensor in another dtype: f64 to f32"}));
+  EXPECT_EQ(
+      notes("m.npz"),
+      (std::vector<Message>{"numpy cannot store 3 values (configs, scalars); they were left out",
+                            "numpy cannot store 1 parameter id; it was left out",
+                            "numpy cannot store 2 metadata strings; they were left out"}));
   EXPECT_EQ(notes("m.npy").back(), "the file has no room for the name 't'; it was left out");
   // A dry run, a sink and a file say the same.
   MemorySink sink;
@@ -263,7 +267,7 @@ TEST(Write, TellsOfMetadataThatARecordReplacesAlsoFromRecordToRecord) {
   EXPECT_TRUE(notes({}, RecordPrecision::half).empty());
   EXPECT_TRUE(notes({{"author", "me"}}, RecordPrecision::half).empty());
   EXPECT_EQ(notes({{"version", "7"}}, RecordPrecision::half),
-            std::vector<std::string>{"mpk cannot store 1 metadata string; it was left out"});
+            std::vector<Message>{"mpk cannot store 1 metadata string; it was left out"});
 }
 
 TEST(Write, LeavesOutWhatHasNoPlace) {
@@ -279,7 +283,7 @@ TEST(Write, ANameThatSaysAnotherFormatGetsANote) {
   const WriteReport report =
       write(small_archive(), folder.file("m.pt"), {.format = Format::safetensors}).value();
   EXPECT_EQ(report.notes,
-            std::vector<std::string>{"this is a SafeTensors file, although its name ends in .pt"});
+            std::vector<Message>{"this is a SafeTensors file, although its name ends in .pt"});
 }
 
 TEST(Write, SettingsOfAnotherFormatAreRefused) {
@@ -317,7 +321,7 @@ TEST(Write, TiedNamesAreKeptOrWrittenAsCopiesInEveryFormat) {
     EXPECT_EQ(again.get("head").value().read().value().to_vector<float>().value(),
               (std::vector<float>{1, 2}))
         << name;
-    for (const std::string& note : report.notes) {
+    for (const Message& note : report.notes) {
       EXPECT_EQ(note.find("metadata"), std::string::npos) << note;
     }
   }
@@ -356,7 +360,7 @@ TEST(Write, TakesAListOfTensorsOfWhichTheLaterCounts) {
   list.push_back({"a", Tensor::from_values<float>({1}, {2}).value()});
   const std::string path = folder.file("m.safetensors");
   const WriteReport report = write(list, path).value();
-  EXPECT_EQ(report.notes, std::vector<std::string>{"'a' appears twice; the last one is used"});
+  EXPECT_EQ(report.notes, std::vector<Message>{"'a' appears twice; the last one is used"});
   EXPECT_EQ(open(path).value().get("a").value().read().value().to_vector<float>().value(),
             std::vector<float>{2});
 }

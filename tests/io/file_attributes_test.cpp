@@ -112,7 +112,7 @@ TEST_F(FileAttributes, AFileThatReplacesAnotherTellsWhatItLost) {
   };
   make_fail(system_calls().fchown, EPERM);
   auto file = AtomicFile::create(path_, {.overwrite = true}).value();
-  EXPECT_EQ(file->notes(), Names{"could not keep the old file's owner"});
+  EXPECT_EQ(file->notes(), std::vector<Message>{"could not keep the old file's owner"});
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ TEST(Alternatives, NamesChooseTheAlternativeAndANoteTells) {
   LayerNet net;
   const ApplyResult result = apply(net, conv_source()).value();
   EXPECT_EQ(result.applied, (Names{"scale", "layer.Conv1d.weight", "layer.Conv1d.bias"}));
-  EXPECT_EQ(result.notes, Names{"the source's names choose the alternative 'Conv1d' of 'layer', "
-                                "which held 'Linear'"});
+  EXPECT_EQ(result.notes,
+            std::vector<Message>{"the source's names choose the alternative 'Conv1d' of 'layer', "
+                                 "which held 'Linear'"});
   const auto* conv = std::get_if<nn::Conv1d>(&net.layer);
   ASSERT_NE(conv, nullptr);
   EXPECT_EQ(conv->weight.shape(), Shape({4, 2, 3}));

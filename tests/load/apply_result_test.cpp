@@ -115,18 +115,16 @@ TEST(ApplyResult, HasAJsonForm) {
                            .expected = "[2]",
                            .hint = "h"});
   result.notes = {"n"};
-  ProposedStep step;
-  step.code = "c";
-  step.why = "w";
-  step.is_guess = true;
-  result.proposals = {{"t", "c", 1, 2, {step}}};
+  Proposal& proposal = result.proposals.emplace_back();
+  proposal = {.text = "t", .code = "c", .matched = 1, .wanted = 2};
+  proposal.steps.push_back({CloseGaps{}, "w", true});
   EXPECT_EQ(to_json(result.to_value()),
             R"({"applied":["a"],"skipped":["s"],"missing":[{"path":"m","container":"Struct:Net",)"
             R"("did_you_mean":"x"}],)"
             R"("unused":["u"],"errors":[{"code":"ShapeMismatch","path":"e","message":"no fit",)"
             R"("found":"[1]","expected":"[2]","hint":"h"}],"notes":["n"],)"
             R"("proposals":[{"text":"t","code":"c","matched":1,"wanted":2,"guess":true,)"
-            R"("steps":[{"code":"c","why":"w","guess":true}]}]})");
+            R"x("steps":[{"code":".map_indices_contiguous(true)","why":"w","guess":true}]}]})x");
 }
 
 }  // namespace

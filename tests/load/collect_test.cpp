@@ -142,10 +142,12 @@ TEST(CollectArchive, CopiesOfAParamThatKeepItsIdGetANoteThatNamesBoth) {
   const std::string advice =
       ", though they are not tied: a copy of a Param has its id; call "
       "set_id(ParamId::generate()) on the copy, or tie() them";
-  EXPECT_EQ(collect_archive(model).value().notes(), Names{"'c' has the id of 'a'" + advice});
-  model.b = model.a;
   EXPECT_EQ(collect_archive(model).value().notes(),
-            Names{"'b' has the id of 'a' (and 1 other of another parameter)" + advice});
+            std::vector<Message>{"'c' has the id of 'a'" + advice});
+  model.b = model.a;
+  EXPECT_EQ(
+      collect_archive(model).value().notes(),
+      std::vector<Message>{"'b' has the id of 'a' (and 1 other of another parameter)" + advice});
   // Nothing is wrong with what is saved.
   const PathFilter one = PathFilter().with_full_path("a");
   EXPECT_TRUE(collect_archive(model, {.filter = one}).value().notes().empty());

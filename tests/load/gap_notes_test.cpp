@@ -37,7 +37,7 @@ Archive closed_list(const std::vector<int>& numbers) {
   return apply_names(file, {.close_gaps = true}).value();
 }
 
-Strings gap_notes(GapNet net, const Archive& source, const ApplyOptions& options) {
+std::vector<Message> gap_notes(GapNet net, const Archive& source, const ApplyOptions& options) {
   return apply(net, source, options).value().notes;
 }
 
@@ -45,9 +45,10 @@ const ApplyOptions partial_load = {.allow_partial = true, .propose = false};
 
 TEST(GapNotes, TellWhichNumbersAListGotThatIsLongerThanInTheFile) {
   EXPECT_EQ(gap_notes(gap_net(3), closed_list({0, 4}), partial_load),
-            Strings{"the module's list 'layers' has 3 elements, the source 2; closing index gaps "
-                    "gave them other numbers: 1 is 4 in the file; .map_indices_contiguous(false) "
-                    "keeps the source's numbers"});
+            std::vector<Message>{
+                "the module's list 'layers' has 3 elements, the source 2; closing index gaps "
+                "gave them other numbers: 1 is 4 in the file; .map_indices_contiguous(false) "
+                "keeps the source's numbers"});
   EXPECT_NE(gap_notes(gap_net(9), closed_list({0, 4, 7, 9}), partial_load)[0].find(
                 ": 1 is 4 in the file, 2 is 7, 3 is 9; "),
             std::string::npos);
@@ -76,7 +77,7 @@ TEST(GapNotes, AreOneForAllOfManyLists) {
     }
   }
   const Archive source = apply_names(file, {.close_gaps = true}).value();
-  const Strings notes = apply(module, source, partial_load).value().notes;
+  const std::vector<Message> notes = apply(module, source, partial_load).value().notes;
   EXPECT_EQ(notes.size(), 11u);
   EXPECT_EQ(notes.back(), "so it is in 10 other lists");
 }

@@ -42,20 +42,19 @@ Bytes without_metadata() {
 }
 
 template <class M>
-std::vector<std::string> notes_of(const Store& store) {
+std::vector<Message> notes_of(const Store& store) {
   M model;
   return load_from(model, store).value().notes;
 }
 
-bool is_one_note(const std::vector<std::string>& notes, std::string_view begin,
-                 std::string_view part) {
+bool is_one_note(const std::vector<Message>& notes, std::string_view begin, std::string_view part) {
   return notes.size() == 1 && notes[0].starts_with(begin) &&
          notes[0].find(part) != std::string::npos;
 }
 
 TEST(LayoutNotes, ASquareMatrixOfAFileThatTellsNothingIsNamed) {
   const auto store = SafetensorsStore::from_bytes(without_metadata<Square>());
-  const std::vector<std::string> notes = notes_of<Square>(store);
+  const std::vector<Message> notes = notes_of<Square>(store);
   EXPECT_TRUE(is_one_note(notes, "nothing tells the layout of 'fc.weight':",
                           ".with_from_adapter(PyTorchToBurnAdapter())"))
       << testing::PrintToString(notes);
@@ -145,7 +144,7 @@ TEST(LayoutNotes, AFileOfPytorchsWithoutItsAdapterGetsOne) {
   EXPECT_TRUE(
       notes_of<Square>(SafetensorsStore(file).with_from_adapter(PyTorchToBurnAdapter())).empty());
   // One that converts numbers does not turn matrices. Its own note comes first.
-  const std::vector<std::string> notes =
+  const std::vector<Message> notes =
       notes_of<Square>(SafetensorsStore(file).with_from_adapter(FloatCastAdapter::to(DType::f16)));
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_TRUE(is_one_note({notes[1]}, "this is a PyTorch file, ", why));

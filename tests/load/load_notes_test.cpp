@@ -37,12 +37,12 @@ NoteNet net_of(std::size_t layers) {
 
 Snapshots tensors_for(const NoteNet& net) { return collect(net).value(); }
 
-std::vector<std::string> notes(const NoteNet& net, const Snapshots& tensors,
-                               const ApplyOptions& options = {}) {
+std::vector<Message> notes(const NoteNet& net, const Snapshots& tensors,
+                           const ApplyOptions& options = {}) {
   return plan(net, tensors, options).value().result.notes;
 }
 
-bool has(const std::vector<std::string>& notes, std::string_view part) {
+bool has(const std::vector<Message>& notes, std::string_view part) {
   return notes.size() == 1 && notes[0].find(part) != std::string::npos;
 }
 
@@ -62,7 +62,7 @@ TEST(LoadNotes, TellOfTensorsForOptionalsThatAreEmpty) {
   Snapshots tensors = tensors_for(net);
   tensors.push_back(TensorSnapshot("layers.0.bias", f32({2}, 1)));
   EXPECT_EQ(notes(net, tensors),
-            std::vector<std::string>{
+            std::vector<Message>{
                 "the source has 1 tensor for 'layers.0.bias', which is an empty optional in the "
                 "module; loading does not grow containers or fill optionals and pointers"});
 }
@@ -87,7 +87,7 @@ TEST(LoadNotes, TellOfTensorsForContainersThatAreEmpty) {
   const std::string or_fill = end + " or fill optionals and pointers";
   EXPECT_EQ(
       plan(Holders(), tensors).value().result.notes,
-      (std::vector<std::string>{
+      (std::vector<Message>{
           "the source has 5 tensors for 'blocks' and 2 others, which are empty lists in the "
           "module" +
               end,
@@ -123,7 +123,7 @@ TEST(LoadNotes, SayNothingOfOptionalsWhereNoneIsEmpty) {
   Snapshots tensors = tensors_for(net);
   tensors.push_back(TensorSnapshot("layers.0.scale", f32({2}, 1)));
   EXPECT_EQ(notes(net, tensors),
-            std::vector<std::string>{
+            std::vector<Message>{
                 "the module has no parameter for 'layers.0.scale', though it has others beside "
                 "it"});
   // An adapter might feed the empty one from it.

@@ -64,8 +64,8 @@ TEST(ShapeReason, IsInTheReportAndInTheError) {
   Layers wide = layers_of(24);
   const std::string reason =
       "6 tensors have other shapes for one reason: 16 wide in the file, 24 in the model";
-  const std::vector<std::string> notes = plan(wide, narrow).value().result.notes;
-  EXPECT_EQ(notes, (std::vector<std::string>{reason, "no settings were found that make it fit"}));
+  const std::vector<Message> notes = plan(wide, narrow).value().result.notes;
+  EXPECT_EQ(notes, (std::vector<Message>{reason, "no settings were found that make it fit"}));
   EXPECT_EQ(apply(wide, narrow).error().message,
             "the shape does not match (and 5 other tensors cannot be loaded; " + reason + ")");
 }
@@ -83,7 +83,7 @@ TEST(ShapeReason, IsNotToldOfTensorsThatAnAdapterTookApart) {
   const Snapshots file = collect(Gru(), {.adapter = BurnToPyTorchAdapter()}).value();
   const ApplyResult result = plan(Lstm(), file, {.adapter = PyTorchToBurnAdapter()}).value().result;
   EXPECT_FALSE(result.is_success());
-  for (const std::string& note : result.notes) {
+  for (const Message& note : result.notes) {
     EXPECT_EQ(note.find("one reason"), std::string::npos) << note;
   }
 }

@@ -80,8 +80,8 @@ TEST(Vacancies, AllowUnusedOrAllowPartialLoadsTheRestWithANote) {
     const ApplyResult result = apply(net, four, options).value();
     EXPECT_EQ(result.applied.size(), 2u);
     EXPECT_EQ(result.notes,
-              std::vector<std::string>{"the module's lists are too short for 'blocks.2.weight' and "
-                                       "1 other; loading does not extend lists"});
+              std::vector<Message>{"the module's lists are too short for 'blocks.2.weight' and "
+                                   "1 other; loading does not extend lists"});
   }
 }
 
@@ -183,8 +183,8 @@ TEST(Vacancies, AnElementThatLacksOneParameterDoesNotMakeItsListTooShort) {
   Snapshots tensors = collect(module).value();
   tensors.push_back(TensorSnapshot("stem.1.bias", f32({2}, 0)));
   EXPECT_EQ(apply(module, tensors).value().notes,
-            std::vector<std::string>{"the module has no parameter for 'stem.1.bias', though it has "
-                                     "others beside it"});
+            std::vector<Message>{"the module has no parameter for 'stem.1.bias', though it has "
+                                 "others beside it"});
 }
 
 // A file of one with a buffer in it.
@@ -226,7 +226,7 @@ TEST(Vacancies, AWeightForALayerWithoutParametersIsRefused) {
   for (const ApplyOptions& options :
        {ApplyOptions{.allow_unused = true}, ApplyOptions{.allow_partial = true}}) {
     EXPECT_EQ(apply(module, tensors, options).value().notes,
-              std::vector<std::string>{
+              std::vector<Message>{
                   "the module's Relu 'act' has no place for 'act.weight' and computes without; "
                   "nn::PRelu has a slope that is learned"});
   }
@@ -264,7 +264,7 @@ TEST(Vacancies, BuffersOfALayerWithoutParametersAreLeftToIt) {
   EXPECT_TRUE(apply(module, tensors).value().notes.empty());
   tensors.push_back(TensorSnapshot("act.kernel", f32({1}, 0)));
   EXPECT_EQ(apply(module, tensors).value().notes,
-            std::vector<std::string>{
+            std::vector<Message>{
                 "the module's Relu 'act' has no parameters, and the source has 'act.kernel' there; "
                 "if they are learned, give the module a layer that has them"});
   EXPECT_TRUE(
@@ -308,8 +308,7 @@ TEST(Vacancies, EachLayerThatLacksSomethingHasANote) {
       tensors.push_back(TensorSnapshot(std::to_string(i) + last, f32({1}, 0)));
     }
   }
-  const std::vector<std::string> notes =
-      apply(module, tensors, {.allow_unused = true}).value().notes;
+  const std::vector<Message> notes = apply(module, tensors, {.allow_unused = true}).value().notes;
   ASSERT_EQ(notes.size(), 11u);
   EXPECT_EQ(notes[0],
             "the module's Relu '0.act' has no place for '0.act.bias' and 1 other and computes "
@@ -388,9 +387,9 @@ TEST(Vacancies, ASecondDirectionThatTheLayerLacksIsRefused) {
             "pass .allow_unused(true) to load without it; nn::BiLstm reads both directions");
   EXPECT_EQ(
       apply(single, both, {.adapter = PyTorchToBurnAdapter(), .allow_unused = true}).value().notes,
-      std::vector<std::string>{"the module's Lstm 'rnn' has no place for "
-                               "'rnn.bias_hh_l0_reverse' and 3 others and computes without; "
-                               "nn::BiLstm reads both directions"});
+      std::vector<Message>{"the module's Lstm 'rnn' has no place for "
+                           "'rnn.bias_hh_l0_reverse' and 3 others and computes without; "
+                           "nn::BiLstm reads both directions"});
   Recurrent stack{nn::LstmConfig(3, 2, true).init_stack(1)};
   EXPECT_NE(refusal_of(stack, both, adapted).hint.find("nn::BiLstmStack"), std::string::npos);
   // A file of the layer alone.

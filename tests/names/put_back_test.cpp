@@ -81,8 +81,8 @@ TEST(PutBack, AnotherShapeIsTaken) {
   tensors.add(TensorSnapshot("layers.0.weight", f32({5}, 1))).value();
   const Archive back = put_back(tensors, named).value();
   EXPECT_EQ(back.get("net.fc.0.weight").value().shape(), Shape({5}));
-  EXPECT_EQ(back.notes(), (std::vector<std::string>{"1 tensor has another shape than in the file: "
-                                                    "'net.fc.0.weight', [5] instead of [2]"}));
+  EXPECT_EQ(back.notes(), (std::vector<Message>{"1 tensor has another shape than in the file: "
+                                                "'net.fc.0.weight', [5] instead of [2]"}));
 }
 
 TEST(PutBack, AnotherDtypeIsTakenWithANoteOrCastBack) {
@@ -93,8 +93,8 @@ TEST(PutBack, AnotherDtypeIsTakenWithANoteOrCastBack) {
   tensors.add(half).value();
   const Archive back = put_back(tensors, named).value();
   EXPECT_EQ(back.info(0).dtype, DType::f16);
-  EXPECT_EQ(back.notes(), (std::vector<std::string>{"1 tensor has another dtype than in the file: "
-                                                    "'net.fc.0.weight', f16 instead of f32"}));
+  EXPECT_EQ(back.notes(), (std::vector<Message>{"1 tensor has another dtype than in the file: "
+                                                "'net.fc.0.weight', f16 instead of f32"}));
   const Archive cast = put_back(tensors, named, {.keep_dtypes = true}).value();
   EXPECT_EQ(cast.info(0).dtype, DType::f32);
   EXPECT_EQ(first_of(cast, "net.fc.0.weight"), 4);
@@ -125,8 +125,8 @@ TEST(PutBack, TellsWhatTheReaderSkipped) {
   Archive file = checkpoint();
   file.set_skipped({{"packed", "a class that is not known"}});
   EXPECT_EQ(put_back(Archive(), file).value().notes(),
-            (std::vector<std::string>{"1 entry of the file could not be read and is not carried "
-                                      "over: 'packed': a class that is not known"}));
+            (std::vector<Message>{"1 entry of the file could not be read and is not carried "
+                                  "over: 'packed': a class that is not known"}));
 }
 
 TEST(PutBack, TensorsThatShareBytesInTheFileStayEqual) {

@@ -120,7 +120,8 @@ TEST(TensorEdits, ATensorThatLacksAnotherIsNotJoined) {
                                            {"1.v.weight", {2}}});
   const Archive edited = edit_tensors(archive, {join_qkv}).value();
   EXPECT_EQ(names_of(edited), (Names{"0.q.weight", "0.k.weight", "1.qkv.weight"}));
-  EXPECT_EQ(edited.notes(), Names{"not joined, for lack of another tensor: '0.q.weight'"});
+  EXPECT_EQ(edited.notes(),
+            std::vector<Message>{"not joined, for lack of another tensor: '0.q.weight'"});
 }
 
 TEST(TensorEdits, ATensorIsJoinedOnce) {
@@ -128,7 +129,7 @@ TEST(TensorEdits, ATensorIsJoinedOnce) {
   const Archive edited =
       edit_tensors(archive, {TensorEdit::join("^(a|b)$", {"shared"}, "${1}_all")}).value();
   EXPECT_EQ(names_of(edited), (Names{"b", "a_all"}));
-  EXPECT_EQ(edited.notes(), Names{"not joined, for lack of another tensor: 'b'"});
+  EXPECT_EQ(edited.notes(), std::vector<Message>{"not joined, for lack of another tensor: 'b'"});
   // Nor with itself.
   EXPECT_EQ(names_of(edit_tensors(archive, {TensorEdit::join("^a$", {"a"}, "aa")}).value()),
             names_of(archive));
@@ -163,9 +164,9 @@ TEST(TensorEdits, ThatMatchNothingGiveNotes) {
                              TensorEdit::join("^x$", {"y"}, "z"), TensorEdit::transpose("^x$")})
           .value();
   EXPECT_EQ(names_of(edited), Names{"a"});
-  EXPECT_EQ(edited.notes(), (Names{"no name matches '^x$': nothing to split",
-                                   "no name matches '^x$': nothing to join",
-                                   "no name matches '^x$': nothing to transpose"}));
+  EXPECT_EQ(edited.notes(), (std::vector<Message>{"no name matches '^x$': nothing to split",
+                                                  "no name matches '^x$': nothing to join",
+                                                  "no name matches '^x$': nothing to transpose"}));
 }
 
 TEST(TensorEdits, WithABadPatternFail) {

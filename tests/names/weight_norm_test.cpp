@@ -28,7 +28,7 @@ TEST(FoldWeightNorm, TwoPartsBecomeTheWeight) {
     const Archive folded = fold_weight_norm(archive).value();
     EXPECT_EQ(names_of(folded), (Names{"fc.bias", "fc.weight"}));
     EXPECT_EQ(folded.get("fc.weight").value().shape(), Shape({2, 3}));
-    EXPECT_EQ(folded.notes(), Names{"weight norm was folded into 1 weight"});
+    EXPECT_EQ(folded.notes(), std::vector<Message>{"weight norm was folded into 1 weight"});
     EXPECT_FALSE(folded.index_in_file(1));  // it is not in the file
   }
 }
@@ -56,7 +56,7 @@ TEST(FoldWeightNorm, PartsThatDoNotFitStayWithANote) {
   Archive shapes;
   shapes.add(TensorSnapshot("fc.weight_g", f32({3, 1}, 1))).value();
   shapes.add(TensorSnapshot("fc.weight_v", f32({2, 3}, 1))).value();
-  const Names note = {
+  const std::vector<Message> note = {
       "not folded, because the weight is there too or shapes do not fit: 'fc.weight_g'"};
   EXPECT_EQ(fold_weight_norm(shapes).value().notes(), note);
   Archive taken = normed("fc.weight_g", "fc.weight_v");

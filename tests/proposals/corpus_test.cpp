@@ -384,7 +384,7 @@ class Corpus : public testing::Test {
       if (!is_guess || std::getenv("ANDIRON_CORPUS_CODE") == nullptr) return {};
       std::string told = "right, but\n";
       for (const ProposedStep& step : proposals.front().steps) {
-        if (step.is_guess) told += "    " + step.code + "\n";
+        if (step.is_guess) told += "    " + step.to_string() + "\n";
       }
       return told;
     }

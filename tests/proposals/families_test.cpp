@@ -58,7 +58,7 @@ Side renamed(Side side) {
 TEST(Families, ThatDifferAreSaidToAndNotMatched) {
   const ApplyResult result = report_of(bert(), vit());
   EXPECT_TRUE(result.proposals.empty());
-  EXPECT_EQ(result.notes, (std::vector<std::string>{
+  EXPECT_EQ(result.notes, (std::vector<Message>{
                               "the source looks like BERT as Hugging Face names it, the module "
                               "like ViT as Hugging Face names it; these are different models, so "
                               "nothing is matched"}));

@@ -261,7 +261,7 @@ TEST(Propose, LeavesTheNamesOfVariantsOutRatherThanPuttingThemInByRules) {
                                                         .options = ApplyOptions()});
   ASSERT_FALSE(proposals.empty());
   EXPECT_EQ(proposals[0].matched, with_variants.size());
-  EXPECT_EQ(proposals[0].steps.back().code, ".skip_enum_variants(true)");
+  EXPECT_EQ(proposals[0].steps.back().to_string(), ".skip_enum_variants(true)");
 }
 
 TEST(Propose, LearnsRulesThatHoldForAllNumbers) {
@@ -391,7 +391,7 @@ TEST(Propose, ShowsNoSettingAsAGuessAndAsSure) {
   EXPECT_TRUE(proposals[0].is_guess());
   std::map<std::string, std::set<bool>> shown;
   for (const Proposal& proposal : proposals) {
-    for (const ProposedStep& step : proposal.steps) shown[step.code].insert(step.is_guess);
+    for (const ProposedStep& step : proposal.steps) shown[step.to_string()].insert(step.is_guess);
   }
   for (const auto& [code, marks] : shown) EXPECT_EQ(marks.size(), 1u) << code;
 }

@@ -289,7 +289,7 @@ TYPED_TEST(EveryStore, IsABasisForASave) {
     EXPECT_EQ(saved.keys().value(), (Names{"a.weight", "b.weight"}));
     if (std::is_same_v<TypeParam, PytorchStore>) {
       EXPECT_EQ(saved.get_metadata().value(), (Metadata{{"format", "pt"}}));
-      for (const std::string& note : report->notes) {
+      for (const Message& note : report->notes) {
         EXPECT_EQ(note.find("top_level_key"), std::string::npos) << note;
       }
     }

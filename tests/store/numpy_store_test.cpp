@@ -26,7 +26,7 @@ TEST(NumpyStore, SavesAModuleThatItLoadsAgain) {
   const WriteReport report = save_into(saved, store).value();
   EXPECT_EQ(report.files, std::vector<std::string>{folder.file("pair.npz")});
   EXPECT_EQ(report.notes,
-            std::vector<std::string>{"numpy cannot store 2 parameter ids; they were left out"});
+            std::vector<Message>{"numpy cannot store 2 parameter ids; they were left out"});
   EXPECT_EQ(store.keys().value(), (std::vector<std::string>{"first", "second"}));
 
   ArrayPair loaded;

@@ -465,7 +465,8 @@ TEST(Store, TellsWhatTheFormatLeavesOutOfASaveInEveryStore) {
   model.b = Param(Tensor::zeros(DType::f64, {2}).value());
   const TempDir dir;
   const auto same_notes = [&](auto in_memory, auto in_file) {
-    const Names notes = save_into(model, in_memory.metadata("version", "7")).value().notes;
+    const std::vector<Message> notes =
+        save_into(model, in_memory.metadata("version", "7")).value().notes;
     EXPECT_EQ(save_into(model, in_file.metadata("version", "7")).value().notes, notes);
     return notes;
   };
@@ -473,18 +474,18 @@ TEST(Store, TellsWhatTheFormatLeavesOutOfASaveInEveryStore) {
       "2 parameter ids were left out; set SafetensorsSettings::param_ids to keep them";
   EXPECT_EQ(same_notes(SafetensorsStore::from_bytes(),
                        SafetensorsStore::from_file(dir.file("one.safetensors"))),
-            Names{ids});
+            std::vector<Message>{ids});
   EXPECT_EQ(same_notes(SafetensorsStore::from_bytes(),
                        SafetensorsStore::from_file(dir.file("two.safetensors")).max_shard_bytes(8)),
-            Names{ids});
+            std::vector<Message>{ids});
   EXPECT_EQ(same_notes(BurnpackStore::from_bytes(), BurnpackStore::from_file(dir.file("m.bpk"))),
-            Names());
+            std::vector<Message>());
   EXPECT_EQ(same_notes(MpkStore::from_bytes(), MpkStore::from_file(dir.file("m.mpk"))),
-            (Names{"mpk cannot store 1 metadata string; it was left out",
-                   "mpk stores 1 tensor in another dtype: f64 to f32"}));
+            (std::vector<Message>{"mpk cannot store 1 metadata string; it was left out",
+                                  "mpk stores 1 tensor in another dtype: f64 to f32"}));
   EXPECT_EQ(same_notes(NumpyStore::from_bytes(), NumpyStore::from_file(dir.file("m.npz"))),
-            (Names{"numpy cannot store 2 parameter ids; they were left out",
-                   "numpy cannot store 1 metadata string; it was left out"}));
+            (std::vector<Message>{"numpy cannot store 2 parameter ids; they were left out",
+                                  "numpy cannot store 1 metadata string; it was left out"}));
 }
 
 TEST(Store, AMissingTensorIsAnErrorWhoseHintNamesTheWayToLoadTheRest) {
@@ -537,7 +538,7 @@ TEST(Store, TellsWhatASaveDidAndWhatLooksWrong) {
   EXPECT_EQ(plain.tensors, 2U);
   const std::string ids =
       "2 parameter ids were left out; set SafetensorsSettings::param_ids to keep them";
-  EXPECT_EQ(plain.notes, std::vector<std::string>{ids});
+  EXPECT_EQ(plain.notes, std::vector<Message>{ids});
 
   const WriteReport none =
       save_into(pair_of(1), SafetensorsStore::from_bytes().with_regex("^encoder")).value();

@@ -89,8 +89,9 @@ TEST(TransposedTies, AFileWithBothFeedsTheFirst) {
   both.add(TensorSnapshot("embedding.weight", f32({4, 3}, 1))).value();
   both.add(TensorSnapshot("output.weight", f32({3, 4}, 100))).value();
   TiedModel model;
-  EXPECT_EQ(apply(model, both).value().notes,
-            Names{"'output.weight' is tied to 'embedding.weight' and gets its tensor"});
+  EXPECT_EQ(
+      apply(model, both).value().notes,
+      std::vector<Message>{"'output.weight' is tied to 'embedding.weight' and gets its tensor"});
   expect_tied_to(model, f32({4, 3}, 1));
 }
 

@@ -20,7 +20,7 @@ inline std::vector<std::string> names_of(const Archive& archive) {
 
 /// Whether one of its notes says this.
 inline bool has_note(const Archive& archive, std::string_view part) {
-  for (const std::string& note : archive.notes()) {
+  for (const Message& note : archive.notes()) {
     if (note.find(part) != std::string::npos) return true;
   }
   return false;

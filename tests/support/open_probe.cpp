@@ -29,7 +29,7 @@ std::string listing_of(const Archive& archive) {
     append_json_string(out, skipped.name);
     append_json_string(out, skipped.reason);
   }
-  for (const std::string& note : archive.notes()) append_json_string(out, note);
+  for (const Message& note : archive.notes()) append_json_string(out, note);
   for (const auto& [key, value] : archive.metadata()) {
     append_json_string(out, key);
     append_json_string(out, value);

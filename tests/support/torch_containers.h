@@ -122,7 +122,7 @@ void expect_refused(const Result<T>& result, ErrorCode code, std::string_view sa
 /// One of the archive's notes has this in it.
 inline void expect_note(const Archive& archive, std::string_view said) {
   std::string all;
-  for (const std::string& note : archive.notes()) all += note + "\n";
+  for (const Message& note : archive.notes()) all += note + "\n";
   EXPECT_NE(all.find(said), std::string::npos) << "notes: " << all;
 }
 

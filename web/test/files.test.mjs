@@ -138,29 +138,6 @@ test("advice is in the words of the package", async () => {
   const checkpoint = andiron.open(join(data, "torch-2.15/lightning.ckpt"));
   assert.ok(checkpoint.notes.some((note) => note.endsWith('; use { names: { topLevelKey: "state_dict.model" } }')), checkpoint.notes.join("\n"));
   checkpoint.close();
-  // What the library says to programs in C++, wherever it says it.
-  const { inOptions } = await import(join(built, "npm/andiron.js"));
-  const inCpp = /\b(?:Strictness|OpenOptions|WriteOptions|Limits|\w+Settings)::|\.with_\w+\(|load_from\(|numpy_arrays/;
-  const literal = /"((?:[^"\\\n]|\\.)*)"/;
-  const literals = new RegExp(`${literal.source}(?:\\s*${literal.source})*`, "g");
-  // Not said here: advice on formats that are not written, and names of Burn's types.
-  const others = /with_to_adapter|burn_core::|half::|WriteOptions::format/;
-  let found = 0;
-  for (const room of ["core", "codec", "format", "names", "analysis", "freestanding"]) {
-    for (const name of fs.readdirSync(join(root, "src", room), { recursive: true })) {
-      if (!name.endsWith(".cpp")) continue;
-      for (const [texts] of fs.readFileSync(join(root, "src", room, name), "utf8").matchAll(literals)) {
-        const text = [...texts.matchAll(new RegExp(literal, "g"))].map(([, each]) => each).join("").replaceAll('\\"', '"');
-        // The parts that a number or a name completes.
-        const said = text.replace(/^\w+Settings::\w+$/, "; set $& to keep it").replace(/\("$/, '("key")')
-          .replace(/Limits::$/, "Limits::tensors if you trust the file");
-        if (!inCpp.test(said) || others.test(said)) continue;
-        found += 1;
-        assert.doesNotMatch(inOptions(said), inCpp, `${room}/${name}`);
-      }
-    }
-  }
-  assert.ok(found > 20, `${found} pieces of advice`);
 });
 
 test("of a folder, the named file is opened, and of a path no other is looked at", () => {

@@ -126,7 +126,7 @@ bool PickleAssembler::stack_global() {
   if (module.data == nullptr || name.data == nullptr) {
     return failure_.fail(over_limit(std::to_string(std::max(module.size, name.size)),
                                     kept_pickle_bytes,
-                                    {"a module or class name is too long", "", "bytes"}));
+                                    {"a module or class name is too long", nullptr, "bytes"}));
   }
   PickleValue made;
   return builder_.global({module.view(), name.view()}, made) && replace(2, made);

@@ -320,8 +320,8 @@ bool PickleMachine::refuse(const char* message) {
 }
 
 bool PickleMachine::too_many() {
-  return failure_.fail_as_is(
-      over_limit("", most_opcodes_, {"the pickle has more values than allowed", "pickle_values"}));
+  return failure_.fail_as_is(over_limit(
+      "", most_opcodes_, {"the pickle has more values than allowed", &Limits::pickle_values}));
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ bool PickleOperands::can_take(std::uint64_t size) {
 bool PickleOperands::negative_size() { return failure_.bad("a length is negative"); }
 
 bool PickleOperands::too_long_integer() {
-  return failure_.fail(
-      over_limit("", largest_pickle_integer, {"an integer is longer than allowed", "", "bytes"}));
+  return failure_.fail(over_limit("", largest_pickle_integer,
+                                  {"an integer is longer than allowed", nullptr, "bytes"}));
 }
 
 bool PickleOperands::fill() {

@@ -147,7 +147,7 @@ class InflatedAgain {
     again_ -= bytes;
     return over_limit(std::to_string(again), allowed,
                       {"deflated entries were inflated again too often, for little of each",
-                       "inflated_bytes", "bytes", file});
+                       &Limits::inflated_bytes, "bytes", file});
   }
 
  private:

@@ -63,7 +63,7 @@ class EndRecords {
     if (ends_before()) {
       return bad("bytes follow the end of the zip archive",
                  with_words(end_of_archive_ - *ends_before(), "more bytes"), "none",
-                 "something was appended to the file; Strictness::lenient ignores it");
+                 "something was appended to the file; " + Message(Advice::lenient) + " ignores it");
     }
     if (elsewhere_ || zip_local_signature.starts_with(head)) {
       return error(ErrorCode::truncated, "the zip archive is cut off",
@@ -145,12 +145,12 @@ class EndRecords {
                  with_words(end_.count, "entries in ") + with_words(end_.bytes, "bytes"));
     }
     const std::uint64_t most = std::min<std::uint64_t>(limits.zip_entries, 0xfffffffe);
+    ANDIRON_TRY(check_limit(end_.count, most,
+                            {"the zip archive has more entries than allowed", &Limits::zip_entries,
+                             "", source_.name()}));
     ANDIRON_TRY(check_limit(
-        end_.count, most,
-        {"the zip archive has more entries than allowed", "zip_entries", "", source_.name()}));
-    ANDIRON_TRY(
-        check_limit(end_.bytes, max_directory_bytes,
-                    {"the zip directory is larger than allowed", "", "bytes", source_.name()}));
+        end_.bytes, max_directory_bytes,
+        {"the zip directory is larger than allowed", nullptr, "bytes", source_.name()}));
     return ZipEnd{end_.offset, end_.bytes, end_.count};
   }
 
@@ -168,7 +168,7 @@ class EndRecords {
   std::uint64_t tail_offset() const noexcept { return end_of_archive_ - tail_.size(); }
 
   Error error(ErrorCode code, std::string message, std::string found = {},
-              std::string expected = {}, std::string hint = {}) const {
+              std::string expected = {}, Message hint = {}) const {
     return Error{.code = code,
                  .message = std::move(message),
                  .file = source_.name(),
@@ -177,7 +177,7 @@ class EndRecords {
                  .hint = std::move(hint)};
   }
   Error bad(std::string message, std::string found = {}, std::string expected = {},
-            std::string hint = {}) const {
+            Message hint = {}) const {
     return error(ErrorCode::bad_archive, std::move(message), std::move(found), std::move(expected),
                  std::move(hint));
   }
@@ -212,7 +212,7 @@ class EndRecords {
 
 }  // namespace
 
-Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<std::string>& notes) {
+Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<Message>& notes) {
   ANDIRON_ASSIGN(Bytes tail, Bytes::allocate(std::min(source.size(), most_tail_bytes)));
   ANDIRON_TRY(source.read_at(source.size() - tail.size(), tail.writable()));
   const auto end = EndRecords(source, source.size(), std::move(tail)).ends_before();

@@ -25,7 +25,7 @@ Result<ZipEnd> read_zip_end(const ByteSource& source, std::uint64_t end, const L
 
 // Where the archive ends: before the file does where its last record says so, and bytes follow,
 // which a note tells.
-Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<std::string>& notes);
+Result<std::uint64_t> find_zip_end(const ByteSource& source, std::vector<Message>& notes);
 
 Error zip_on_several_disks(const ByteSource& source);
 

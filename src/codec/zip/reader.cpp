@@ -82,7 +82,7 @@ struct ZipState {
         room_of(index), zip_local_header_bytes + entry(index).name.size() + zip_most_text_bytes);
   }
 
-  Error wrong_checksum(std::uint32_t index, std::uint32_t found, std::string hint) const {
+  Error wrong_checksum(std::uint32_t index, std::uint32_t found, Message hint) const {
     const auto hex = [](std::uint32_t crc) {
       char text[20];
       std::snprintf(text, sizeof text, "CRC-32 %08x", crc);
@@ -223,7 +223,7 @@ class ContentSource final : public ByteSource {
       use.emplace(state_.contents.make_room(index_, zip_->memory_to_read(index_), most_together()));
       // What the last entries lay in counts, too, unless this one takes its place.
       if (size() >= Bytes::huge_page_bytes) free_kept_blocks(size());
-      ANDIRON_ASSIGN(Bytes content, zip_->read(index_, {most(), "inflated_bytes"}));
+      ANDIRON_ASSIGN(Bytes content, zip_->read(index_, {most(), &Limits::inflated_bytes}));
       state_.contents.keep(*use, std::move(content), again, times_file(8));
       state_.places[index_].fetch_or(ZipState::inflated_before);
     }
@@ -302,7 +302,8 @@ Status ZipState::compare_checksum(std::uint32_t index) const {
   if (crc != asked.crc) {
     return wrong_checksum(index, crc,
                           "copy or download the file again; if the program that wrote it does not "
-                          "compute checksums, read it without OpenOptions::verify");
+                          "compute checksums, read it " +
+                              Message(Advice::without_verify));
   }
   place.fetch_or(verified, std::memory_order_release);
   return {};
@@ -389,7 +390,7 @@ std::optional<std::uint32_t> ZipReader::find(std::string_view name) const {
   return state_->directory.find(name);
 }
 
-void ZipReader::note_missing_checksums(std::vector<std::string>& notes) const {
+void ZipReader::note_missing_checksums(std::vector<Message>& notes) const {
   if (state_->checksums != ZipChecksums::of_all) return;
   const auto all = entries();
   const auto count = std::count_if(

@@ -80,7 +80,7 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
   // By its exact name.
   std::optional<std::uint32_t> find(std::string_view name) const;
   // Notes that there are entries without a checksum, if all were to be compared.
-  void note_missing_checksums(std::vector<std::string>& notes) const;
+  void note_missing_checksums(std::vector<Message>& notes) const;
 
   // Returns where the data of an entry begins in the file. If the entry is padded as PyTorch pads
   // (its data begins at the next multiple of `alignment` and ends where the next entry, or its
@@ -102,10 +102,10 @@ class ZipReader : public std::enable_shared_from_this<ZipReader> {
 
   // How large an entry may be, and the member of Limits that says so, if one does.
   struct Most {
-    Most(std::uint64_t most_bytes, std::string_view limit_name = "")
-        : bytes(most_bytes), limit(limit_name) {}
+    Most(std::uint64_t most_bytes, std::uint64_t Limits::* limit_member = nullptr)
+        : bytes(most_bytes), limit(limit_member) {}
     std::uint64_t bytes;
-    std::string_view limit;
+    std::uint64_t Limits::* limit;
   };
 
   // Returns the content of one entry: checks its local header, decompresses it, and compares its

@@ -2,9 +2,11 @@
 // Tested by tests/core/display_text_test.cpp
 #include "andiron/text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
+#include "src/core/text/literal.h"
 #include "src/core/text/shown_characters.h"
 #include "src/core/text/utf8.h"
 
@@ -64,5 +66,13 @@ std::string display_text(std::string_view text) {
 }
 
 std::string display_line(std::string_view sentence) { return escaped(sentence, "\\"); }
+
+std::string shell_word(std::string_view text) {
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-/+:@%").find(c) != std::string_view::npos;
+  });
+  return is_plain ? std::string(text) : detail::literal(text, Wording::flags);
+}
 
 }  // namespace andiron::inline v1

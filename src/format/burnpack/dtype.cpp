@@ -34,7 +34,7 @@ Error not_in_release(const TensorInfo& info, Generation generation) {
                         : info.dtype == DType::raw  ? "raw:" + std::string(info.file_dtype)
                                                     : std::string(dtype_name(info.dtype)),
                .expected = "a dtype of Burn " + std::string(name_of(generation)),
-               .hint = has_release ? "leave it out, or set another BurnpackSettings::release"
+               .hint = has_release ? Advice::leave_out_or_other_release
                                    : cast_or_leave_out(info.dtype, {DType::f32})};
 }
 

@@ -45,9 +45,9 @@ Result<BurnpackHeadBytes> read_head_bytes(const ByteSource& source, const Limits
     return error;
   }
   if (head.metadata_bytes > limits.burnpack_metadata_bytes) {
-    error = over_limit(
-        std::to_string(head.metadata_bytes), limits.burnpack_metadata_bytes,
-        {"the metadata is larger than allowed", "burnpack_metadata_bytes", "bytes", source.name()});
+    error = over_limit(std::to_string(head.metadata_bytes), limits.burnpack_metadata_bytes,
+                       {"the metadata is larger than allowed", &Limits::burnpack_metadata_bytes,
+                        "bytes", source.name()});
     error.code = ErrorCode::header_too_large;
     return error;
   }

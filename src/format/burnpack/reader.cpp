@@ -117,15 +117,16 @@ class BurnpackReader {
 
   Status add(const BurnpackEntry& entry) {
     const std::string& file = builder_.state().origin;
-    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
-                            [&] { return LimitCheck{"too many tensors", "tensors", "", file}; }));
+    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors, [&] {
+      return LimitCheck{"too many tensors", &Limits::tensors, "", file};
+    }));
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     const bool is_unknown = entry.dtype == DType::raw && entry.dtype_name != "Bool(U32)";
     if (is_unknown && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "unknown dtype");
       result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name);
-      result.hint = "only Strictness::strict refuses it";
+      result.hint = "only " + Message(Advice::strict) + " refuses it";
       return result;
     }
     const bool has_odd_payload = entry.dtype == DType::qfloat && !fits_scheme(entry);
@@ -134,7 +135,7 @@ class BurnpackReader {
           error(ErrorCode::size_mismatch, "the data size does not match scheme and shape");
       result.tensor = decode_text(entry.name);
       result.found = std::to_string(entry.end - entry.begin) + " bytes";
-      result.hint = "only Strictness::strict refuses it";
+      result.hint = "only " + Message(Advice::strict) + " refuses it";
       return result;
     }
     const std::string_view name = kept(entry.name);
@@ -166,7 +167,7 @@ class BurnpackReader {
   Status count_text(std::size_t bytes) {
     text_bytes_ += bytes + metadata_entry_bytes;
     return check_limit(text_bytes_, options_.limits.metadata_bytes,
-                       {"too much metadata", "metadata_bytes", "bytes", source_->name()});
+                       {"too much metadata", &Limits::metadata_bytes, "bytes", source_->name()});
   }
 
   Status add_metadata(const CborText& key, const CborText& value) {
@@ -205,7 +206,7 @@ class BurnpackReader {
     if (options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::duplicate_key, "duplicate name");
       result.tensor = builder_.state().name_at(*twice);
-      result.hint = "only Strictness::strict refuses it";
+      result.hint = "only " + Message(Advice::strict) + " refuses it";
       return result;
     }
     return drop_earlier_namesakes();
@@ -285,7 +286,7 @@ class BurnpackReader {
         Error result = error(ErrorCode::bad_offsets, "the data overlaps another tensor's");
         result.tensor = name;
         result.found = "bytes of " + in_quotes(other);
-        result.hint = "only Strictness::strict refuses it";
+        result.hint = "only " + Message(Advice::strict) + " refuses it";
         return result;
       }
       overlaps_.add(name);
@@ -294,7 +295,7 @@ class BurnpackReader {
   }
 
   void add_notes() {
-    std::vector<std::string>& notes = builder_.state().notes;
+    std::vector<Message>& notes = builder_.state().notes;
     unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
     wrong_sizes_.note(notes, "tensor",
                       "the data size does not match dtype and shape; kept as raw bytes");

@@ -77,9 +77,9 @@ class Layout {
   }
 
   static Error beyond_burn(const std::string& message, std::string found, std::uint64_t most) {
-    Error error = over_limit(std::move(found), most, {message, ""});
+    Error error = over_limit(std::move(found), most, {message});
     error.expected += ", which is Burn's limit";
-    error.hint = "raise WriteOptions::limits to write a file that Burn's reader refuses";
+    error.hint = Advice::exceed_burn;
     return error;
   }
 
@@ -181,11 +181,11 @@ class Layout {
     if (!is_utf8(name)) {
       error.code = ErrorCode::bad_header;
       error.found = "it is not UTF-8";
-      error.hint = "rename the tensor";
+      error.hint = Message(Advice::rename, "the tensor");
       return error;
     }
     return check_limit(name.size(), options_.limits.name_bytes,
-                       {"the name is too long", "name_bytes", "bytes", {}, name});
+                       {"the name is too long", &Limits::name_bytes, "bytes", {}, name});
   }
 
   static void write_scalar(CborWriter& out, const Scalar& scalar) {

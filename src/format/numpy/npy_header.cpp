@@ -182,7 +182,7 @@ class HeaderParser {
   }
 
   Status parse_size() {
-    ANDIRON_TRY(check_limit(header_.rank + 1, max_rank, {"too many dimensions", ""}));
+    ANDIRON_TRY(check_limit(header_.rank + 1, max_rank, {"too many dimensions", nullptr}));
     const std::size_t begin = at_;
     std::uint64_t size = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
@@ -206,7 +206,8 @@ class HeaderParser {
   }
 
   Error too_deep() const {
-    return over_limit("", most_nesting, {"the dtype of a NumPy array is nested too deeply", ""});
+    return over_limit("", most_nesting,
+                      {"the dtype of a NumPy array is nested too deeply", nullptr});
   }
 
   std::string_view text_;
@@ -250,9 +251,9 @@ Result<NpyFrame> read_npy_frame(std::string_view head, const Limits& limits) {
   if (head.size() < frame.text_offset) return cut_off(head.size());
   const std::uint64_t length =
       major == 1 ? load_u16(bytes + version_bytes) : load_u32(bytes + version_bytes);
-  ANDIRON_TRY(
-      check_limit(length, limits.npy_header_bytes,
-                  {"the header of an array is larger than allowed", "npy_header_bytes", "bytes"}));
+  ANDIRON_TRY(check_limit(
+      length, limits.npy_header_bytes,
+      {"the header of an array is larger than allowed", &Limits::npy_header_bytes, "bytes"}));
   frame.data_offset = frame.text_offset + length;
   return frame;
 }

@@ -233,7 +233,7 @@ class NumpyReader {
       return Error{.code = ErrorCode::unsupported_dtype,
                    .message = "no tensor has this dtype",
                    .found = shown(array.header.descr),
-                   .hint = "only Strictness::strict refuses it"};
+                   .hint = "only " + Message(Advice::strict) + " refuses it"};
     }
     if (!array.type.refused.empty()) {
       skip(name, "an array of " + array.type.refused + ", dtype " + shown(array.header.descr));
@@ -250,10 +250,10 @@ class NumpyReader {
                    .message = "bytes follow the array's data",
                    .found = std::to_string(more) + " more bytes",
                    .expected = "none",
-                   .hint = "only Strictness::strict refuses it"};
+                   .hint = "only " + Message(Advice::strict) + " refuses it"};
     }
     ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
-                            {"too many tensors", "tensors", "", source_->name()}));
+                            {"too many tensors", &Limits::tensors, "", source_->name()}));
     if (more != 0) trailing_.add(name);
     if (is_void) opaque_.add(name);
     return true;
@@ -309,7 +309,7 @@ class NumpyReader {
                    .message = "duplicate name",
                    .tensor = std::string(builder_.state().name_at(*twice))};
     }
-    std::vector<std::string>& notes = builder_.state().notes;
+    std::vector<Message>& notes = builder_.state().notes;
     opaque_.note(notes, "tensor",
                  "opaque elements (perhaps bfloat16 of ml_dtypes), kept as raw bytes");
     trailing_.note(notes, "tensor", "bytes after the array's data were ignored");

@@ -51,11 +51,11 @@ Result<std::string> head_of(const Archive& archive, const Item& item) {
 Status check_name(std::string_view name, const Limits& limits) {
   ANDIRON_TRY(check_name_length(name, limits, {}));
   ANDIRON_TRY(check_limit(name.size(), most_entry_name_bytes - npy_ending.size(),
-                          {"the name is too long for an .npz file", "", "bytes", {}, name}));
+                          {"the name is too long for an .npz file", nullptr, "bytes", {}, name}));
   Error error{.code = ErrorCode::bad_header,
               .message = "this name cannot be written to an .npz file",
               .tensor = std::string(name),
-              .hint = "rename the tensor"};
+              .hint = Message(Advice::rename, "the tensor")};
   // TensorFlow's names end in ":0".
   const char* const fault = fault_of_entry_name(std::string(name) + std::string(npy_ending), false);
   if (!is_utf8(name)) {
@@ -76,8 +76,8 @@ class NpzWriter {
 
   Status plan() {
     for (std::size_t i = 0; i < archive_.size(); ++i) items_.push_back({archive_.info(i).name, i});
-    ANDIRON_TRY(
-        check_limit(items_.size(), options_.limits.tensors, {"too many tensors", "tensors"}));
+    ANDIRON_TRY(check_limit(items_.size(), options_.limits.tensors,
+                            {"too many tensors", &Limits::tensors}));
     ANDIRON_TRY(check_names());
     for (const Item& item : items_) {
       ANDIRON_ASSIGN(const std::string head, head_of(archive_, item));
@@ -119,7 +119,7 @@ class NpzWriter {
       return Error{.code = ErrorCode::duplicate_key,
                    .message = "duplicate name",
                    .tensor = std::string(item.name),
-                   .hint = "rename one of the tensors"};
+                   .hint = Message(Advice::rename, "one of the tensors")};
     }
     for (const Item& item : items_) {
       if (!item.name.ends_with(npy_ending)) continue;
@@ -129,7 +129,7 @@ class NpzWriter {
                    .message = "np.load cannot tell these names apart",
                    .tensor = std::string(item.name),
                    .found = "a tensor " + in_quotes(other) + " beside it",
-                   .hint = "rename one of the tensors"};
+                   .hint = Message(Advice::rename, "one of the tensors")};
     }
     return {};
   }

@@ -230,7 +230,7 @@ class DistributedReader {
       const auto extent = attribute(content, chunk, "sizes");
       if (!offsets || !extent) return bad("a piece has no offsets or sizes");
       ANDIRON_TRY(check_limit(++pieces_, options_.limits.tensors,
-                              {"too many pieces", "tensors", "", path_}));
+                              {"too many pieces", &Limits::tensors, "", path_}));
       ANDIRON_TRY(budget_.charge(piece_bytes, "pieces of tensors"));
       Piece piece;
       ANDIRON_ASSIGN(piece.offsets, sizes(content, *offsets, bad("a piece has bad offsets")));
@@ -290,7 +290,7 @@ class DistributedReader {
     auto file = files_.find(item.file);
     if (file == files_.end()) {
       ANDIRON_TRY(check_limit(files_.size() + 1, options_.limits.shards,
-                              {"too many files", "shards", "", path_}));
+                              {"too many files", &Limits::shards, "", path_}));
       Result<ByteSourcePtr> opened = context_.files->open(context_.name_beside(item.file));
       if (!opened) {
         Error error = std::move(opened).error();
@@ -328,8 +328,8 @@ class DistributedReader {
     return std::optional<ItemPlace>();
   }
 
-  Status skip(const std::string& name, std::string reason) {
-    ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.size()));
+  Status skip(const std::string& name, Message reason) {
+    ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.to_string().size()));
     builder_.state().skipped.push_back({name, std::move(reason)});
     return {};
   }

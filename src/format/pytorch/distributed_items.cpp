@@ -185,7 +185,7 @@ Result<std::shared_ptr<PickledFile>> open_item(const ByteSourcePtr& item,
                  .file = item->name(),
                  .found = content.what};
   }
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   return read_zip_file(zip, content, Storage::no_file, options, budget, notes);
 }
 

@@ -129,7 +129,8 @@ Error cut_short(const Storage& bytes, const std::string& key, std::uint64_t at) 
                .file = bytes.source->name(),
                .found = "storage " + in_quotes(key) + " at byte " + std::to_string(at) + " of " +
                         std::to_string(bytes.offset + bytes.bytes),
-               .hint = "the download may be incomplete; Strictness::lenient reads what is there"};
+               .hint = "the download may be incomplete; " + Message(Advice::lenient) +
+                       " reads what is there"};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Result<std::size_t> NamePath::append_key(PickleValue key, std::uint32_t number, 
   }
   key_bytes_ += text_.size() - step;
   ANDIRON_TRY(check_limit(key_bytes_, most_key_bytes_, [&] {
-    return LimitCheck{"all names together are too long", "memory_bytes", "bytes",
+    return LimitCheck{"all names together are too long", &Limits::memory_bytes, "bytes",
                       content_.source()->name()};
   }));
   return step;

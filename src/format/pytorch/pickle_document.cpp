@@ -107,9 +107,9 @@ Result<Bytes> PickleDocument::read_blob(const PickleBlob& blob, const Limits& li
   if (blob.data != nullptr || blob.size == 0) {
     return Bytes::copy(std::as_bytes(std::span(blob.view())));
   }
-  ANDIRON_TRY(
-      check_limit(blob.size, limits.inflated_bytes,
-                  {"bytes in a pickle are too long", "inflated_bytes", "bytes", source_->name()}));
+  ANDIRON_TRY(check_limit(
+      blob.size, limits.inflated_bytes,
+      {"bytes in a pickle are too long", &Limits::inflated_bytes, "bytes", source_->name()}));
   ANDIRON_ASSIGN(Bytes bytes, Bytes::allocate(blob.size));
   ANDIRON_TRY(source_->read_at(blob.offset, bytes.writable()));
   return bytes;

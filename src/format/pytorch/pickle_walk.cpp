@@ -257,7 +257,8 @@ bool PickleWalk::may_share(PickleValue value, const char* skip) {
     repeats_left_ -= cost;
     return true;
   }
-  remark_skip("shared by too many names; raise Limits::pickle_repeats if you trust the file");
+  remark_skip("shared by too many names; " +
+              Message(Advice::raise_limit, limit_name(&Limits::pickle_repeats)));
   return false;
 }
 

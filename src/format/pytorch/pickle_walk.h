@@ -27,7 +27,7 @@ namespace andiron::inline v1::detail {
 // A note on a tensor, or the reason why something was skipped.
 struct Remark {
   bool is_skip;  // it was not taken; else a note on one that was
-  std::string text;
+  Message text;
 };
 
 // One step of the walk; valid until the next one.
@@ -110,8 +110,8 @@ class PickleWalk {
   bool is_script_state(const ScriptClass& script, PickleValue key, PickleValue value) const;
   const ScriptClass* script_class(PickleValue object) const;
   void set_leaf(PickleValue value, const char* skip);
-  void remark_skip(std::string reason) { remark({true, std::move(reason)}); }
-  void remark_note(std::string text) { remark({false, std::move(text)}); }
+  void remark_skip(Message reason) { remark({true, std::move(reason)}); }
+  void remark_note(Message text) { remark({false, std::move(text)}); }
   void remark(Remark remark) {
     ++special_;
     event_->remarks.push_back(std::move(remark));

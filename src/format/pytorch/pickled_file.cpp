@@ -97,7 +97,7 @@ class ArchiveFiller {
                    .file = origin(),
                    .tensor = std::string(stored),
                    .found = std::string(tensor.type->torch_name),
-                   .hint = "only Strictness::strict refuses it"};
+                   .hint = "only " + Message(Advice::strict) + " refuses it"};
     }
     const std::size_t snapshots = builder_.state().snapshots.size();
     ANDIRON_TRY(tensor.add_to(builder_, stored));
@@ -105,12 +105,12 @@ class ArchiveFiller {
     return is_run ? Status() : names_.memory().charge(snapshot_bytes, "views of storages");
   }
 
-  Status skip(std::string_view name, std::string reason) {
+  Status skip(std::string_view name, Message reason) {
     // A few bytes of pickle can make many and long ones of these, too.
     name = name.substr(0, static_cast<std::size_t>(
                               std::min<std::uint64_t>(options_.limits.name_bytes, name.size())));
     std::vector<Skipped>& skipped = builder_.state().skipped;
-    ANDIRON_TRY(names_.count(name, skipped.size(), reason.size()));
+    ANDIRON_TRY(names_.count(name, skipped.size(), reason.to_string().size()));
     skipped.push_back({std::string(name), std::move(reason)});
     return {};
   }
@@ -138,9 +138,8 @@ Status fill_once(PickledFile& file, const OpenOptions& options, MemoryBudget& bu
                .message = "two tensors in the file have this name",
                .file = builder.state().origin,
                .tensor = std::string(builder.state().name_at(*taken)),
-               .hint =
-                   "names join keys with dots, and a key may contain dots; Strictness::lenient "
-                   "reads the first"};
+               .hint = "names join keys with dots, and a key may contain dots; " +
+                       Message(Advice::lenient) + " reads the first"};
 }
 
 }  // namespace
@@ -149,7 +148,7 @@ Status NameBudget::count(std::string_view name, std::size_t tensors, std::size_t
   ANDIRON_TRY(check_name_length(name, limits_, file_));
   ANDIRON_TRY(memory_.charge_entry(name.size() + more_text));
   return check_limit(tensors + 1, limits_.tensors,
-                     [&] { return LimitCheck{"too many tensors", "tensors", "", file_}; });
+                     [&] { return LimitCheck{"too many tensors", &Limits::tensors, "", file_}; });
 }
 
 PickleWalk walk_file(PickledFile& file, const OpenOptions& options, const MemoryBudget& budget) {

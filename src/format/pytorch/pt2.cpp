@@ -126,8 +126,8 @@ class Pt2Reader {
       Error error = with_file(std::move(status).error(), zip_->source()->name());
       if (options_.strictness == Strictness::lenient && !stops_reading(error.code)) {
         error.tensor.clear();
-        std::string reason = sentence_of(error);
-        ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.size()));
+        Message reason = sentence_of(error);
+        ANDIRON_TRY(budget_.charge_entries(1, name.size() + reason.to_string().size()));
         builder_.state().skipped.push_back({name, std::move(reason)});
         continue;
       }
@@ -306,7 +306,7 @@ Status read_pt2(const ZipReaderPtr& zip, const TorchZip& content, std::uint32_t 
                 const OpenOptions& options, MemoryBudget& budget, ArchiveBuilder& builder) {
   const auto read_list = [&](std::uint32_t entry) -> Result<Bytes> {
     ANDIRON_TRY(charge_if_deflated(*zip, entry, "an inflated list of tensors", budget));
-    return zip->read(entry, {options.limits.index_bytes, "index_bytes"});
+    return zip->read(entry, {options.limits.index_bytes, &Limits::index_bytes});
   };
   Pt2Reader reader(zip, content, file, options, budget, builder);
   budget.add_data(zip->locate_data(content.data_alignment()));

@@ -95,7 +95,7 @@ void skip_constants(const Result<std::shared_ptr<PickledFile>>& constants,
 
 Result<Archive> read_zip(const OpenedFile& opened, const OpenOptions& options,
                          MemoryBudget& budget) {
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   std::uint64_t end = opened.source->size();
   if (options.strictness == Strictness::lenient) {
     ANDIRON_ASSIGN(end, find_zip_end(*opened.source, notes));

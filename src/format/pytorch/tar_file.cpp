@@ -220,7 +220,7 @@ class TensorsReader : public MemberReader {
  private:
   Status check_count(std::uint64_t count) const override {
     return check_limit(count, limits_.tensors,
-                       {"too many tensors", "tensors", "", source()->name()});
+                       {"too many tensors", &Limits::tensors, "", source()->name()});
   }
 
   Status take_item(const PickleDocument& content) override {

@@ -15,13 +15,13 @@ namespace andiron::inline v1::detail {
 // Tells the first ones, and of the others how many there are.
 class TensorNotes {
  public:
-  void add(std::string_view name, std::string_view text) {
+  void add(std::string_view name, const Message& text) {
     if (count_++ < most) {
-      told_.push_back(in_quotes(name.substr(0, 200)) + ": " + std::string(text));
+      told_.push_back(in_quotes(name.substr(0, 200)) + ": " + text);
     }
   }
-  void move_to(std::vector<std::string>& notes) {
-    for (std::string& note : told_) notes.push_back(std::move(note));
+  void move_to(std::vector<Message>& notes) {
+    for (Message& note : told_) notes.push_back(std::move(note));
     if (count_ > most) {
       notes.push_back(std::to_string(count_ - most) + " more tensors have notes");
     }
@@ -29,7 +29,7 @@ class TensorNotes {
 
  private:
   static constexpr std::size_t most = 20;
-  std::vector<std::string> told_;
+  std::vector<Message> told_;
   std::size_t count_ = 0;
 };
 

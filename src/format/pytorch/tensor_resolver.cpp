@@ -239,7 +239,7 @@ Status TensorResolver::array(PickleValue value, PickleValue dtype, bool is_taken
   }
   if (!read.refused.empty()) return skip(std::move(read.refused), out);
   if (!is_taken) {
-    return skip("a NumPy array; set PytorchSettings::numpy_arrays to read it", out);
+    return skip("a NumPy array; " + Message(Advice::numpy_arrays), out);
   }
   // NumPy has no bfloat16: such tensors are stored as wider ones.
   if (dtype.kind == PickleKind::global) {

@@ -37,7 +37,7 @@ struct Resolution {
   TensorPart whole;               // the tensor, unless there are parts
   std::vector<TensorPart> parts;  // of a tensor that is listed as these
   // What is particular about one that was taken, why it was skipped, or the class of a shell.
-  std::string text;
+  Message text;
 
   bool has_state() const noexcept { return state.kind != PickleKind::none; }
   // REQUIRES: kind is taken.
@@ -95,7 +95,7 @@ class TensorResolver {
   // Fails with BadPickle and the message `otherwise` if the value is not a tensor with data.
   Status add_part(std::string_view name, PickleValue value, const char* otherwise, Resolution& out);
 
-  static Status skip(std::string reason, Resolution& out) {
+  static Status skip(Message reason, Resolution& out) {
     out.kind = Resolution::Kind::skipped;
     out.text = std::move(reason);
     return {};

@@ -142,7 +142,7 @@ Status TorchTensor::check_size(std::uint64_t most) const {
   if (byte_size() <= std::max(most, storage.bytes)) return {};
   return over_limit(
       std::to_string(byte_size()) + " bytes from a storage of " + std::to_string(storage.bytes),
-      most, {"the tensor repeats its data too often", "expanded_bytes"});
+      most, {"the tensor repeats its data too often", &Limits::expanded_bytes});
 }
 
 Shape TorchTensor::our_shape() const {

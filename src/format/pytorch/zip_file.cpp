@@ -134,7 +134,7 @@ class ZipStorages : public StorageFinder {
 
 // A name that lies elsewhere could be meant for another reader.
 Status check_root(const ZipReader& zip, const TorchZip& content, const OpenOptions& options,
-                  std::vector<std::string>& notes) {
+                  std::vector<Message>& notes) {
   const auto entries = zip.entries();
   for (std::uint32_t i = 0; i < entries.size(); i = zip.run().next_other(i)) {
     const std::string_view name = entries[i].name;
@@ -150,7 +150,7 @@ Status check_root(const ZipReader& zip, const TorchZip& content, const OpenOptio
 }
 
 Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOptions& options,
-                     std::vector<std::string>& notes) {
+                     std::vector<Message>& notes) {
   const auto number = content.version ? number_in(*content.version) : std::nullopt;
   if (number && *number >= 1 && *number <= largest_version) return {};
   const std::string found = content.version ? in_quotes(*content.version) : "no record 'version'";
@@ -160,19 +160,19 @@ Status check_version(const ZipReader& zip, const TorchZip& content, const OpenOp
   }
   Error error = bad_archive(zip, "the archive does not have a version that PyTorch loads", found,
                             "1 to " + std::to_string(largest_version));
-  error.hint = "Strictness::lenient reads it anyway";
+  error.hint = Advice::lenient + Message(" reads it anyway");
   return error;
 }
 
 ZipReader::Most most_pickle_bytes(const OpenOptions& options) {
-  return {options.limits.inflated_bytes, "inflated_bytes"};
+  return {options.limits.inflated_bytes, &Limits::inflated_bytes};
 }
 
 // Of the pickle in a record, whose storages are the records in `folder`.
 Result<std::shared_ptr<PickledFile>> pickled_file(Bytes pickle, const ZipReaderPtr& zip,
                                                   std::unique_ptr<ZipStorages> storages,
                                                   const OpenOptions& options, MemoryBudget& budget,
-                                                  std::vector<std::string>& notes) {
+                                                  std::vector<Message>& notes) {
   const std::uint64_t size = pickle.size();
   const ByteSourcePtr source = memory_source(std::move(pickle), zip->source()->name());
   ANDIRON_ASSIGN(PickleGraph graph, read_pickle(*source, 0, size, options.limits, &budget));
@@ -282,7 +282,7 @@ std::uint64_t TorchZip::data_alignment() const {
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
                                                    std::uint32_t file, const OpenOptions& options,
                                                    MemoryBudget& budget,
-                                                   std::vector<std::string>& notes) {
+                                                   std::vector<Message>& notes) {
   ANDIRON_TRY(check_root(*zip, content, options, notes));
   ANDIRON_TRY(check_version(*zip, content, options, notes));
   ANDIRON_ASSIGN(const bool big_endian, content.is_big_endian(*zip));
@@ -302,7 +302,7 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const TorchZip& content,
                                                         const OpenOptions& options,
                                                         MemoryBudget& budget,
-                                                        std::vector<std::string>& notes) {
+                                                        std::vector<Message>& notes) {
   const std::uint32_t entry = *zip->find(content.root + "constants.pkl");
   ANDIRON_TRY(charge_if_deflated(*zip, entry, "the inflated pickle", budget));
   ANDIRON_ASSIGN(Bytes pickle, zip->read(entry, most_pickle_bytes(options)));

@@ -42,7 +42,7 @@ Result<TorchZip> read_torch_zip(const ZipReader& zip);
 Result<std::shared_ptr<PickledFile>> read_zip_file(const ZipReaderPtr& zip, const TorchZip& content,
                                                    std::uint32_t file, const OpenOptions& options,
                                                    MemoryBudget& budget,
-                                                   std::vector<std::string>& notes);
+                                                   std::vector<Message>& notes);
 
 // Why a tensor of a program is skipped.
 inline constexpr const char* constant_of_program =
@@ -53,6 +53,6 @@ Result<std::shared_ptr<PickledFile>> read_zip_constants(const ZipReaderPtr& zip,
                                                         const TorchZip& content,
                                                         const OpenOptions& options,
                                                         MemoryBudget& budget,
-                                                        std::vector<std::string>& notes);
+                                                        std::vector<Message>& notes);
 
 }  // namespace andiron::inline v1::detail

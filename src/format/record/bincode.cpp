@@ -133,9 +133,9 @@ class BincodeRecord {
       return error(ErrorCode::truncated, "the metadata extends past the end of the file");
     }
     metadata_bytes_ += size;
-    ANDIRON_TRY(
-        check_limit(metadata_bytes_, options_.limits.metadata_bytes,
-                    {"the metadata is too long", "metadata_bytes", "bytes", source_->name()}));
+    ANDIRON_TRY(check_limit(
+        metadata_bytes_, options_.limits.metadata_bytes,
+        {"the metadata is too long", &Limits::metadata_bytes, "bytes", source_->name()}));
     return size;
   }
 
@@ -212,7 +212,7 @@ class BincodeRecord {
     cut_.reset();
     parameters_.push_back(std::move(found));
     ANDIRON_TRY(check_limit(parameters_.size(), options_.limits.tensors,
-                            {"too many tensors", "tensors", "", source_->name()}));
+                            {"too many tensors", &Limits::tensors, "", source_->name()}));
     return true;
   }
 
@@ -299,7 +299,7 @@ Error needs_module(const std::string& file) {
                .message = std::string(tensors_without_names),
                .file = file,
                .expected = "a module whose fields are in the order of the Rust struct",
-               .hint = "load it with load_from(model, BurnpackStore::from_file(...))"};
+               .hint = Advice::load_into_module};
 }
 
 bool asks_for_module(const Error& error) {

@@ -69,7 +69,7 @@ class CheckedIntegers : public ByteSource {
                    .found = is_wrapped ? std::to_string(static_cast<std::uint64_t>(value))
                                        : std::to_string(value),
                    .expected = std::to_string(-largest - 1) + " to " + std::to_string(largest),
-                   .hint = "use a higher precision, or leave the tensor out"};
+                   .hint = Advice::raise_precision};
     }
     return {};
   }

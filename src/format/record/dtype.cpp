@@ -109,7 +109,7 @@ std::optional<QuantScheme> read_scheme(const Value& value) {
   return scheme;
 }
 
-Error unsupported(const TensorInfo& info, std::string hint) {
+Error unsupported(const TensorInfo& info, Message hint) {
   std::string found(dtype_name(info.dtype));
   if (is_opaque(info.dtype)) found += ":" + std::string(info.file_dtype);
   return Error{.code = ErrorCode::unsupported_dtype,

@@ -124,7 +124,7 @@ class MsgpackCursor : public RecordCursor {
   Status check_text(std::uint64_t size) const {
     ANDIRON_TRY(check_left(size));
     return check_limit(size, limits_.metadata_bytes,
-                       {"a text is too long", "metadata_bytes", "bytes", source().name()});
+                       {"a text is too long", &Limits::metadata_bytes, "bytes", source().name()});
   }
 
   // Makes the window hold `count` bytes from here on, or all that are left. Nothing else reads.

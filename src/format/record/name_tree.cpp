@@ -79,7 +79,7 @@ class NameTree {
                    .message = "this name cannot be written to records",
                    .tensor = std::string(name),
                    .found = "it is not UTF-8",
-                   .hint = "rename the tensor"};
+                   .hint = Message(Advice::rename, "the tensor")};
     }
     std::uint32_t at = 0;
     std::size_t depth = 0;
@@ -109,7 +109,7 @@ class NameTree {
 
   static Error too_deep(std::string_view name) {
     return over_limit("", max_tree_depth - 1,
-                      {"the name has too many dots for a record", "", "", {}, name});
+                      {"the name has too many dots for a record", nullptr, "", {}, name});
   }
 
   static Error collision(std::string_view one, std::string_view longer) {
@@ -117,7 +117,7 @@ class NameTree {
                  .message = "in a record a tensor cannot contain other tensors",
                  .tensor = std::string(one),
                  .found = in_quotes(one) + " and " + in_quotes(longer),
-                 .hint = "rename one of them"};
+                 .hint = Message(Advice::rename, "one of them")};
   }
 
   Result<std::uint32_t> child(std::uint32_t parent, std::string_view key, std::string_view name) {

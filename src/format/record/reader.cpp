@@ -77,7 +77,7 @@ Result<Archive> read_record(const ReadContext& context) {
   if (head.compressed || holds_text) origin.held_bytes = origin.content->size();
   ANDIRON_TRY(
       check_limit(origin.held_bytes, options.limits.inflated_bytes,
-                  {"the JSON text is too long", "inflated_bytes", "bytes", source->name()}));
+                  {"the JSON text is too long", &Limits::inflated_bytes, "bytes", source->name()}));
   std::unique_ptr<RecordCursor> cursor;
   if (json) {
     ANDIRON_ASSIGN(cursor, json_cursor(origin.content));

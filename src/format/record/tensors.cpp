@@ -18,8 +18,8 @@ RecordTensors::RecordTensors(const ByteSourcePtr& file, ByteSourcePtr source,
 }
 
 Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
-  ANDIRON_TRY(
-      check_limit(size() + 1, options_.limits.tensors, {"too many tensors", "tensors", "", file_}));
+  ANDIRON_TRY(check_limit(size() + 1, options_.limits.tensors,
+                          {"too many tensors", &Limits::tensors, "", file_}));
   ANDIRON_TRY(check_name_length(name, options_.limits, file_));
   Error error{.file = file_};
   error.tensor = name;
@@ -29,7 +29,7 @@ Status RecordTensors::check(std::string_view name, const RecordTensor& tensor) {
       error.code = ErrorCode::unsupported_dtype;
       error.message = "unknown dtype";
       error.found = std::string(tensor.dtype.spelling);
-      error.hint = "only Strictness::strict refuses it";
+      error.hint = "only " + Message(Advice::strict) + " refuses it";
       return error;
     }
     unknown_dtypes_.add(name);
@@ -86,9 +86,9 @@ Result<TensorIndex> RecordTensors::add(std::string_view name, RecordTensor tenso
 
 Result<Archive> RecordTensors::finish() {
   ANDIRON_TRY(leave_runs());
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
-  for (std::string& note : notes) archive_->add_note(std::move(note));
+  for (Message& note : notes) archive_->add_note(std::move(note));
   return *std::move(archive_);
 }
 

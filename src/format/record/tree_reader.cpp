@@ -121,7 +121,7 @@ class RecordTree {
   Unread take_unread() { return std::exchange(unread_, {}); }
 
   Result<Archive> finish(bool is_at_end) {
-    std::vector<std::string> notes;
+    std::vector<Message> notes;
     if (!is_at_end) ANDIRON_TRY(allow_more_bytes(notes));
     std::optional<Metadata> metadata = metadata_of(root_.find("metadata"));
     if (tensors_.size() == 0 && (!metadata || !item_)) {
@@ -133,7 +133,7 @@ class RecordTree {
     ANDIRON_ASSIGN(Archive archive, tensors_.finish());
     if (metadata) archive.set_metadata(*std::move(metadata));
     archive.set_value(item_ ? *std::move(item_) : std::move(root_));
-    for (std::string& note : notes) archive.add_note(std::move(note));
+    for (Message& note : notes) archive.add_note(std::move(note));
     return archive;
   }
 
@@ -153,9 +153,9 @@ class RecordTree {
   const std::string& last_key() const { return open_.back().dict.back().first; }
   bool is_at_root_key(std::string_view key) const { return open_.size() == 1 && last_key() == key; }
 
-  Status allow_more_bytes(std::vector<std::string>& notes) {
+  Status allow_more_bytes(std::vector<Message>& notes) {
     Error error = cursor_.error(ErrorCode::size_mismatch, "bytes after the end of the record");
-    error.hint = "Strictness::lenient ignores them";
+    error.hint = Advice::lenient + Message(" ignores them");
     if (options_.strictness != Strictness::lenient) return error;
     error.hint = "ignored";
     notes.push_back(sentence_of(error));
@@ -172,8 +172,9 @@ class RecordTree {
   // Counts elements that are held in memory.
   Status hold(std::uint64_t bytes) {
     held_bytes_ += bytes;
-    return check_limit(held_bytes_, options_.limits.inflated_bytes,
-                       {"too many elements to hold in memory", "inflated_bytes", "bytes", file_});
+    return check_limit(
+        held_bytes_, options_.limits.inflated_bytes,
+        {"too many elements to hold in memory", &Limits::inflated_bytes, "bytes", file_});
   }
 
   void let_go(std::uint64_t bytes) { held_bytes_ -= bytes; }

@@ -227,7 +227,8 @@ Result<std::uint64_t> write_record(const WriteContext& context) {
   Sink& sink = context.sink;
   const WriteOptions& options = context.options;
   const bool gzip = context.ending.ends_with(".gz");
-  ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
+  ANDIRON_TRY(
+      check_limit(archive.size(), options.limits.tensors, {"too many tensors", &Limits::tensors}));
   ANDIRON_ASSIGN(Value tree, archive.value());
   Encoder encoder(archive, std::move(tree), precision_of(options), gzip);
   ANDIRON_TRY(encoder.encode());

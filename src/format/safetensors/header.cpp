@@ -27,7 +27,7 @@ Result<std::string> safetensors_metadata_json(const Metadata& metadata, const Li
     out += ':';
     append_file_json_string(out, value);
     ANDIRON_TRY(check_limit(out.size(), limits.metadata_bytes,
-                            {"too much metadata", "metadata_bytes", "bytes"}));
+                            {"too much metadata", &Limits::metadata_bytes, "bytes"}));
   }
   return out + "}";
 }
@@ -39,10 +39,10 @@ Status finish_safetensors_header(std::string& header, std::uint64_t alignment,
   const std::uint64_t length = padded - safetensors_length_bytes;
   if (length > limits.header_bytes) {
     Error error = over_limit(std::to_string(length), limits.header_bytes,
-                             {"the header would be larger than allowed", "", "bytes"});
+                             {"the header would be larger than allowed", nullptr, "bytes"});
     error.code = ErrorCode::header_too_large;
-    error.hint = end > limits.header_bytes ? "split it with WriteOptions::max_shard_bytes"
-                                           : "choose a smaller alignment";
+    error.hint =
+        end > limits.header_bytes ? Message(Advice::write_shards) : "choose a smaller alignment";
     return error;
   }
   header.append(static_cast<std::size_t>(padded - end), ' ');
@@ -63,9 +63,9 @@ Result<Bytes> read_safetensors_header(const ByteSource& source, const Limits& li
   ANDIRON_TRY(source.read_at(0, length_bytes));
   const std::uint64_t length = load_u64(length_bytes.data());
   if (length > limits.header_bytes) {
-    Error error =
-        over_limit(std::to_string(length), limits.header_bytes,
-                   {"the header is larger than allowed", "header_bytes", "bytes", source.name()});
+    Error error = over_limit(
+        std::to_string(length), limits.header_bytes,
+        {"the header is larger than allowed", &Limits::header_bytes, "bytes", source.name()});
     error.code = ErrorCode::header_too_large;
     error.hint += "; it may not be a SafeTensors file";
     return error;

@@ -48,7 +48,7 @@ class SafetensorsReader {
     ANDIRON_TRY(check_ranges());
     take_param_ids(builder_);
     builder_.take_aliases_from_metadata();
-    std::vector<std::string>& notes = builder_.state().notes;
+    std::vector<Message>& notes = builder_.state().notes;
     unknown_dtypes_.note(notes, "tensor", "unknown dtype, kept as raw bytes");
     unknown_keys_.note(notes, "tensor", "unknown keys in the description were ignored");
     nul_names_.note(notes, "tensor", "a NUL byte in the name");
@@ -105,7 +105,8 @@ class SafetensorsReader {
     if (status.code != ErrorCode::bad_header) return result;
     const std::string_view text = header_.text();
     if (text.ends_with('\0')) {
-      result.hint = "the header is padded with NUL bytes; Strictness::lenient ignores them";
+      result.hint =
+          "the header is padded with NUL bytes; " + Message(Advice::lenient) + " ignores them";
     } else if (text.starts_with("\xef\xbb\xbf")) {
       result.hint = "the header begins with a byte order mark";
     }
@@ -114,14 +115,15 @@ class SafetensorsReader {
 
   Status add(const SafetensorsEntry& entry) {
     const std::string& file = builder_.state().origin;
-    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors,
-                            [&] { return LimitCheck{"too many tensors", "tensors", "", file}; }));
+    ANDIRON_TRY(check_limit(builder_.size() + 1, options_.limits.tensors, [&] {
+      return LimitCheck{"too many tensors", &Limits::tensors, "", file};
+    }));
     ANDIRON_TRY(check_name_length(entry.name.raw, options_.limits, file));
     if (entry.dtype == DType::raw && options_.strictness == Strictness::strict) {
       Error result = error(ErrorCode::unsupported_dtype, "unknown dtype");
       result.tensor = decode_text(entry.name);
       result.found = std::string(entry.dtype_name.raw);
-      result.hint = "only Strictness::strict refuses it";
+      result.hint = "only " + Message(Advice::strict) + " refuses it";
       return result;
     }
     if (entry.end > data_bytes_) return beyond_end(entry);
@@ -155,8 +157,9 @@ class SafetensorsReader {
 
   Status add_metadata(const JsonText& key, const JsonText& value) {
     metadata_bytes_ += key.raw.size() + value.raw.size() + metadata_entry_bytes;
-    ANDIRON_TRY(check_limit(metadata_bytes_, options_.limits.metadata_bytes,
-                            {"too much metadata", "metadata_bytes", "bytes", source_->name()}));
+    ANDIRON_TRY(
+        check_limit(metadata_bytes_, options_.limits.metadata_bytes,
+                    {"too much metadata", &Limits::metadata_bytes, "bytes", source_->name()}));
     Metadata& metadata = builder_.state().metadata;
     const auto [at, added] = metadata.insert_or_assign(decode_text(key), decode_text(value));
     const bool has_escapes = key.has_escapes || value.has_escapes;
@@ -167,7 +170,7 @@ class SafetensorsReader {
     if (options_.strictness != Strictness::lenient) {
       Error result = error(ErrorCode::duplicate_key, "duplicate metadata key");
       result.found = in_quotes(at->first);
-      result.hint = "Strictness::lenient uses the last one";
+      result.hint = Advice::lenient + Message(" uses the last one");
       return result;
     }
     repeated_keys_.add(at->first);
@@ -203,7 +206,7 @@ class SafetensorsReader {
       Error result = error(ErrorCode::size_mismatch, "bytes after the last tensor");
       result.found = std::to_string(issue.found) + " bytes of data";
       result.expected = std::to_string(issue.expected);
-      result.hint = "Strictness::lenient ignores them";
+      result.hint = Advice::lenient + Message(" ignores them");
       return result;
     }
     Error result = error(ErrorCode::bad_offsets, issue.kind == Kind::gap
@@ -212,7 +215,7 @@ class SafetensorsReader {
     result.tensor = builder_.state().name_at(static_cast<std::uint32_t>(issue.tag));
     result.found = "it begins at " + std::to_string(issue.found);
     result.expected = std::to_string(issue.expected) + ", where the tensor before it ends";
-    if (issue.kind == Kind::gap) result.hint = "Strictness::lenient ignores gaps";
+    if (issue.kind == Kind::gap) result.hint = Advice::lenient + Message(" ignores gaps");
     return result;
   }
 

@@ -49,9 +49,9 @@ Status check_name(std::string_view name, const Limits& limits) {
     error.found = "it is not UTF-8";
   } else {
     return check_limit(name.size(), limits.name_bytes,
-                       {"the name is too long", "name_bytes", "bytes", {}, name});
+                       {"the name is too long", &Limits::name_bytes, "bytes", {}, name});
   }
-  error.hint = "rename the tensor";
+  error.hint = Message(Advice::rename, "the tensor");
   return error;
 }
 
@@ -104,7 +104,7 @@ Kept kept_by_safetensors(const KeptContext& context) {
   const auto& [archive, tree, options, ending] = context;
   return {.metadata = archive.metadata().size(),
           .param_ids = settings_in<SafetensorsSettings>(options.settings).param_ids,
-          .ids_if_asked = "SafetensorsSettings::param_ids",
+          .ids_if_asked = true,
           .ties = true};
 }
 
@@ -113,7 +113,8 @@ Result<std::uint64_t> write_safetensors(const WriteContext& context) {
   const WriteOptions& options = context.options;
   const auto settings = settings_in<SafetensorsSettings>(options.settings);
   ANDIRON_TRY(check_alignment(settings.data_alignment));
-  ANDIRON_TRY(check_limit(archive.size(), options.limits.tensors, {"too many tensors", "tensors"}));
+  ANDIRON_TRY(
+      check_limit(archive.size(), options.limits.tensors, {"too many tensors", &Limits::tensors}));
   std::vector<std::size_t> order(archive.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i : order) ANDIRON_TRY(check_tensor(archive.info(i), options.limits));
